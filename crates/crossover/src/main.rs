@@ -1,0 +1,2 @@
+//! crossover
+fn main() {}
