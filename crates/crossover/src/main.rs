@@ -1,2 +1,22 @@
-//! crossover
-fn main() {}
+//! Crossover's command line: parse, run one command, turn its outcome into an exit code.
+//! Each command is one file in `command/`; everything that can be reused lies in the crates below.
+
+mod command;
+mod progress;
+mod shared;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let arguments = command::CommandLine::parse();
+    let shared = match shared::Shared::new(&arguments.global) {
+        Ok(shared) => shared,
+        Err(error) => return shared::report_failure(&error),
+    };
+    match command::run(arguments.command, &shared) {
+        Ok(outcome) => outcome.exit_code(),
+        Err(error) => shared::report_failure(&error),
+    }
+}

@@ -1,0 +1,85 @@
+//! The table of contents of the command line: one variant here, one file beside it.
+
+pub mod audit;
+pub mod bench;
+pub mod dashboard;
+pub mod demo;
+pub mod migrate;
+pub mod report;
+pub mod server;
+pub mod verify;
+
+use clap::{Parser, Subcommand};
+
+use crate::shared::{GlobalArguments, Outcome, Shared};
+
+/// Crossover finds, on your machine and with your data, where the lines cross.
+///
+/// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings; 99 measured, and a stated
+/// threshold was missed.
+#[derive(Parser)]
+#[command(name = "crossover", version, propagate_version = true)]
+pub struct CommandLine {
+    #[command(flatten)]
+    pub global: GlobalArguments,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// The whole story on this machine, in minutes: audit, migration, experiment, report
+    Demo(demo::Arguments),
+    /// The content-traffic dashboard: make its database, fill it, serve it
+    #[command(subcommand)]
+    Dashboard(dashboard::Command),
+    /// What PostgreSQL would refuse in a SQLite file
+    Audit(audit::Arguments),
+    /// Move a SQLite file into PostgreSQL
+    Migrate(migrate::Arguments),
+    /// Prove that a SQLite file and a PostgreSQL database hold the same rows
+    Verify(verify::Arguments),
+    /// Measure engines against each other, in blocks, with checked answers
+    #[command(subcommand)]
+    Bench(bench::Command),
+    /// Draw the report of a recorded run again
+    Report(report::Arguments),
+    /// Database servers that Crossover fetches, starts and stops
+    #[command(subcommand)]
+    Server(server::Command),
+    /// Print a completion script for a shell
+    Completion { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man,
+}
+
+/// Runs one command to its end.
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Demo(arguments) => demo::run(arguments, shared),
+        Command::Dashboard(command) => dashboard::run(command, shared),
+        Command::Audit(arguments) => audit::run(arguments, shared),
+        Command::Migrate(arguments) => migrate::run(arguments, shared),
+        Command::Verify(arguments) => verify::run(arguments, shared),
+        Command::Bench(command) => bench::run(command, shared),
+        Command::Report(arguments) => report::run(arguments, shared),
+        Command::Server(command) => server::run(command, shared),
+        Command::Completion { shell } => completion(shell, shared),
+        Command::Man => manual(shared),
+    }
+}
+
+fn completion(shell: clap_complete::Shell, shared: &Shared) -> anyhow::Result<Outcome> {
+    let mut script = Vec::new();
+    let mut command = <CommandLine as clap::CommandFactory>::command();
+    clap_complete::generate(shell, &mut command, "crossover", &mut script);
+    shared.print(&String::from_utf8_lossy(&script))?;
+    Ok(Outcome::Done)
+}
+
+fn manual(shared: &Shared) -> anyhow::Result<Outcome> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(<CommandLine as clap::CommandFactory>::command()).render(&mut page)?;
+    shared.print(&String::from_utf8_lossy(&page))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,148 @@
+//! What every command shares: output format, interruption, the runtime, exit codes.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use tokio::runtime::Runtime;
+
+/// Flags that every command understands.
+#[derive(Args)]
+pub struct GlobalArguments {
+    /// How data is printed on standard output
+    #[arg(long, global = true, value_enum, default_value_t, env = "CROSSOVER_OUTPUT_FORMAT")]
+    pub output_format: OutputFormat,
+    /// No colours (NO_COLOR is honoured too)
+    #[arg(long, global = true, env = "CROSSOVER_NO_COLOR")]
+    pub no_color: bool,
+}
+
+/// The forms in which a command prints its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For spreadsheets
+    Csv,
+}
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exit code 0
+    Done,
+    /// Exit code 3: blockers, rejects, differences, undecided
+    Findings,
+}
+
+impl Outcome {
+    /// The exit code of DESIGN.md, section 5.
+    pub fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Done => ExitCode::SUCCESS,
+            Self::Findings => ExitCode::from(3),
+        }
+    }
+}
+
+/// A mistake in what the user typed that only shows after parsing; exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The surroundings of a running command.
+pub struct Shared {
+    /// How data is printed on standard output.
+    pub output_format: OutputFormat,
+    /// Whether text may be coloured.
+    pub color: bool,
+    interrupted: Arc<AtomicBool>,
+    runtime: Runtime,
+}
+
+impl Shared {
+    /// Sets up signals and the runtime.
+    pub fn new(global: &GlobalArguments) -> anyhow::Result<Self> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            // The second signal ends the program at once: the first one sets the flag below.
+            signal_hook::flag::register_conditional_shutdown(signal, 130, interrupted.clone())
+                .and_then(|_| signal_hook::flag::register(signal, interrupted.clone()))
+                .context("cannot listen for signals")?;
+        }
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Ok(Self {
+            output_format: global.output_format,
+            color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
+            interrupted,
+            runtime: tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .context("cannot start the runtime")?,
+        })
+    }
+
+    /// Set by SIGINT or SIGTERM; long work looks at it and ends cleanly.
+    pub fn interrupted(&self) -> &Arc<AtomicBool> {
+        &self.interrupted
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The runtime on which asynchronous work runs.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// A bar on a terminal, a line now and then otherwise; on standard error.
+    pub fn progress(&self, label: &str) -> indicatif::ProgressBar {
+        crate::progress::bar(label)
+    }
+
+    /// Prints data on standard output. A reader that has gone away is not an error.
+    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.context("cannot write to standard output"),
+        }
+    }
+
+    /// Prints `value` as pretty JSON and a newline.
+    pub fn print_json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    }
+
+    /// Tells the user something on standard error.
+    pub fn say(&self, text: &str) {
+        say(text);
+    }
+}
+
+/// Writes one message to standard error; nothing can be done if that fails.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints a failure in one line and gives its exit code.
+pub fn report_failure(error: &anyhow::Error) -> ExitCode {
+    say(&format!("error: {error:#}"));
+    if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
