@@ -1,1 +1,22 @@
-//! stats
+//! Pure mathematics for experiments: estimates with intervals, comparisons, crossings.
+//! No input, no output, no clock: the laboratory measures, this crate says what that shows.
+//! METHOD.md explains each statistic to a reader who doubts it.
+
+pub mod crossing;
+
+mod best_of;
+mod bootstrap;
+mod equivalence;
+mod estimate;
+mod holm;
+mod quantile;
+mod ratio;
+mod student_t;
+
+pub use best_of::best_of;
+pub use bootstrap::{BOOTSTRAP_MIN_REPLICATES, bca_interval};
+pub use equivalence::{Equivalence, equivalence};
+pub use estimate::{Estimate, INTERVAL_MIN_REPLICATES, Method, mean_estimate};
+pub use holm::holm;
+pub use quantile::{percentile_supported, quantile};
+pub use ratio::{Comparison, ratio_comparison};

@@ -1,0 +1,76 @@
+//! Reads the signs along the axis: brackets, stretches without a verdict, or one sign throughout.
+
+use super::more_blocks::more_blocks;
+use super::{Crossing, LevelResult, Scale, Side};
+
+/// Every crossing that the measured levels show, from the lowest level to the highest; levels
+/// may come in any order. There may be several, and inconclusive stretches beside them. Empty
+/// only if there are no levels.
+///
+/// Lines that cross twice between two neighbouring levels leave no trace there.
+pub fn find(levels: &[LevelResult], scale: Scale) -> Vec<Crossing> {
+    let mut sorted = levels.to_vec();
+    sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
+    let shown: Vec<(usize, Side)> = sorted
+        .iter()
+        .enumerate()
+        .filter_map(|(index, result)| Some((index, result.sign.faster()?)))
+        .collect();
+    let (Some(&(lowest, first_side)), Some(&(highest, _))) = (shown.first(), shown.last()) else {
+        let nothing =
+            Crossing::Inconclusive { more_blocks: more_blocks(&sorted, None), between: None };
+        return if sorted.is_empty() { Vec::new() } else { vec![nothing] };
+    };
+    if shown.len() == sorted.len() && shown.iter().all(|(_, side)| *side == first_side) {
+        return vec![Crossing::NotInRange { faster: first_side }];
+    }
+    let mut crossings = Vec::new();
+    if lowest > 0 {
+        crossings.push(inconclusive(&sorted[..=lowest], first_side));
+    }
+    for pair in shown.windows(2) {
+        let [(left, before), (right, after)] = [pair[0], pair[1]];
+        if before != after {
+            crossings.push(bracketed(&sorted[left..=right], before, after, scale));
+        } else if right > left + 1 {
+            crossings.push(inconclusive(&sorted[left..=right], before));
+        }
+    }
+    if let Some((_, side)) = shown.last()
+        && highest + 1 < sorted.len()
+    {
+        crossings.push(inconclusive(&sorted[highest..], *side));
+    }
+    crossings
+}
+
+fn inconclusive(stretch: &[LevelResult], shown: Side) -> Crossing {
+    let between = stretch.first().zip(stretch.last()).map(|(low, high)| (low.level, high.level));
+    Crossing::Inconclusive { more_blocks: more_blocks(stretch, Some(shown)), between }
+}
+
+fn bracketed(stretch: &[LevelResult], before: Side, after: Side, scale: Scale) -> Crossing {
+    let (last, first) = (stretch[0].level, stretch[stretch.len() - 1].level);
+    let about = interpolated(stretch, scale).clamp(last, first);
+    Crossing::Bracketed { last, first, faster_before: before, faster_after: after, about }
+}
+
+/// Where the logarithm of the ratio is zero on the straight line between the first two
+/// neighbours whose estimates lie on both sides of one.
+fn interpolated(stretch: &[LevelResult], scale: Scale) -> f64 {
+    let position = |result: &LevelResult| match scale {
+        Scale::Linear => result.level,
+        Scale::Log => result.level.ln(),
+    };
+    let height = |result: &LevelResult| result.ratio.value.ln();
+    let rising = stretch.first().is_some_and(|result| height(result) < 0.0);
+    let beyond = |result: &LevelResult| (height(result) >= 0.0) == rising;
+    let right = stretch.iter().skip(1).position(beyond).map_or(stretch.len() - 1, |i| i + 1);
+    let (left, right) = (&stretch[right - 1], &stretch[right]);
+    let share = height(left) / (height(left) - height(right));
+    let middle = position(left) + share * (position(right) - position(left));
+    match scale {
+        Scale::Linear => middle,
+        Scale::Log => middle.exp(),
+    }
+}

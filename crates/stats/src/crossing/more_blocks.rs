@@ -1,0 +1,74 @@
+//! About how many more blocks would settle an inconclusive stretch, from the spread observed.
+
+use super::{LevelResult, Side};
+use crate::estimate::{INTERVAL_MIN_REPLICATES, Method};
+use crate::student_t::{quantile, two_sided_quantile};
+
+/// Nobody runs more; beyond it the honest answer is that blocks will not settle it.
+const MOST_BLOCKS: usize = 1_000;
+
+/// The chance of showing the difference that the estimate promises.
+const POWER: f64 = 0.8;
+
+/// About how many more blocks the undecided levels of `stretch` need until there is an answer.
+///
+/// If an estimate lies on the other side than `shown` (or, where nothing is shown, estimates lie
+/// on both), a crossing is likely, and one level per side must become clear: the cheapest.
+/// Otherwise every level must show the one side, so the dearest counts.
+pub(super) fn more_blocks(stretch: &[LevelResult], shown: Option<Side>) -> Option<usize> {
+    let undecided = || stretch.iter().filter(|result| result.sign.faster().is_none());
+    let leaning = |side: Side| {
+        let of_side = move |result: &&LevelResult| leans(result) == side;
+        undecided().filter(of_side).map(blocks_needed)
+    };
+    let cheapest = |side: Side| leaning(side).flatten().min();
+    let exists = |side: Side| leaning(side).next().is_some();
+    let dearest = || undecided().map(blocks_needed).collect::<Option<Vec<_>>>()?.into_iter().max();
+    match shown {
+        Some(Side::A) if exists(Side::B) => cheapest(Side::B),
+        Some(Side::B) if exists(Side::A) => cheapest(Side::A),
+        None if exists(Side::A) && exists(Side::B) => {
+            Some(cheapest(Side::A)?.max(cheapest(Side::B)?))
+        }
+        _ => dearest(),
+    }
+}
+
+fn leans(result: &LevelResult) -> Side {
+    if result.ratio.value < 1.0 { Side::A } else { Side::B }
+}
+
+/// The smallest n with |d| sqrt(n) / s >= t(1 - alpha/2, n - 1) + t(0.8, n - 1), less the blocks
+/// there are: d and s are mean and standard deviation of the paired differences of logarithms,
+/// alpha is Bonferroni's share of the experiment's (1 - confidence level) / verdicts. The usual
+/// sample size of a paired t test, with the observed d taken for the true one.
+fn blocks_needed(result: &LevelResult) -> Option<usize> {
+    let ratio = &result.ratio;
+    let blocks = ratio.replicates;
+    if ratio.method == Method::RangeOnly {
+        return Some(INTERVAL_MIN_REPLICATES.saturating_sub(blocks).max(1));
+    }
+    let half_width = (ratio.high?.ln() - ratio.low?.ln()) / 2.0;
+    let reach = two_sided_quantile(ratio.confidence_level, blocks as f64 - 1.0)?;
+    let deviation = half_width / reach * (blocks as f64).sqrt();
+    let effect = ratio.value.ln().abs() / deviation;
+    let alpha = (1.0 - ratio.confidence_level) / result.verdicts.max(1) as f64;
+    let enough = |n: usize| {
+        let freedom = n as f64 - 1.0;
+        let needed = quantile(1.0 - alpha / 2.0, freedom)? + quantile(POWER, freedom)?;
+        Some(effect * (n as f64).sqrt() >= needed)
+    };
+    if !enough(MOST_BLOCKS)? {
+        return None;
+    }
+    let (mut too_few, mut plenty) = (blocks, MOST_BLOCKS.max(blocks + 1));
+    while plenty - too_few > 1 {
+        let middle = too_few + (plenty - too_few) / 2;
+        if enough(middle)? {
+            plenty = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Some(plenty - blocks)
+}

@@ -1,0 +1,38 @@
+//! Equivalence: "the same within d" is something to show, not the absence of a difference.
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::INTERVAL_MIN_REPLICATES;
+use crate::ratio::log_differences;
+use crate::student_t::Sample;
+
+/// The evidence that two treatments are the same within a margin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Equivalence {
+    /// The margin: 0.05 means that the ratio lies between 1/1.05 and 1.05.
+    pub margin: f64,
+    /// The larger of the two one-sided p-values; equivalent where it is at most 1 minus the
+    /// confidence level, which is where the interval of confidence 1 - 2p lies inside the margin.
+    pub p_value: f64,
+}
+
+/// Two one-sided t tests on the paired differences of logarithms: is a/b within
+/// 1/(1 + margin) and 1 + margin? The margin is symmetric for logarithms, so that a against b
+/// and b against a agree.
+///
+/// None under 5 pairs, for lengths that differ, values that are not finite and positive, or a
+/// margin that is not finite and positive. Source: Schuirmann 1987.
+pub fn equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
+    if !(margin.is_finite() && margin > 0.0) {
+        return None;
+    }
+    let differences = log_differences(a, b)?;
+    if differences.len() < INTERVAL_MIN_REPLICATES {
+        return None;
+    }
+    let sample = Sample::of(&differences)?;
+    let bound = margin.ln_1p();
+    let not_below = sample.upper_p(-bound)?;
+    let not_above = Sample { mean: -sample.mean, ..sample }.upper_p(-bound)?;
+    Some(Equivalence { margin, p_value: not_below.max(not_above) })
+}
