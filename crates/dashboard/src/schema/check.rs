@@ -1,0 +1,202 @@
+//! Whether an existing database has our schema, and if not, what the first difference is.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+use tokio_postgres::GenericClient;
+
+use super::definition::{ColumnDefinition, ColumnType, TABLES, Table, TableDefinition, VERSION};
+use super::{Dialect, Error};
+
+/// A column as an engine describes it.
+struct FoundColumn {
+    name: String,
+    /// As declared, in lower case.
+    column_type: String,
+    nullable: bool,
+    /// Place in the primary key, from 1; 0 if it is not part of it.
+    key_position: i32,
+}
+
+/// The tables found under our names, with their columns in order.
+type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
+
+/// Compares tables, columns, types, nullability and primary keys with the definition.
+///
+/// # Errors
+/// The first difference, another schema version, or what SQLite refused.
+pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
+    let mut found = FoundTables::new();
+    for table in TABLES {
+        let mut statement = connection.prepare_cached(
+            r#"SELECT name, lower(type), "notnull" = 0 AND pk = 0, pk
+               FROM pragma_table_info(?1) ORDER BY cid"#,
+        )?;
+        let columns = statement
+            .query_map([table.name.name()], |row| {
+                Ok(FoundColumn {
+                    name: row.get(0)?,
+                    column_type: row.get(1)?,
+                    nullable: row.get(2)?,
+                    key_position: row.get(3)?,
+                })
+            })?
+            .collect::<Result<Vec<_>, _>>()?;
+        if !columns.is_empty() {
+            found.insert(table.name.name(), columns);
+        }
+    }
+    compare(Dialect::Sqlite, &found)?;
+    let mut statement = connection.prepare(SELECT_VERSION)?;
+    let versions = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i32>, _>>()?;
+    compare_version(&versions)
+}
+
+/// Compares tables, columns, types, nullability and primary keys with the definition; a table is
+/// looked up along the search path, as in a query.
+///
+/// # Errors
+/// The first difference, another schema version, or what PostgreSQL refused.
+pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
+    let mut found = FoundTables::new();
+    for table in TABLES {
+        let rows = client
+            .query(
+                "SELECT attname::text, format_type(atttypid, atttypmod), NOT attnotnull,
+                        coalesce(array_position(indkey::int2[], attnum), -1) + 1
+                 FROM pg_attribute
+                 LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+                 WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
+                 ORDER BY attnum",
+                &[&table.name.name()],
+            )
+            .await?;
+        let columns: Vec<_> = rows
+            .iter()
+            .map(|row| FoundColumn {
+                name: row.get(0),
+                column_type: row.get(1),
+                nullable: row.get(2),
+                key_position: row.get(3),
+            })
+            .collect();
+        if !columns.is_empty() {
+            found.insert(table.name.name(), columns);
+        }
+    }
+    compare(Dialect::Postgres, &found)?;
+    let rows = client.query(SELECT_VERSION, &[]).await?;
+    compare_version(&rows.iter().map(|row| row.get(0)).collect::<Vec<i32>>())
+}
+
+const SELECT_VERSION: &str = "SELECT version FROM schema_version";
+
+fn compare(dialect: Dialect, found: &FoundTables) -> Result<(), Error> {
+    if found.is_empty() {
+        return Err(Error::Empty);
+    }
+    TABLES
+        .iter()
+        .find_map(|table| difference(dialect, table, found))
+        .map_or(Ok(()), |difference| Err(Error::Different { difference }))
+}
+
+/// The first difference in one table.
+fn difference(dialect: Dialect, table: &TableDefinition, found: &FoundTables) -> Option<String> {
+    let table_name = table.name.name();
+    let Some(found) = found.get(table_name) else {
+        return Some(format!("table {table_name} is missing"));
+    };
+    for column in table.columns {
+        let name = column.name.name();
+        let Some(found) = found.iter().find(|found| found.name == name) else {
+            return Some(format!("column {table_name}.{name} is missing"));
+        };
+        let expected = declared_type(dialect, column.column_type);
+        if found.column_type != expected {
+            return Some(format!(
+                "column {table_name}.{name} is declared {}, not {expected}",
+                found.column_type
+            ));
+        }
+        if found.nullable != column.nullable {
+            let (is, should) = if found.nullable {
+                ("allows NULL", "must not")
+            } else {
+                ("is NOT NULL", "must allow NULL")
+            };
+            return Some(format!("column {table_name}.{name} {is}, but {should}"));
+        }
+    }
+    let unknown = |found: &&FoundColumn| !is_column(table, &found.name);
+    if let Some(found) = found.iter().find(unknown) {
+        return Some(format!("column {table_name}.{} is unknown", found.name));
+    }
+    key_difference(table, found)
+}
+
+fn is_column(table: &TableDefinition, name: &str) -> bool {
+    table.columns.iter().any(|column: &ColumnDefinition| column.name.name() == name)
+}
+
+fn key_difference(table: &TableDefinition, found: &[FoundColumn]) -> Option<String> {
+    let mut key: Vec<_> = found.iter().filter(|column| column.key_position > 0).collect();
+    key.sort_by_key(|column| column.key_position);
+    let key: Vec<_> = key.iter().map(|column| column.name.as_str()).collect();
+    let expected: Vec<_> = table.primary_key.iter().map(|column| column.name()).collect();
+    (key != expected).then(|| {
+        format!(
+            "the primary key of table {} is ({}), not ({})",
+            table.name.name(),
+            key.join(", "),
+            expected.join(", ")
+        )
+    })
+}
+
+/// A type as the engine shows it.
+fn declared_type(dialect: Dialect, column_type: ColumnType) -> String {
+    match (column_type, dialect) {
+        (ColumnType::Integer, _) => "integer".to_owned(),
+        (ColumnType::Varchar(length), Dialect::Sqlite) => format!("varchar({length})"),
+        (ColumnType::Varchar(length), Dialect::Postgres) => format!("character varying({length})"),
+    }
+}
+
+fn compare_version(versions: &[i32]) -> Result<(), Error> {
+    if versions == [VERSION] {
+        return Ok(());
+    }
+    let found = match versions {
+        [] => "none".to_owned(),
+        versions => versions.iter().map(i32::to_string).collect::<Vec<_>>().join(", "),
+    };
+    Err(Error::Version { found, expected: VERSION })
+}
+
+/// The first of our tables that exists in a SQLite database.
+pub(super) fn existing_sqlite_table(connection: &Connection) -> Result<Option<Table>, Error> {
+    let mut statement =
+        connection.prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE")?;
+    for table in TABLES {
+        if statement.query_row([table.name.name()], |row| row.get::<_, i64>(0))? > 0 {
+            return Ok(Some(table.name));
+        }
+    }
+    Ok(None)
+}
+
+/// The first of our tables that exists in a PostgreSQL database.
+pub(super) async fn existing_postgres_table(
+    client: &impl GenericClient,
+) -> Result<Option<Table>, Error> {
+    for table in TABLES {
+        let row = client
+            .query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&table.name.name()])
+            .await?;
+        if row.get(0) {
+            return Ok(Some(table.name));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,226 @@
+//! What tables and columns there are: the one place that both engines and all checks read.
+
+use sea_query::IdenStatic;
+
+use ColumnType::{Integer, Varchar};
+
+/// Version of this definition, stored in `schema_version`; raised by every change of it.
+pub const VERSION: i32 = 1;
+
+/// A table of the dashboard; its SQL name is the variant in snake case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
+#[expect(missing_docs, reason = "the names say it; the definition below describes each")]
+pub enum Table {
+    Blogs,
+    Authors,
+    Teams,
+    Products,
+    Languages,
+    HumanLanguages,
+    Countries,
+    Articles,
+    Traffic,
+    ApiKeys,
+    SchemaVersion,
+}
+
+/// A column of any of the tables; its SQL name is the variant in snake case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
+#[expect(missing_docs, reason = "the names say it; the definition below describes each")]
+pub enum Column {
+    Id,
+    Name,
+    Code,
+    Uuid,
+    BlogId,
+    Slug,
+    Url,
+    Title,
+    AuthorId,
+    TeamId,
+    ProductId,
+    LanguageId,
+    HumanLanguageId,
+    Published,
+    OriginalId,
+    Day,
+    ArticleId,
+    CountryId,
+    Pageviews,
+    Sessions,
+    EngagementSeconds,
+    KeyHash,
+    CreatedAt,
+    RevokedAt,
+    Version,
+}
+
+/// The types in use; both engines know them under the same names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnType {
+    /// 32 bits on PostgreSQL.
+    Integer,
+    /// Text of at most so many characters.
+    Varchar(u32),
+}
+
+/// One column with everything that is declared about it.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: Column,
+    /// Its type.
+    pub column_type: ColumnType,
+    /// Whether NULL is allowed.
+    pub nullable: bool,
+    /// Whether a unique constraint stands on it.
+    pub unique: bool,
+    /// The table whose `id` it refers to.
+    pub references: Option<Table>,
+    /// Whether it has an index of its own (not unique).
+    pub indexed: bool,
+}
+
+/// One table with its columns, in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct TableDefinition {
+    /// Its name.
+    pub name: Table,
+    /// Its columns.
+    pub columns: &'static [ColumnDefinition],
+    /// The columns of its primary key; in SQLite a table with more than one is WITHOUT ROWID.
+    pub primary_key: &'static [Column],
+}
+
+/// All tables; a table comes after those it refers to.
+pub const TABLES: &[TableDefinition] = &[
+    names(Table::Blogs),
+    names(Table::Authors),
+    names(Table::Teams),
+    names(Table::Products),
+    names(Table::Languages),
+    names(Table::HumanLanguages),
+    TableDefinition {
+        name: Table::Countries,
+        columns: &[
+            column(Column::Id, Integer),
+            // ISO 3166-1 alpha-2
+            column(Column::Code, Varchar(2)).unique(),
+            column(Column::Name, Varchar(64)),
+        ],
+        primary_key: &[Column::Id],
+    },
+    TableDefinition {
+        name: Table::Articles,
+        columns: &[
+            column(Column::Id, Integer),
+            column(Column::Uuid, Varchar(36)).unique(),
+            column(Column::BlogId, Integer).references(Table::Blogs),
+            column(Column::Slug, Varchar(512)).indexed(),
+            column(Column::Url, Varchar(1024)),
+            column(Column::Title, Varchar(512)),
+            column(Column::AuthorId, Integer).references(Table::Authors),
+            column(Column::TeamId, Integer).references(Table::Teams),
+            column(Column::ProductId, Integer).references(Table::Products),
+            column(Column::LanguageId, Integer).references(Table::Languages),
+            column(Column::HumanLanguageId, Integer).references(Table::HumanLanguages),
+            // days since 1970-01-01, as traffic.day
+            column(Column::Published, Integer).indexed(),
+            column(Column::OriginalId, Integer).references(Table::Articles).nullable(),
+        ],
+        primary_key: &[Column::Id],
+    },
+    TableDefinition {
+        name: Table::Traffic,
+        columns: &[
+            column(Column::Day, Integer),
+            column(Column::ArticleId, Integer).references(Table::Articles).not_indexed(),
+            column(Column::CountryId, Integer).references(Table::Countries).not_indexed(),
+            column(Column::Pageviews, Integer),
+            column(Column::Sessions, Integer),
+            column(Column::EngagementSeconds, Integer),
+        ],
+        primary_key: &[Column::Day, Column::ArticleId, Column::CountryId],
+    },
+    TableDefinition {
+        name: Table::ApiKeys,
+        columns: &[
+            column(Column::Id, Integer),
+            column(Column::Name, Varchar(64)).unique(),
+            // SHA-256 in hexadecimal; the key itself is never stored
+            column(Column::KeyHash, Varchar(64)),
+            // seconds since 1970-01-01
+            column(Column::CreatedAt, Integer),
+            column(Column::RevokedAt, Integer).nullable(),
+        ],
+        primary_key: &[Column::Id],
+    },
+    TableDefinition {
+        name: Table::SchemaVersion,
+        columns: &[column(Column::Version, Integer)],
+        primary_key: &[Column::Version],
+    },
+];
+
+/// A table that only gives numbers to names.
+const fn names(name: Table) -> TableDefinition {
+    const COLUMNS: &[ColumnDefinition] =
+        &[column(Column::Id, Integer), column(Column::Name, Varchar(64)).unique()];
+    TableDefinition { name, columns: COLUMNS, primary_key: &[Column::Id] }
+}
+
+const fn column(name: Column, column_type: ColumnType) -> ColumnDefinition {
+    ColumnDefinition {
+        name,
+        column_type,
+        nullable: false,
+        unique: false,
+        references: None,
+        indexed: false,
+    }
+}
+
+impl ColumnDefinition {
+    const fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
+    const fn unique(mut self) -> Self {
+        self.unique = true;
+        self
+    }
+
+    const fn indexed(mut self) -> Self {
+        self.indexed = true;
+        self
+    }
+
+    /// The facts are read by day: an index on their other keys would only mislead the planners.
+    const fn not_indexed(mut self) -> Self {
+        self.indexed = false;
+        self
+    }
+
+    const fn references(mut self, table: Table) -> Self {
+        self.references = Some(table);
+        self.indexed = true;
+        self
+    }
+}
+
+impl Table {
+    /// The table's SQL name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+impl Column {
+    /// The column's SQL name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.as_str()
+    }
+}

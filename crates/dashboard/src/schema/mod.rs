@@ -1,0 +1,66 @@
+//! The schema of the dashboard, for SQLite and PostgreSQL alike.
+//!
+//! [`TABLES`] is its one definition: the statements that create it and the check that an existing
+//! database has it are both derived from there.
+
+mod check;
+mod definition;
+mod initialise;
+mod statements;
+#[cfg(test)]
+mod tests;
+
+pub use check::{check_postgres, check_sqlite};
+pub use definition::{
+    Column, ColumnDefinition, ColumnType, TABLES, Table, TableDefinition, VERSION,
+};
+pub use initialise::{create_postgres, create_sqlite};
+pub use statements::{Dialect, create_indexes, create_tables};
+
+/// Why a database cannot be used as a dashboard's, or not be made one.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// None of our tables is there.
+    #[error(
+        "the database holds no dashboard; make its tables with `crossover dashboard init` \
+         or `crossover dashboard generate`"
+    )]
+    Empty,
+    /// The first difference to our own schema.
+    #[error(
+        "the database's schema is not the dashboard's: {difference}; make a new database with \
+         `crossover dashboard init` and move the rows into it"
+    )]
+    Different {
+        /// What differs, with both sides named.
+        difference: String,
+    },
+    /// Our tables, but of another version.
+    #[error(
+        "the dashboard's schema has version {found}, this program needs version {expected}; \
+         use the program that made it, or make a new database with `crossover dashboard init`"
+    )]
+    Version {
+        /// The version stored in the database, or "none".
+        found: String,
+        /// The version of this program.
+        expected: i32,
+    },
+    /// Tables were to be made where some of ours exist already.
+    #[error("the database already has a table {table:?}; name an empty database")]
+    Occupied {
+        /// The table that is in the way.
+        table: &'static str,
+    },
+    /// SQLite refused something.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL refused something.
+    #[error("PostgreSQL: {}", crate::schema::postgres_message(.0))]
+    Postgres(#[from] tokio_postgres::Error),
+}
+
+/// The server's own words: `tokio_postgres` itself only says "db error".
+pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned())
+}
