@@ -1,1 +1,16 @@
-//! engine
+//! Engine names, settings and connections: the one place that knows how a user writes
+//! an engine or a database and how the program reaches it. Knows no other crate of ours.
+
+mod error;
+pub mod postgres;
+mod settings;
+mod spec;
+pub mod sqlite;
+mod url;
+mod version;
+
+pub use error::Error;
+pub use settings::{Settings, nearest};
+pub use spec::{EngineSource, EngineSpec};
+pub use url::{DatabaseUrl, PostgresUrl};
+pub use version::{ExactVersion, VersionRequest};

@@ -1,0 +1,151 @@
+//! Every way in which naming or reaching an engine can fail, each with the way out,
+//! since these messages are the first thing a user sees of a mistake.
+
+use std::path::PathBuf;
+
+/// What can go wrong in this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The name before `:` or `[` is none of ours.
+    #[error(
+        "unknown engine `{name}`{suggestion}: engines are sqlite, sqlite:PATH, postgres, \
+         postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir:PATH, tree:PATH, or a URL \
+         (postgresql://, mysql://, mariadb://, sqlite://)"
+    )]
+    UnknownEngine {
+        /// The name as written.
+        name: String,
+        /// ` (did you mean ...?)` or nothing.
+        suggestion: String,
+    },
+    /// The name is known, what follows it is not usable.
+    #[error("engine `{text}`: {problem}")]
+    BadEngine {
+        /// The engine as written, without a password.
+        text: String,
+        /// What is wrong and how to write it.
+        problem: String,
+    },
+    /// The brackets after an engine name cannot be read.
+    #[error(
+        "settings in `{text}`: {problem}; write [key=value,...] as the last characters, with \
+             a value in single quotes if it holds a comma, a bracket or a blank"
+    )]
+    BadSettings {
+        /// The engine as written, without a password.
+        text: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A release number that is not digits and dots.
+    #[error("`{text}` is not a release: write a major release (18, 9.6) or an exact one (16.10)")]
+    BadVersion {
+        /// The text as written.
+        text: String,
+    },
+    /// A database URL of a kind that this program does not speak.
+    #[error(
+        "unsupported database URL `{text}`: use sqlite://relative.db, sqlite:///absolute.db or \
+         postgresql://user@host:port/database"
+    )]
+    UnsupportedUrl {
+        /// The URL as written, without a password.
+        text: String,
+    },
+    /// A PostgreSQL URL or `PG*` variable with a part that cannot be read.
+    #[error("PostgreSQL address: {problem}")]
+    BadPostgresUrl {
+        /// Which part is wrong and what it may be.
+        problem: String,
+    },
+    /// The SQLite file does not exist.
+    #[error("no such file: {}; check the path, or create the database first", path.display())]
+    NoSuchFile {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file exists but holds something else.
+    #[error("{} is not a SQLite database: {problem}", path.display())]
+    NotSqlite {
+        /// The file asked for.
+        path: PathBuf,
+        /// What was found instead.
+        problem: String,
+    },
+    /// The file cannot be opened or read, for example for want of rights.
+    #[error("cannot open {}: {problem}", path.display())]
+    CannotOpen {
+        /// The file asked for.
+        path: PathBuf,
+        /// The operating system's or SQLite's reason and the way out.
+        problem: String,
+    },
+    /// A setting that the engine does not have.
+    #[error("unknown setting `{name}` for {engine}{suggestion}")]
+    UnknownSetting {
+        /// The setting as written.
+        name: String,
+        /// The engine, for example `SQLite 3.51.1`.
+        engine: String,
+        /// ` (did you mean ...?)` or nothing.
+        suggestion: String,
+    },
+    /// A setting that the engine has but did not take as asked.
+    #[error("setting `{name}`: asked for `{wanted}`, but {engine} has `{actual}`{hint}")]
+    SettingNotTaken {
+        /// The setting.
+        name: String,
+        /// The value asked for.
+        wanted: String,
+        /// The value read back.
+        actual: String,
+        /// The engine.
+        engine: String,
+        /// The way out, if one is known, with its own punctuation.
+        hint: String,
+    },
+    /// A setting that a session may not change.
+    #[error(
+        "setting `{name}` of {engine} cannot be changed by a session ({context}): set it in the \
+         server's own configuration, or let Crossover start the server (postgres:VERSION[...])"
+    )]
+    NotASessionSetting {
+        /// The setting.
+        name: String,
+        /// The engine.
+        engine: String,
+        /// The server's word for when it may be set (`pg_settings.context`).
+        context: String,
+    },
+    /// PostgreSQL cannot be reached or lets nobody in.
+    #[error("cannot connect to PostgreSQL at {server}: {problem}")]
+    CannotConnect {
+        /// Host and port, or socket directory.
+        server: String,
+        /// The reason and the way out, one line.
+        problem: String,
+    },
+    /// Certificates for TLS cannot be used.
+    #[error("TLS: {problem}")]
+    Tls {
+        /// What is wrong.
+        problem: String,
+    },
+    /// SQLite reported an error.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL reported an error.
+    #[error("PostgreSQL: {}", postgres_message(.0))]
+    Postgres(#[from] tokio_postgres::Error),
+}
+
+/// The server's own words if there are any: the client's `Display` says only "db error".
+pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(reported) => reported.message().to_owned(),
+        None => match std::error::Error::source(error) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        },
+    }
+}

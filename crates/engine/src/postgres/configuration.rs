@@ -1,0 +1,146 @@
+//! From a URL and libpq's environment to a client configuration. tokio-postgres itself reads
+//! neither `PG*` nor the password file, and knows three of libpq's six values of `sslmode`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
+
+use super::{password_file, socket_path};
+use crate::url::{Host, parse_host_lists, parse_port};
+use crate::{Error, PostgresUrl};
+
+/// Parameters of the URL that have a twin in libpq's environment and that the client library
+/// takes as they are.
+const ENVIRONMENT: [(&str, &str); 7] = [
+    ("options", "PGOPTIONS"),
+    ("application_name", "PGAPPNAME"),
+    ("connect_timeout", "PGCONNECT_TIMEOUT"),
+    ("target_session_attrs", "PGTARGETSESSIONATTRS"),
+    ("channel_binding", "PGCHANNELBINDING"),
+    ("sslnegotiation", "PGSSLNEGOTIATION"),
+    ("load_balance_hosts", "PGLOADBALANCEHOSTS"),
+];
+
+/// Parameters that crate engine handles itself, see `tls`.
+const OWN: [&str; 3] = ["sslmode", "sslrootcert", "port"];
+
+/// Seconds after which an attempt to connect is given up unless `connect_timeout` says otherwise;
+/// without a limit a firewalled host would hold the program for minutes.
+const CONNECT_TIMEOUT_SECONDS: u64 = 30;
+
+/// The client configuration for `url`: what the URL leaves out comes from `PGHOST`, `PGPORT`,
+/// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and so on, then from the password file
+/// (`PGPASSFILE`, else `~/.pgpass`), then from libpq's defaults: the account's name as user,
+/// the user as database, the local socket if there is one, else localhost.
+///
+/// # Errors
+/// [`Error::BadPostgresUrl`] if a variable of the environment cannot be read.
+pub fn config(url: &PostgresUrl) -> Result<Config, Error> {
+    fill(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+/// The same with the environment given, so that tests need not change their own.
+pub(super) fn fill(
+    url: &PostgresUrl,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Config, Error> {
+    let mut url = url.clone();
+    for (key, variable) in ENVIRONMENT {
+        if url.parameter(key).is_none()
+            && let Some(value) = environment(variable)
+        {
+            url.parameters.push((key.to_owned(), value));
+        }
+    }
+    let mut config = parameters_config(&url)?;
+    if url.parameter("connect_timeout").is_none() {
+        config.connect_timeout(Duration::from_secs(CONNECT_TIMEOUT_SECONDS));
+    }
+    config.ssl_mode(super::tls::Mode::of(&url, environment)?.for_client());
+
+    let user = match url.user.clone().or_else(|| environment("PGUSER")) {
+        Some(user) => user,
+        None => whoami::username().map_err(|error| Error::BadPostgresUrl {
+            problem: format!("no user is named, and the account has no name ({error})"),
+        })?,
+    };
+    let database =
+        url.database.clone().or_else(|| environment("PGDATABASE")).unwrap_or_else(|| user.clone());
+    let hosts = hosts(&url, environment)?;
+    let password = url.password.clone().or_else(|| environment("PGPASSWORD")).or_else(|| {
+        let first = hosts.first()?;
+        let file = password_file::path(environment)?;
+        password_file::find(&file, &first.name, first.port.unwrap_or(5432), &database, &user)
+    });
+    for host in &hosts {
+        config.host(&host.name);
+        config.port(host.port.unwrap_or(5432));
+    }
+    if hosts.iter().all(|host| host.name.starts_with('/')) {
+        config.ssl_mode(SslMode::Disable);
+    }
+    if let Some(password) = password {
+        config.password(password);
+    }
+    config.user(user);
+    config.dbname(database);
+    Ok(config)
+}
+
+fn hosts(
+    url: &PostgresUrl,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<Host>, Error> {
+    let ports = url.parameter("port").map(str::to_owned).or_else(|| environment("PGPORT"));
+    let mut hosts = url.hosts.clone();
+    if hosts.is_empty() {
+        if url.parameter("hostaddr").is_some() {
+            return Ok(hosts);
+        }
+        let names = match environment("PGHOST") {
+            Some(names) => names,
+            None => default_host(ports.as_deref())?,
+        };
+        hosts = parse_host_lists(&names, ports.as_deref())?;
+    } else if let Some(ports) = ports.filter(|ports| !ports.contains(',')) {
+        let port = parse_port(&ports)?;
+        for host in &mut hosts {
+            host.port.get_or_insert(port);
+        }
+    }
+    for host in &mut hosts {
+        if host.name.is_empty() {
+            host.name = default_host(None)?;
+        }
+    }
+    Ok(hosts)
+}
+
+/// Debian's socket directory, PostgreSQL's own, else localhost: whichever has a socket.
+fn default_host(port: Option<&str>) -> Result<String, Error> {
+    let port = port.map_or(Ok(5432), parse_port)?;
+    let directories = ["/var/run/postgresql", "/tmp"];
+    let found = directories
+        .into_iter()
+        .find(|directory| Path::new(&socket_path(Path::new(directory), port)).exists());
+    Ok(found.unwrap_or("localhost").to_owned())
+}
+
+/// The parameters after `?` as the client library reads them, without those of our own.
+///
+/// # Errors
+/// [`Error::BadPostgresUrl`] naming a parameter that is unknown or has an impossible value.
+pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
+    super::tls::Mode::of(url, &|_| None)?;
+    let own = |key: &str| OWN.contains(&key);
+    let bare = PostgresUrl {
+        parameters: url.parameters.iter().filter(|(key, _)| !own(key)).cloned().collect(),
+        ..PostgresUrl::default()
+    };
+    bare.expose().parse().map_err(|error: tokio_postgres::Error| Error::BadPostgresUrl {
+        problem: std::error::Error::source(&error)
+            .map_or_else(|| error.to_string(), ToString::to_string),
+    })
+}

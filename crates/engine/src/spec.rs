@@ -1,0 +1,233 @@
+//! `NAME[:VERSION|:PATH]` or a URL, then optionally `[key=value,...]`: how an engine is
+//! written, the same in plans, on the command line and in records.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::url::mask_password;
+use crate::{Error, PostgresUrl, Settings, VersionRequest, nearest};
+
+/// An engine as named by a user: where it comes from and how it is set.
+///
+/// `Display` hides a URL's password; [`EngineSpec::expose`] does not. Both read back, a hidden
+/// password as none (then `PGPASSWORD` or the password file answers). Serialised as by `Display`,
+/// so that no record ever holds a password.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EngineSpec {
+    /// Which engine, from where.
+    pub source: EngineSource,
+    /// The bracketed settings, ours and the engine's.
+    pub settings: Settings,
+}
+
+/// Where an engine comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EngineSource {
+    /// `sqlite`: a file made for this run.
+    Sqlite,
+    /// `sqlite:PATH`: a file of the user's.
+    SqliteFile(PathBuf),
+    /// `postgres`, `postgres:18`: a server that Crossover fetches, starts and stops.
+    Postgres(VersionRequest),
+    /// `postgres:PATH`: a folder with the binaries, started and stopped likewise.
+    PostgresFolder(PathBuf),
+    /// `postgresql://...`: a server of the user's.
+    PostgresUrl(PostgresUrl),
+    /// `mariadb`: the distribution's server.
+    Mariadb,
+    /// `mariadb:PATH`: a folder with the binaries.
+    MariadbFolder(PathBuf),
+    /// `mysql://...` or `mariadb://...`: a server of the user's; the full text.
+    MysqlUrl(String),
+    /// `dir:PATH`: files in one folder.
+    Dir(PathBuf),
+    /// `tree:PATH`: files in nested folders.
+    Tree(PathBuf),
+}
+
+const NAMES: [&str; 5] = ["sqlite", "postgres", "mariadb", "dir", "tree"];
+
+impl EngineSource {
+    /// The kind of engine in one word: `sqlite`, `postgres`, `mariadb`, `mysql`, `dir`, `tree`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::SqliteFile(_) => "sqlite",
+            Self::Postgres(_) | Self::PostgresFolder(_) | Self::PostgresUrl(_) => "postgres",
+            Self::Mariadb | Self::MariadbFolder(_) => "mariadb",
+            Self::MysqlUrl(_) => "mysql",
+            Self::Dir(_) => "dir",
+            Self::Tree(_) => "tree",
+        }
+    }
+
+    /// Whether `key` is one of ours rather than the engine's. `fsync` is ours only where files
+    /// are written by us; PostgreSQL has a setting of its own by that name.
+    fn owns(&self, key: &str) -> bool {
+        match key {
+            "label" | "access" | "design" => true,
+            "fsync" => matches!(self, Self::Dir(_) | Self::Tree(_)),
+            _ => false,
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, Error> {
+        let is_scheme = |scheme: &str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
+        if let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| is_scheme(s)) {
+            return match scheme {
+                "sqlite" if !rest.is_empty() => Ok(Self::SqliteFile(rest.into())),
+                "postgresql" | "postgres" => text.parse().map(Self::PostgresUrl),
+                "mysql" | "mariadb" if !rest.is_empty() => Ok(Self::MysqlUrl(text.to_owned())),
+                _ => Err(Error::UnsupportedUrl { text: mask_password(text) }),
+            };
+        }
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        let bad =
+            |problem: &str| Error::BadEngine { text: text.to_owned(), problem: problem.to_owned() };
+        if rest == Some("") {
+            return Err(bad("nothing follows the colon"));
+        }
+        match (name, rest) {
+            ("sqlite", None) => Ok(Self::Sqlite),
+            ("sqlite", Some(path)) => Ok(Self::SqliteFile(path.into())),
+            ("postgres", None) => Ok(Self::Postgres(VersionRequest::newest())),
+            ("postgres", Some("newest")) => Ok(Self::Postgres(VersionRequest::newest())),
+            ("postgres", Some(version)) if VersionRequest::looks_like_one(version) => {
+                version.parse().map(Self::Postgres)
+            }
+            ("postgres", Some(path)) => Ok(Self::PostgresFolder(path.into())),
+            ("mariadb", None) => Ok(Self::Mariadb),
+            ("mariadb", Some(path)) => Ok(Self::MariadbFolder(path.into())),
+            ("dir", Some(path)) => Ok(Self::Dir(path.into())),
+            ("tree", Some(path)) => Ok(Self::Tree(path.into())),
+            ("dir" | "tree", None) => Err(bad("needs a folder: write dir:PATH or tree:PATH")),
+            _ => Err(Error::UnknownEngine {
+                name: name.to_owned(),
+                suggestion: nearest(name, NAMES),
+            }),
+        }
+    }
+
+    fn write(&self, formatter: &mut fmt::Formatter<'_>, exposed: bool) -> fmt::Result {
+        match self {
+            Self::Sqlite => formatter.write_str("sqlite"),
+            Self::SqliteFile(path) => write!(formatter, "sqlite:{}", path_text(path)),
+            Self::Postgres(version) if version.is_newest() => formatter.write_str("postgres"),
+            Self::Postgres(version) => write!(formatter, "postgres:{version}"),
+            Self::PostgresFolder(path) => write!(formatter, "postgres:{}", path_text(path)),
+            Self::PostgresUrl(url) if exposed => formatter.write_str(&url.expose()),
+            Self::PostgresUrl(url) => write!(formatter, "{url}"),
+            Self::Mariadb => formatter.write_str("mariadb"),
+            Self::MariadbFolder(path) => write!(formatter, "mariadb:{}", path_text(path)),
+            Self::MysqlUrl(url) if exposed => formatter.write_str(url),
+            Self::MysqlUrl(url) => formatter.write_str(&mask_password(url)),
+            Self::Dir(path) => write!(formatter, "dir:{}", path_text(path)),
+            Self::Tree(path) => write!(formatter, "tree:{}", path_text(path)),
+        }
+    }
+}
+
+/// The path with one leading slash instead of several, which would read as a URL.
+fn path_text(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.starts_with("//") { format!("/{}", text.trim_start_matches('/')) } else { text }
+}
+
+impl EngineSpec {
+    /// What tables and charts call this engine: its `label`, else its canonical text.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.own("label").map_or_else(|| self.to_string(), str::to_owned)
+    }
+
+    /// The value of a key of ours: `label`, `access`, `design`, and `fsync` for `dir` and `tree`.
+    #[must_use]
+    pub fn own(&self, key: &str) -> Option<&str> {
+        self.source.owns(key).then(|| self.settings.get(key)).flatten()
+    }
+
+    /// The settings that are the engine's.
+    pub fn engine_settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.settings.iter().filter(|(key, _)| !self.source.owns(key))
+    }
+
+    /// The canonical text with a URL's password.
+    #[must_use]
+    pub fn expose(&self) -> String {
+        Written { spec: self, exposed: true }.to_string()
+    }
+}
+
+impl FromStr for EngineSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let Some(inner) = text.strip_suffix(']') else {
+            return Ok(Self { source: EngineSource::parse(text)?, settings: Settings::default() });
+        };
+        // The rightmost bracket after which a whole list can be read opens the settings: one
+        // inside a quoted value never qualifies, since it leaves an odd number of quotes.
+        let mut first_problem = None;
+        for (position, _) in inner.rmatch_indices('[') {
+            match Settings::parse(&inner[position + 1..]) {
+                Ok(settings) => {
+                    let source = EngineSource::parse(&text[..position])?;
+                    return Ok(Self { source, settings });
+                }
+                Err(problem) => first_problem = first_problem.or(Some(problem)),
+            }
+        }
+        Err(Error::BadSettings {
+            text: mask_password(text),
+            problem: first_problem.unwrap_or_else(|| "there is no `[`".to_owned()),
+        })
+    }
+}
+
+struct Written<'a> {
+    spec: &'a EngineSpec,
+    exposed: bool,
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        struct Source<'a>(&'a EngineSource, bool);
+        impl fmt::Display for Source<'_> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.write(formatter, self.1)
+            }
+        }
+        let source = Source(&self.spec.source, self.exposed).to_string();
+        formatter.write_str(&source)?;
+        // A path may end in a bracket itself; an empty list keeps it a path.
+        if self.spec.settings.is_empty() && !source.ends_with(']') {
+            return Ok(());
+        }
+        write!(formatter, "[{}]", self.spec.settings)
+    }
+}
+
+impl fmt::Display for EngineSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Written { spec: self, exposed: false }.fmt(formatter)
+    }
+}
+
+impl Serialize for EngineSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EngineSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

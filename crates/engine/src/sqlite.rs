@@ -1,0 +1,204 @@
+//! Opening SQLite files with clear errors, and its pragmas as settings that are read back:
+//! SQLite ignores an unknown pragma in silence, a measurement must not.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{Error, nearest};
+
+/// The first bytes of every SQLite file (<https://www.sqlite.org/fileformat.html>, section 1.3).
+const HEADER: &[u8; 16] = b"SQLite format 3\0";
+
+/// Opens an existing database for reading only.
+///
+/// # Errors
+/// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
+pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
+    check_file(path)?;
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens an existing database for reading and writing.
+///
+/// # Errors
+/// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
+pub fn open_existing(path: &Path) -> Result<Connection, Error> {
+    check_file(path)?;
+    open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+/// Opens a database for reading and writing and makes the file if there is none (or an empty one).
+///
+/// # Errors
+/// [`Error::NotSqlite`] if the file holds something else, [`Error::CannotOpen`].
+pub fn create(path: &Path) -> Result<Connection, Error> {
+    if path.metadata().is_ok_and(|data| data.len() > 0) {
+        check_file(path)?;
+    }
+    open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+/// Looks at the file itself, so that a wrong one is named before SQLite speaks of it.
+fn check_file(path: &Path) -> Result<(), Error> {
+    let not_sqlite =
+        |problem: &str| Error::NotSqlite { path: path.to_owned(), problem: problem.to_owned() };
+    let mut file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::NoSuchFile { path: path.to_owned() },
+        _ => cannot_open(path, &error.to_string()),
+    })?;
+    if path.is_dir() {
+        return Err(not_sqlite("it is a folder"));
+    }
+    let mut header = Vec::with_capacity(HEADER.len());
+    file.by_ref()
+        .take(HEADER.len() as u64)
+        .read_to_end(&mut header)
+        .map_err(|error| cannot_open(path, &error.to_string()))?;
+    match header.as_slice() {
+        [] => Err(not_sqlite("it is empty")),
+        header if header == HEADER => Ok(()),
+        _ => Err(not_sqlite("its first bytes are not those of a SQLite file (or it is encrypted)")),
+    }
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    // Not as a URI: a file may be called `a?b.db`.
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| explain(path, &error))?;
+    // SQLite opens lazily; the first read finds what is wrong with the file.
+    connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        .map_err(|error| explain(path, &error))?;
+    Ok(connection)
+}
+
+fn cannot_open(path: &Path, problem: &str) -> Error {
+    Error::CannotOpen { path: path.to_owned(), problem: problem.to_owned() }
+}
+
+fn explain(path: &Path, error: &rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, NotADatabase, ReadOnly};
+    match error.sqlite_error_code() {
+        Some(NotADatabase) => Error::NotSqlite {
+            path: path.to_owned(),
+            problem: "SQLite cannot read its first page (damaged or encrypted)".to_owned(),
+        },
+        Some(CannotOpen) => match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+                cannot_open(path, &format!("there is no folder {}", parent.display()))
+            }
+            _ => cannot_open(path, "check the rights on the file and on its folder"),
+        },
+        Some(DatabaseBusy) => {
+            cannot_open(path, "another program holds it locked; close that first")
+        }
+        Some(ReadOnly) => cannot_open(path, "it may not be written; check its rights"),
+        _ => cannot_open(path, &error.to_string()),
+    }
+}
+
+/// The version of the SQLite that is built in, for example `3.51.1`.
+#[must_use]
+pub fn version() -> &'static str {
+    rusqlite::version()
+}
+
+/// `PRAGMA compile_options`: how the SQLite that is built in was compiled.
+///
+/// # Errors
+/// [`Error::Sqlite`].
+pub fn compile_options(connection: &Connection) -> Result<Vec<String>, Error> {
+    column(connection, "SELECT compile_options FROM pragma_compile_options")
+}
+
+fn column(connection: &Connection, sql: &str) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// `name` as an identifier in SQL, quoted.
+#[must_use]
+pub fn quote_identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Sets each pragma on this connection and reads it back; what was read back, in order.
+///
+/// # Errors
+/// [`Error::UnknownSetting`] with the nearest name; [`Error::SettingNotTaken`] if SQLite has
+/// another value afterwards (an impossible value, or one that only an empty database takes).
+pub fn pragmas<'a>(
+    connection: &Connection,
+    settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<(String, String)>, Error> {
+    let known = column(connection, "SELECT name FROM pragma_pragma_list")?;
+    let engine = format!("SQLite {}", version());
+    let mut read_back = Vec::new();
+    for (name, wanted) in settings {
+        let name = name.to_lowercase();
+        if !known.contains(&name) {
+            let suggestion = nearest(&name, known.iter().map(String::as_str));
+            return Err(Error::UnknownSetting { name, engine, suggestion });
+        }
+        set_pragma(connection, &name, wanted)?;
+        let actual = read_pragma(connection, &name)?;
+        if canonical(&name, wanted) != canonical(&name, &actual) {
+            let hint = match name.as_str() {
+                "page_size" | "auto_vacuum" | "encoding" => {
+                    ": only an empty database takes another value"
+                }
+                "mmap_size" => ": this SQLite was compiled with that limit",
+                _ => "",
+            };
+            let (wanted, hint) = (wanted.to_owned(), hint.to_owned());
+            return Err(Error::SettingNotTaken { name, wanted, actual, engine, hint });
+        }
+        read_back.push((name, actual));
+    }
+    Ok(read_back)
+}
+
+fn set_pragma(connection: &Connection, name: &str, value: &str) -> Result<(), Error> {
+    let number = value.parse::<i64>();
+    let ignore_row = |_: &rusqlite::Row<'_>| Ok(());
+    // A quoted word is taken like a bare one, so no value can be anything but a value.
+    match number {
+        Ok(number) => connection.pragma(None, name, number, ignore_row)?,
+        Err(_) => connection.pragma(None, name, value, ignore_row)?,
+    }
+    Ok(())
+}
+
+fn read_pragma(connection: &Connection, name: &str) -> Result<String, Error> {
+    let value =
+        connection.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0));
+    Ok(match value {
+        Ok(rusqlite::types::Value::Integer(number)) => number.to_string(),
+        Ok(rusqlite::types::Value::Real(number)) => number.to_string(),
+        Ok(rusqlite::types::Value::Text(text)) => text,
+        Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows) => String::new(),
+        Err(error) => return Err(error.into()),
+    })
+}
+
+/// Words and numbers for the same value, brought to one form
+/// (<https://www.sqlite.org/pragma.html>).
+fn canonical(name: &str, value: &str) -> String {
+    let value = value.trim().to_lowercase();
+    let words: &[&str] = match name {
+        "synchronous" => &["off", "normal", "full", "extra"],
+        "temp_store" => &["default", "file", "memory"],
+        "auto_vacuum" => &["none", "full", "incremental"],
+        _ => match value.as_str() {
+            "off" | "no" | "false" => return "0".to_owned(),
+            "on" | "yes" | "true" => return "1".to_owned(),
+            _ => return value,
+        },
+    };
+    words.iter().position(|word| *word == value).map_or(value, |number| number.to_string())
+}
