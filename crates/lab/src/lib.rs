@@ -1,1 +1,5 @@
-//! lab
+//! The laboratory: experiments from their plan to their report.
+
+pub mod http;
+pub mod load;
+pub mod resource;

@@ -1,0 +1,88 @@
+//! What can go wrong between a measuring client and a server, each with the place and the way out.
+
+use std::io;
+use std::time::Duration;
+
+/// An HTTP exchange that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The base URL cannot be used.
+    #[error("base URL {url:?}: {reason}")]
+    InvalidUrl {
+        /// The text as given, a password in it masked.
+        url: String,
+        /// What is wrong and what is expected.
+        reason: String,
+    },
+    /// A request cannot be written as HTTP.
+    #[error("request {name:?}: {reason}")]
+    InvalidRequest {
+        /// The request's name in the plan.
+        name: String,
+        /// What is wrong and what is expected.
+        reason: String,
+    },
+    /// The host name has no address.
+    #[error("no address for host {host}: {source}; check the name, or give an IP address")]
+    UnknownHost {
+        /// Host of the base URL.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// Nobody listens there.
+    #[error("{address}: connection refused; is the server running, and on this port?")]
+    Refused {
+        /// Host and port.
+        address: String,
+    },
+    /// The connection could not be made for another reason.
+    #[error("{address}: cannot connect: {source}")]
+    Connect {
+        /// Host and port.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// TLS could not be agreed upon.
+    #[error("{address}: TLS: {reason}")]
+    Tls {
+        /// Host and port.
+        address: String,
+        /// What rustls said.
+        reason: String,
+    },
+    /// The answer, or the connection, did not come in time.
+    #[error("{address}: no whole answer within {timeout:?}; give it longer, or look at the server")]
+    TimedOut {
+        /// Host and port.
+        address: String,
+        /// The limit that was passed.
+        timeout: Duration,
+    },
+    /// The server ended the connection before its answer was complete.
+    #[error("{address}: the server closed the connection before the end of its answer")]
+    Closed {
+        /// Host and port.
+        address: String,
+    },
+    /// Reading or writing failed (mostly a reset by the server).
+    #[error("{address}: connection lost: {source}")]
+    Lost {
+        /// Host and port.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What came is not HTTP/1.x.
+    #[error("{address}: not a valid HTTP answer: {reason}")]
+    Malformed {
+        /// Host and port.
+        address: String,
+        /// The rule that was broken.
+        reason: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

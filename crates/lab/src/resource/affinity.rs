@@ -1,0 +1,53 @@
+//! Binding threads to processors, so that client and server do not compete for one.
+
+#[cfg(target_os = "linux")]
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::ResourceError;
+
+/// Binds the calling thread, and every process and thread that it starts from now on.
+///
+/// # Errors
+/// [`ResourceError::Affinity`] where a number is not a processor this process may use.
+#[cfg(target_os = "linux")]
+pub fn pin_this_thread(cpus: &[usize]) -> Result<(), ResourceError> {
+    let available = available_cpus();
+    let refuse = |source| ResourceError::Affinity {
+        cpus: cpus.to_vec(),
+        available: available.clone(),
+        source,
+    };
+    // The kernel silently drops processors that do not exist; a measurement must not.
+    if cpus.is_empty() || cpus.iter().any(|cpu| !available.contains(cpu)) {
+        return Err(refuse(std::io::ErrorKind::InvalidInput.into()));
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(|error| refuse(error.into()))
+}
+
+/// The processors that the calling thread may use.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn available_cpus() -> Vec<usize> {
+    let set = sched_getaffinity(None).unwrap_or_default();
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
+}
+
+/// Not offered here.
+///
+/// # Errors
+/// Always [`ResourceError::LinuxOnly`].
+#[cfg(not(target_os = "linux"))]
+pub fn pin_this_thread(_cpus: &[usize]) -> Result<(), ResourceError> {
+    Err(ResourceError::LinuxOnly("binding to processors (server_cpus, client_cpus)"))
+}
+
+/// As many numbers as there are processors: this system does not tell which ones.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn available_cpus() -> Vec<usize> {
+    (0..std::thread::available_parallelism().map_or(1, usize::from)).collect()
+}

@@ -1,0 +1,41 @@
+//! What a trial costs the machine: processor time, memory, switches, bytes, of each side.
+//! Only Linux tells all of this; elsewhere each function says so instead of guessing.
+
+mod affinity;
+mod machine;
+mod process_tree;
+
+pub use affinity::{available_cpus, pin_this_thread};
+pub use machine::MachineCounters;
+pub use process_tree::{ResourceSnapshot, ResourceUse, ServerSide};
+
+use std::io;
+
+/// A counter that could not be read, or a restriction that could not be set.
+#[derive(Debug, thiserror::Error)]
+pub enum ResourceError {
+    /// Not Linux.
+    #[error("{0} can be had on Linux only")]
+    LinuxOnly(&'static str),
+    /// A process of the server side has ended.
+    #[error("process {0} has ended, so its resources cannot be counted")]
+    NoSuchProcess(u32),
+    /// A file of the kernel could not be read or was not understood.
+    #[error("{path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A thread cannot be bound to these processors.
+    #[error("cannot use the processors {cpus:?}: {source}; this process may use {available:?}")]
+    Affinity {
+        /// Those asked for.
+        cpus: Vec<usize>,
+        /// Those that this process may use.
+        available: Vec<usize>,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,255 @@
+//! Resources of the server side: given processes with all their descendants, summed so that
+//! nothing is lost when children (PostgreSQL's backends, a web server's workers) come and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use rustix::param::clock_ticks_per_second;
+use serde::{Deserialize, Serialize};
+
+use super::ResourceError;
+
+/// How often a tree is read again because it changed while being read.
+const ATTEMPTS_MAX: usize = 10;
+
+/// Every process that is not the measuring client: application and database together.
+#[derive(Clone, Debug)]
+pub struct ServerSide {
+    /// Processes that stay during a trial, e.g. the application's first process and the
+    /// postmaster. Their descendants, and the members of their process groups, belong to them.
+    pub roots: Vec<u32>,
+}
+
+/// The counters of a process tree at one moment.
+#[derive(Clone, Debug)]
+pub struct ResourceSnapshot {
+    processes: BTreeMap<ProcessKey, Process>,
+    /// Context switches by thread, since an exited thread takes its count along.
+    switches: BTreeMap<ThreadKey, Switches>,
+    /// Bytes read and written by storage; `None` where this account may not see them.
+    bytes: Option<(u64, u64)>,
+    resident_bytes_peak: u64,
+}
+
+/// What a process tree used between two snapshots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResourceUse {
+    /// Processor seconds in the programs themselves; steps of a clock tick (10 ms) per process.
+    pub cpu_seconds_user: f64,
+    /// Processor seconds in the kernel on their behalf.
+    pub cpu_seconds_system: f64,
+    /// Switches because a thread waited; threads that ended in between are not counted.
+    pub voluntary_context_switches: u64,
+    /// Switches because the scheduler took the processor away; likewise.
+    pub involuntary_context_switches: u64,
+    /// Bytes that really came from storage, not from the page cache.
+    pub read_bytes: Option<u64>,
+    /// Bytes that were made dirty and are to go to storage.
+    pub written_bytes: Option<u64>,
+    /// Largest resident memory since each process began, summed: an upper bound, since pages that
+    /// several processes share (PostgreSQL's shared_buffers) count in each.
+    pub resident_bytes_peak: u64,
+    /// Processes alive at the end.
+    pub processes: usize,
+}
+
+impl ResourceUse {
+    /// User and system time together.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> f64 {
+        self.cpu_seconds_user + self.cpu_seconds_system
+    }
+}
+
+/// A process number may be used again; with its start time it is unique.
+type ProcessKey = (u32, u64);
+type ThreadKey = (u32, u64, u32);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Switches {
+    voluntary: u64,
+    involuntary: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Process {
+    parent: u32,
+    group: u32,
+    user_ticks: u64,
+    system_ticks: u64,
+    /// User and system ticks of its descendants that it has waited for.
+    reaped_ticks: (u64, u64),
+}
+
+impl ServerSide {
+    /// Reads all counters now.
+    ///
+    /// # Errors
+    /// [`ResourceError::NoSuchProcess`] where a root has ended,
+    /// [`ResourceError::LinuxOnly`] where there is no /proc.
+    pub fn snapshot(&self) -> Result<ResourceSnapshot, ResourceError> {
+        let processes = self.read_tree()?;
+        let mut snapshot = ResourceSnapshot {
+            processes,
+            switches: BTreeMap::new(),
+            bytes: Some((0, 0)),
+            resident_bytes_peak: 0,
+        };
+        for &(pid, started) in snapshot.processes.keys() {
+            let folder = format!("/proc/{pid}");
+            let bytes = read_bytes(&folder);
+            snapshot.bytes = snapshot
+                .bytes
+                .zip(bytes)
+                .map(|((read, written), (more, wrote))| (read + more, written + wrote));
+            let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+            snapshot.resident_bytes_peak += field(&status, "VmHWM:").unwrap_or(0) * 1024;
+            for (thread, switches) in read_switches(&folder) {
+                snapshot.switches.insert((pid, started, thread), switches);
+            }
+        }
+        Ok(snapshot)
+    }
+
+    /// The processes of the tree, from a moment at which none of them came, went or was reaped:
+    /// else a child's time could be missed, or counted both as its own and as its parent's.
+    fn read_tree(&self) -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
+        let mut tree = self.members(read_all()?)?;
+        for _ in 0..ATTEMPTS_MAX {
+            let again = self.members(read_all()?)?;
+            let same = tree.len() == again.len()
+                && tree.iter().zip(&again).all(|((key, process), (other, now))| {
+                    key == other && process.reaped_ticks == now.reaped_ticks
+                });
+            tree = again;
+            if same {
+                break;
+            }
+        }
+        Ok(tree)
+    }
+
+    fn members(
+        &self,
+        mut all: BTreeMap<ProcessKey, Process>,
+    ) -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
+        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut waiting = Vec::new();
+        for (&(pid, _), process) in &all {
+            children.entry(process.parent).or_default().push(pid);
+            if self.roots.contains(&pid) || self.roots.contains(&process.group) {
+                waiting.push(pid);
+            }
+        }
+        if let Some(&gone) = self.roots.iter().find(|root| !waiting.contains(root)) {
+            return Err(ResourceError::NoSuchProcess(gone));
+        }
+        let mut members = BTreeSet::new();
+        while let Some(pid) = waiting.pop() {
+            if members.insert(pid) {
+                waiting.extend(children.get(&pid).into_iter().flatten());
+            }
+        }
+        all.retain(|(pid, _), _| members.contains(pid));
+        Ok(all)
+    }
+}
+
+impl ResourceSnapshot {
+    /// What was used from `earlier` to this snapshot of the same server side.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> ResourceUse {
+        let per_second = clock_ticks_per_second() as f64;
+        let (user, system) = self.ticks();
+        let (user_before, system_before) = earlier.ticks();
+        let mut switches = Switches::default();
+        for (thread, now) in &self.switches {
+            let before = earlier.switches.get(thread).copied().unwrap_or_default();
+            switches.voluntary += now.voluntary.saturating_sub(before.voluntary);
+            switches.involuntary += now.involuntary.saturating_sub(before.involuntary);
+        }
+        let bytes = self.bytes.zip(earlier.bytes);
+        ResourceUse {
+            cpu_seconds_user: user.saturating_sub(user_before) as f64 / per_second,
+            cpu_seconds_system: system.saturating_sub(system_before) as f64 / per_second,
+            voluntary_context_switches: switches.voluntary,
+            involuntary_context_switches: switches.involuntary,
+            read_bytes: bytes.map(|(now, before)| now.0.saturating_sub(before.0)),
+            written_bytes: bytes.map(|(now, before)| now.1.saturating_sub(before.1)),
+            resident_bytes_peak: self.resident_bytes_peak,
+            processes: self.processes.len(),
+        }
+    }
+
+    /// User and system ticks of all that live, and of all that they have waited for. When a child
+    /// ends, its ticks move into its parent's reaped ones and the sum stays.
+    fn ticks(&self) -> (u64, u64) {
+        self.processes.values().fold((0, 0), |(user, system), process| {
+            (
+                user + process.user_ticks + process.reaped_ticks.0,
+                system + process.system_ticks + process.reaped_ticks.1,
+            )
+        })
+    }
+}
+
+fn read_all() -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
+    let unavailable = ResourceError::LinuxOnly("resources of a process tree (/proc)");
+    let folder = fs::read_dir("/proc").map_err(|_| unavailable)?;
+    let mut processes = BTreeMap::new();
+    for entry in folder.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process may end between the listing and the reading.
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        let (started, process) = parse_stat(&stat).ok_or_else(|| ResourceError::Unreadable {
+            path: format!("/proc/{pid}/stat"),
+            reason: "not in the form of proc_pid_stat(5)".to_owned(),
+        })?;
+        processes.insert((pid, started), process);
+    }
+    Ok(processes)
+}
+
+/// Reads `/proc/PID/stat`, proc_pid_stat(5). The program's name, in brackets, may hold anything;
+/// the fields behind it are counted from the third.
+fn parse_stat(stat: &str) -> Option<(u64, Process)> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let small = |field: usize| fields.get(field - 3)?.parse::<u32>().ok();
+    let process = Process {
+        parent: small(4)?,
+        group: small(5)?,
+        user_ticks: number(14)?,
+        system_ticks: number(15)?,
+        reaped_ticks: (number(16)?, number(17)?),
+    };
+    Some((number(22)?, process))
+}
+
+/// Storage bytes of a process, its ended threads and its reaped children (the kernel adds them).
+fn read_bytes(folder: &str) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("{folder}/io")).ok()?;
+    Some((field(&text, "read_bytes:")?, field(&text, "write_bytes:")?))
+}
+
+fn read_switches(folder: &str) -> Vec<(u32, Switches)> {
+    let Ok(threads) = fs::read_dir(format!("{folder}/task")) else { return Vec::new() };
+    let read = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).ok()?;
+        let switches = Switches {
+            voluntary: field(&status, "voluntary_ctxt_switches:")?,
+            involuntary: field(&status, "nonvoluntary_ctxt_switches:")?,
+        };
+        Some((thread.file_name().to_str()?.parse().ok()?, switches))
+    };
+    threads.flatten().filter_map(read).collect()
+}
+
+/// The number behind a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
