@@ -2,4 +2,5 @@
 
 pub mod http;
 pub mod load;
+pub mod process;
 pub mod resource;

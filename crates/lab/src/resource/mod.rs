@@ -3,6 +3,7 @@
 
 mod affinity;
 mod machine;
+pub(crate) mod process_stat;
 mod process_tree;
 
 pub use affinity::{available_cpus, pin_this_thread};

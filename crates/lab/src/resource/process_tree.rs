@@ -8,6 +8,7 @@ use rustix::param::clock_ticks_per_second;
 use serde::{Deserialize, Serialize};
 
 use super::ResourceError;
+use super::process_stat::{ProcessKey, ProcessStat, read_all};
 
 /// How often a tree is read again because it changed while being read.
 const ATTEMPTS_MAX: usize = 10;
@@ -23,7 +24,7 @@ pub struct ServerSide {
 /// The counters of a process tree at one moment.
 #[derive(Clone, Debug)]
 pub struct ResourceSnapshot {
-    processes: BTreeMap<ProcessKey, Process>,
+    processes: BTreeMap<ProcessKey, ProcessStat>,
     /// Context switches by thread, since an exited thread takes its count along.
     switches: BTreeMap<ThreadKey, Switches>,
     /// Bytes read and written by storage; `None` where this account may not see them.
@@ -61,24 +62,12 @@ impl ResourceUse {
     }
 }
 
-/// A process number may be used again; with its start time it is unique.
-type ProcessKey = (u32, u64);
 type ThreadKey = (u32, u64, u32);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Switches {
     voluntary: u64,
     involuntary: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Process {
-    parent: u32,
-    group: u32,
-    user_ticks: u64,
-    system_ticks: u64,
-    /// User and system ticks of its descendants that it has waited for.
-    reaped_ticks: (u64, u64),
 }
 
 impl ServerSide {
@@ -113,7 +102,7 @@ impl ServerSide {
 
     /// The processes of the tree, from a moment at which none of them came, went or was reaped:
     /// else a child's time could be missed, or counted both as its own and as its parent's.
-    fn read_tree(&self) -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
+    fn read_tree(&self) -> Result<BTreeMap<ProcessKey, ProcessStat>, ResourceError> {
         let mut tree = self.members(read_all()?)?;
         for _ in 0..ATTEMPTS_MAX {
             let again = self.members(read_all()?)?;
@@ -131,8 +120,8 @@ impl ServerSide {
 
     fn members(
         &self,
-        mut all: BTreeMap<ProcessKey, Process>,
-    ) -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
+        mut all: BTreeMap<ProcessKey, ProcessStat>,
+    ) -> Result<BTreeMap<ProcessKey, ProcessStat>, ResourceError> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut waiting = Vec::new();
         for (&(pid, _), process) in &all {
@@ -191,42 +180,6 @@ impl ResourceSnapshot {
             )
         })
     }
-}
-
-fn read_all() -> Result<BTreeMap<ProcessKey, Process>, ResourceError> {
-    let unavailable = ResourceError::LinuxOnly("resources of a process tree (/proc)");
-    let folder = fs::read_dir("/proc").map_err(|_| unavailable)?;
-    let mut processes = BTreeMap::new();
-    for entry in folder.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-            continue;
-        };
-        // A process may end between the listing and the reading.
-        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
-        let (started, process) = parse_stat(&stat).ok_or_else(|| ResourceError::Unreadable {
-            path: format!("/proc/{pid}/stat"),
-            reason: "not in the form of proc_pid_stat(5)".to_owned(),
-        })?;
-        processes.insert((pid, started), process);
-    }
-    Ok(processes)
-}
-
-/// Reads `/proc/PID/stat`, proc_pid_stat(5). The program's name, in brackets, may hold anything;
-/// the fields behind it are counted from the third.
-fn parse_stat(stat: &str) -> Option<(u64, Process)> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    let small = |field: usize| fields.get(field - 3)?.parse::<u32>().ok();
-    let process = Process {
-        parent: small(4)?,
-        group: small(5)?,
-        user_ticks: number(14)?,
-        system_ticks: number(15)?,
-        reaped_ticks: (number(16)?, number(17)?),
-    };
-    Some((number(22)?, process))
 }
 
 /// Storage bytes of a process, its ended threads and its reaped children (the kernel adds them).
