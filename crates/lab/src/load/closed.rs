@@ -2,6 +2,7 @@
 //! Response time is therefore service time; open load (arrivals by a rate) is another file.
 
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -103,7 +104,8 @@ pub fn run_closed(
 ) -> Result<TrialSample, LoadError> {
     check(requests, weights, expected, options)?;
     let gate = Gate::default();
-    let trial = Trial { target, requests, expected, options, interrupted };
+    let first = vec![OnceLock::new(); requests.len()];
+    let trial = Trial { target, requests, expected, first, options, interrupted };
     let results = thread::scope(|scope| {
         let mut clients = Vec::with_capacity(usize::from(options.clients));
         for client in 0..options.clients {
@@ -166,6 +168,8 @@ struct Trial<'a> {
     target: &'a Target,
     requests: &'a [PreparedRequest],
     expected: &'a [Expected],
+    /// The first answer of each request, where only likeness is expected.
+    first: Vec<OnceLock<Answer>>,
     options: &'a LoadOptions,
     interrupted: &'a AtomicBool,
 }
@@ -254,7 +258,7 @@ impl<'a> Client<'a> {
             self.connection.close();
         }
         let outcome = match result {
-            Ok(answer) => self.trial.expected[index].judge(&answer),
+            Ok(answer) => self.trial.expected[index].judge(&answer, &self.trial.first[index]),
             Err(error) => Outcome::of_error(&error).ok_or(LoadError::Interrupted)?,
         };
         match outcome {

@@ -1,5 +1,6 @@
 //! What a trial leaves behind: one observation per request, failures among them.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -12,25 +13,27 @@ use crate::http::{Answer, HttpError};
 pub enum Expected {
     /// This status, and a body of this length and hash.
     Exact(Answer),
+    /// This status, and the same body as this request's first answer of the trial: for servers
+    /// whose answers are not known beforehand.
+    Alike(u16),
     /// This status; any body.
     Status(u16),
 }
 
 impl Expected {
-    /// How this answer is to be recorded.
-    #[must_use]
-    pub fn judge(&self, answer: &Answer) -> Outcome {
-        let status = match self {
-            Self::Exact(expected) => expected.status,
-            Self::Status(status) => *status,
-        };
-        if answer.status != status {
+    /// How this answer is to be recorded. `first` keeps the request's first answer of this status.
+    pub(super) fn judge(&self, answer: &Answer, first: &OnceLock<Answer>) -> Outcome {
+        let (Self::Exact(Answer { status, .. }) | Self::Alike(status) | Self::Status(status)) =
+            self;
+        if answer.status != *status {
             return Outcome::Status(answer.status);
         }
-        match self {
-            Self::Exact(expected) if expected != answer => Outcome::WrongAnswer,
-            _ => Outcome::Ok,
-        }
+        let right = match self {
+            Self::Exact(expected) => answer == expected,
+            Self::Alike(_) => answer == first.get_or_init(|| *answer),
+            Self::Status(_) => true,
+        };
+        if right { Outcome::Ok } else { Outcome::WrongAnswer }
     }
 }
 
@@ -130,6 +133,15 @@ impl TrialSample {
                 right as f64 * 1e9 / (end - begin).max(1) as f64
             })
             .sum()
+    }
+
+    /// Mean response time of all right answers; `None` where there was none.
+    #[must_use]
+    pub fn mean_response_time_ns(&self) -> Option<f64> {
+        let right = self.observations.iter().filter(|one| !one.outcome.is_failure());
+        let (count, sum) =
+            right.fold((0u64, 0u64), |(count, sum), one| (count + 1, sum + one.response_time_ns));
+        (count > 0).then(|| sum as f64 / count as f64)
     }
 
     /// Mean response time of each request's right answers, in the order of the trial's list of
