@@ -1,0 +1,210 @@
+// Axes computed here, not by the chart library: positions on a linear or logarithmic scale and
+// ticks at readable values. The library's own logarithmic axis turns a bound of 0 into infinity
+// and cannot put a tick at every measured level.
+
+import type { Factor, LevelValue } from "../document";
+import { shownUnit, significant, withUnit } from "../../lib/format";
+
+export interface Tick {
+  /** Where the tick lies on the axis, in the axis's own coordinate. */
+  at: number;
+  label: string;
+}
+
+export interface Axis {
+  min: number;
+  max: number;
+  ticks: Tick[];
+  /** From a value to the axis's coordinate; null for what a logarithm cannot show. */
+  position: (value: number) => number | null;
+}
+
+export type YScale = "linear" | "log";
+export type YKind = "measure" | "ratio";
+
+/** Steps that people read easily: 1, 2, 2.5 or 5 times a power of ten. */
+const STEPS = [1, 2, 2.5, 5, 10] as const;
+const WANTED_TICKS = 5;
+
+function niceStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = STEPS.find((candidate) => candidate * power >= rough * (1 - 1e-9)) ?? 10;
+  return step * power;
+}
+
+/** Removes what binary fractions add: 0.30000000000000004 is 0.3. */
+function clean(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+function multiples(from: number, to: number, step: number): number[] {
+  const ticks: number[] = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to * (1 + 1e-9); k += 1) {
+    ticks.push(clean(k * step));
+  }
+  return ticks;
+}
+
+function plain(value: number): string {
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}
+
+function measureLabel(value: number, unit: string | null, of: number): string {
+  if (value === 0) return "0";
+  const shown = shownUnit(unit, of);
+  return withUnit(plain(clean(value * shown.factor)), shown.unit);
+}
+
+/** An axis from zero to just above the largest value. */
+function fromZero(largest: number, unit: string | null): Axis {
+  const step = niceStep((largest > 0 ? largest : 1) / WANTED_TICKS);
+  const max = clean(Math.ceil(largest / step - 0.02) * step) || step;
+  // One unit for the whole axis: the one in which a step reads well.
+  const of = Math.max(step * 2, max / 2);
+  const ticks = multiples(0, max, step).map((value) => ({
+    at: value,
+    label: measureLabel(value, unit, of),
+  }));
+  return { min: 0, max: Math.max(max, largest * 1.02), ticks, position: (value) => value };
+}
+
+/** Readable values between two bounds on a logarithmic scale, at most about six of them. */
+export function logTicks(low: number, high: number): number[] {
+  const decades = (mantissas: readonly number[]) => {
+    const ticks: number[] = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e += 1) {
+      for (const m of mantissas) {
+        const value = clean(m * 10 ** e);
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) ticks.push(value);
+      }
+    }
+    return ticks;
+  };
+  const [many, some, powers] = [decades([1, 2, 5]), decades([1, 3]), decades([1])];
+  if (many.length < 3) return multiples(low, high, niceStep((high - low) / (WANTED_TICKS + 1)));
+  const fitting = [many, some, powers].find((ticks) => ticks.length <= 6);
+  const every = Math.ceil(powers.length / 6);
+  return fitting ?? powers.filter((_, index) => index % every === 0);
+}
+
+function logarithmic(values: readonly number[], label: (value: number) => string): Axis {
+  const positive = values.filter((value) => value > 0 && Number.isFinite(value));
+  const [low, high] = positive.length
+    ? [Math.min(...positive), Math.max(...positive)]
+    : [1, 10];
+  const room = Math.max(Math.log(high / low) * 0.07, 0.02);
+  const [min, max] = [Math.log(low) - room, Math.log(high) + room];
+  const ticks = logTicks(Math.exp(min), Math.exp(max));
+  return {
+    min,
+    max,
+    ticks: ticks.map((value) => ({ at: Math.log(value), label: label(value) })),
+    // What is not positive (a wide interval's lower end) is drawn down to the axis's foot.
+    position: (value) => (value > 0 ? Math.log(value) : min),
+  };
+}
+
+/** The y axis of a chart whose values and bounds are `values`. */
+export function yAxis(
+  values: readonly number[],
+  kind: YKind,
+  scale: YScale,
+  unit: string | null,
+): Axis {
+  if (kind === "ratio") return logarithmic([...values, 1], (value) => `${plain(value)}×`);
+  if (scale === "log") {
+    return logarithmic(values, (value) => measureLabel(value, unit, value));
+  }
+  return fromZero(Math.max(0, ...values.filter(Number.isFinite)), unit);
+}
+
+/**
+ * The x axis of a factor. Every measured level has a tick; labels are placed where they fit,
+ * planned levels first (`fittingLabels`). Levels that are no numbers stand at equal distances.
+ */
+export interface XAxis {
+  min: number;
+  max: number;
+  levels: { at: number; value: LevelValue; label: string; planned: boolean }[];
+  position: (value: LevelValue) => number | null;
+}
+
+export function xAxis(factor: Factor): XAxis {
+  const numeric = factor.levels.every((level) => typeof level.value === "number");
+  const logScale =
+    numeric && factor.scale === "log" && factor.levels.every((l) => Number(l.value) > 0);
+  const position = (value: LevelValue): number | null => {
+    if (!numeric) {
+      const index = factor.levels.findIndex((level) => level.value === value);
+      return index < 0 ? null : index;
+    }
+    if (typeof value !== "number") return null;
+    return logScale ? (value > 0 ? Math.log(value) : null) : value;
+  };
+  const labels = tickLabels(factor);
+  const levels = factor.levels
+    .map((level) => ({
+      at: position(level.value) ?? 0,
+      value: level.value,
+      label: labels.get(level.value) ?? String(level.value),
+      planned: !level.bisected,
+    }))
+    .toSorted((a, b) => a.at - b.at);
+  const places = levels.map((level) => level.at);
+  const [low, high] = [Math.min(...places), Math.max(...places)];
+  const room = high > low ? (high - low) * 0.05 : 1;
+  return { min: low - room, max: high + room, levels, position };
+}
+
+/**
+ * What stands below the ticks. '4 clients' is '4' where the axis's name says the rest of every
+ * label; among 'week' and 'month' it stays '120 days'.
+ */
+function tickLabels(factor: Factor): Map<LevelValue, string> {
+  const rest = (factor.unit ?? factor.label).toLowerCase().replace(/s$/, "");
+  const labels = factor.levels.map((level) => {
+    const number = typeof level.value === "number" ? level.value : Number.NaN;
+    const value = Number.isInteger(number) || Number.isNaN(number)
+      ? String(level.value)
+      : significant(number);
+    const text = level.label || value;
+    const word = text.startsWith(value) ? text.slice(value.length).trim().toLowerCase() : null;
+    const short = word === "" || word?.replace(/s$/, "") === rest ? value : null;
+    return { level: level.value, text, short };
+  });
+  const all = labels.every((label) => label.short !== null);
+  return new Map(labels.map(({ level, text, short }) => [level, all ? (short ?? text) : text]));
+}
+
+/**
+ * The levels whose labels fit side by side, none nearer than its own width and a gap. Planned
+ * levels come first, then the ends of a bracket (`wanted`), then what bisection added besides.
+ */
+export function fittingLabels(
+  axis: XAxis,
+  width: number,
+  charWidth: number,
+  wanted: readonly LevelValue[] = [],
+): Set<number> {
+  const scale = width / (axis.max - axis.min);
+  const spans: [number, number][] = [];
+  const chosen = new Set<number>();
+  const last = axis.levels.length - 1;
+  const rank = (level: XAxis["levels"][number], index: number): number => {
+    if (index === 0 || index === last) return 0;
+    if (level.planned) return 1;
+    return wanted.includes(level.value) ? 2 : 3;
+  };
+  const order = axis.levels
+    .map((level, index) => ({ level, index, rank: rank(level, index) }))
+    .toSorted((a, b) => a.rank - b.rank || a.index - b.index);
+  for (const { level, index } of order) {
+    const centre = (level.at - axis.min) * scale;
+    const half = (level.label.length * charWidth) / 2 + 4;
+    const free = spans.every(([from, to]) => centre + half < from || centre - half > to);
+    if (!free) continue;
+    spans.push([centre - half, centre + half]);
+    chosen.add(index);
+  }
+  return chosen;
+}

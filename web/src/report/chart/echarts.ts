@@ -1,0 +1,24 @@
+// The parts of ECharts that the report draws with, registered once; the rest stays out of the file.
+
+import { CustomChart, LineChart } from "echarts/charts";
+import { GridComponent, MarkAreaComponent, TooltipComponent } from "echarts/components";
+import { init, use } from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+import type { Chart } from "./charts";
+import { chartOption, type View } from "./option";
+
+use([CustomChart, LineChart, GridComponent, MarkAreaComponent, TooltipComponent, SVGRenderer]);
+
+export { init };
+
+/** Draws a chart without a page: the inner picture of a download, and what the tests look at. */
+export function drawToSvg(chart: Chart, view: View): string {
+  const { width, height } = view;
+  const instance = init(null, null, { renderer: "svg", ssr: true, width, height });
+  try {
+    instance.setOption(chartOption(chart, view));
+    return instance.renderToSVGString();
+  } finally {
+    instance.dispose();
+  }
+}

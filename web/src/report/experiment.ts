@@ -1,0 +1,105 @@
+// What the page asks of a document: which factor is the x axis, which combinations of the other
+// factors were measured, what one engine did at given levels.
+
+import type {
+  Crossing,
+  Estimate,
+  Factor,
+  Level,
+  Levels,
+  LevelValue,
+  ReportDocument,
+  Treatment,
+} from "./document";
+
+export class Experiment {
+  /** The x axis: the swept factor, else the one with the most levels; null without factors. */
+  readonly swept: Factor | null;
+  /** The factors that make panels. */
+  readonly others: readonly Factor[];
+  /** Request names in the order of their first appearance. */
+  readonly requests: readonly string[];
+  readonly #treatments = new Map<string, Treatment>();
+
+  constructor(readonly document: ReportDocument) {
+    const factors = document.factors;
+    const widest = factors.toSorted((a, b) => b.levels.length - a.levels.length)[0];
+    this.swept = factors.find((factor) => factor.swept) ?? widest ?? null;
+    this.others = factors.filter((factor) => factor !== this.swept);
+    for (const treatment of document.treatments) {
+      this.#treatments.set(this.#key(treatment.engine, treatment.levels), treatment);
+    }
+    const names = document.treatments.flatMap((t) => t.requests_by_name.map((r) => r.name));
+    this.requests = [...new Set(names)];
+  }
+
+  get engines(): readonly string[] {
+    return this.document.engines.map((engine) => engine.name);
+  }
+
+  #key(engine: string, levels: Levels): string {
+    return JSON.stringify([engine, ...this.document.factors.map((f) => levels[f.name] ?? null)]);
+  }
+
+  treatment(engine: string, levels: Levels): Treatment | undefined {
+    return this.#treatments.get(this.#key(engine, levels));
+  }
+
+  /** The combinations of levels of `factors` that were measured, in the order of the factors. */
+  combinations(factors: readonly Factor[]): Levels[] {
+    let all: Levels[] = [{}];
+    for (const factor of factors) {
+      all = all.flatMap((levels) =>
+        factor.levels.map((level) => ({ ...levels, [factor.name]: level.value })),
+      );
+    }
+    return all.filter((levels) => this.document.treatments.some((t) => agrees(levels, t.levels)));
+  }
+
+  /** The labels of a combination, joined: '2 clients, 1 core'. Empty for no factor. */
+  describe(levels: Levels): string {
+    return this.document.factors
+      .filter((factor) => factor.name in levels)
+      .map((factor) => levelLabel(factor, levels[factor.name]))
+      .join(", ");
+  }
+
+  /** The crossings at these levels, of one request or (null) of the mean over all. */
+  crossings(levels: Levels | null, request: string | null): Crossing[] {
+    return this.document.crossings.filter(
+      (c) => (c.request ?? null) === request && (levels === null || agrees(levels, c.levels)),
+    );
+  }
+}
+
+/** Whether `levels` names no level that `of` contradicts. */
+export function agrees(levels: Levels, of: Levels): boolean {
+  return Object.entries(levels).every(([name, value]) => of[name] === value);
+}
+
+/** A level's own label; a bare number gets the factor's unit or name. */
+export function levelLabel(factor: Factor, value: LevelValue | undefined): string {
+  const level = factor.levels.find((candidate) => candidate.value === value);
+  return level ? labelOf(factor, level) : `${factor.label} ${value ?? "?"}`;
+}
+
+function labelOf(factor: Factor, level: Level): string {
+  if (level.label && level.label !== String(level.value)) return level.label;
+  const unit = factor.unit;
+  return unit ? `${level.value} ${unit}` : `${factor.label} ${level.value}`;
+}
+
+/** The estimate of a treatment: over all requests, or of one request by its name. */
+export function estimateOf(treatment: Treatment | undefined, request: string | null): Estimate | null {
+  if (!treatment) return null;
+  if (request === null) return treatment.estimate;
+  return treatment.requests_by_name.find((r) => r.name === request)?.estimate ?? null;
+}
+
+/** What the two bounds of an estimate are called, in a reader's words. */
+export function boundsName(estimate: Estimate): string {
+  if (estimate.low === null || estimate.high === null) return "no interval";
+  if (estimate.method === "RangeOnly") return "range, smallest to largest";
+  const level = `${Math.round(estimate.confidence_level * 1000) / 10}% interval`;
+  return estimate.method === "Bca" ? `${level} (BCa bootstrap)` : level;
+}

@@ -1,0 +1,18 @@
+// Three projects: `unit` (fast, no browser), `browser` (the built report in Chromium) and
+// `fixtures` (writes example reports to look at).
+
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [svelte({ configFile: false })],
+  test: {
+    projects: [
+      { extends: true, test: { name: "unit", include: ["tests/{lib,report,dashboard}/**/*.test.ts"] } },
+      { extends: true,
+        test: { name: "browser", include: ["tests/browser/*.test.ts"], testTimeout: 120_000,
+          hookTimeout: 60_000 } },
+      { extends: true, test: { name: "fixtures", include: ["tests/fixtures/write.ts"] } },
+    ],
+  },
+});
