@@ -12,3 +12,16 @@ pub fn best_of(values: &[f64], count: usize) -> Option<f64> {
     }
     first.iter().copied().reduce(f64::min)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_passes_count() {
+        assert_eq!(best_of(&[5.0, 3.0, 4.0, 1.0], 3), Some(3.0));
+        assert_eq!(best_of(&[5.0, 3.0], 3), None);
+        assert_eq!(best_of(&[5.0, f64::NAN, 3.0], 3), None);
+        assert_eq!(best_of(&[5.0], 0), None);
+    }
+}

@@ -36,3 +36,30 @@ pub fn equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
     let not_above = Sample { mean: -sample.mean, ..sample }.upper_p(-bound)?;
     Some(Equivalence { margin, p_value: not_below.max(not_above) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: [f64; 7] = [12.1, 11.8, 13.0, 12.4, 12.9, 11.9, 12.6];
+    const B: [f64; 7] = [13.0, 12.9, 13.1, 13.6, 13.3, 13.4, 12.8];
+
+    /// statsmodels: `ttost_paired(log(a), log(b), -log1p(d), log1p(d))`. The interval of the
+    /// ratio is 0.904 to 0.979: the same within 10% or 15%, not within 5%.
+    #[test]
+    fn agrees_with_statsmodels() {
+        let expected =
+            [(0.05, 0.7573406831652191), (0.10, 0.03883977522189547), (0.15, 0.001401360948492834)];
+        for (margin, p_value) in expected {
+            let found = equivalence(&A, &B, margin).unwrap().p_value;
+            assert!((found / p_value - 1.0).abs() < 1e-9, "{margin}: {found}");
+        }
+    }
+
+    #[test]
+    fn too_little_data_shows_no_equivalence() {
+        assert_eq!(equivalence(&A[..4], &A[..4], 0.05), None);
+        assert_eq!(equivalence(&A, &B, 0.0), None);
+        assert_eq!(equivalence(&A, &A, 0.05).unwrap().p_value, 0.0);
+    }
+}

@@ -82,3 +82,61 @@ pub fn mean_estimate(replicates: &[f64], confidence_level: f64) -> Option<Estima
         replicates: replicates.len(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Michelson's 100 measurements of the speed of light, in thousands of km/s less 299,
+    /// times 1000: the data set Michelso of the NIST Statistical Reference Datasets.
+    const MICHELSON: [u16; 100] = [
+        850, 740, 900, 1070, 930, 850, 950, 980, 980, 880, 1000, 980, 930, 650, 760, 810, 1000,
+        1000, 960, 960, 960, 940, 960, 940, 880, 800, 850, 880, 900, 840, 830, 790, 810, 880, 880,
+        830, 800, 790, 760, 800, 880, 880, 880, 860, 720, 720, 620, 860, 970, 950, 880, 910, 850,
+        870, 840, 840, 850, 840, 840, 840, 890, 810, 810, 820, 800, 770, 760, 740, 750, 760, 910,
+        920, 890, 860, 880, 720, 840, 850, 850, 780, 890, 840, 780, 810, 760, 810, 790, 810, 820,
+        850, 870, 870, 810, 740, 810, 940, 950, 800, 810, 870,
+    ];
+
+    fn michelson() -> Vec<f64> {
+        MICHELSON.iter().map(|x| 299.0 + f64::from(*x) / 1000.0).collect()
+    }
+
+    /// Mean and standard deviation are NIST's certified values, the bounds SciPy's.
+    #[test]
+    fn mean_and_interval_of_the_nist_data_set() {
+        let replicates = michelson();
+        let sample = Sample::of(&replicates).unwrap();
+        assert!((sample.mean - 299.8524).abs() < 1e-10);
+        assert!((sample.standard_error * 10.0 - 0.0790105478190518).abs() < 1e-12);
+        let at = |level| {
+            let estimate = mean_estimate(&replicates, level).unwrap();
+            assert_eq!((estimate.method, estimate.replicates), (Method::StudentT, 100));
+            (estimate.low.unwrap(), estimate.high.unwrap())
+        };
+        let close = |found: (f64, f64), low: f64, high: f64| {
+            assert!((found.0 - low).abs() < 1e-9 && (found.1 - high).abs() < 1e-9, "{found:?}");
+        };
+        close(at(0.95), 299.8367225931663, 299.86807740683366);
+        close(at(0.99), 299.83164862660254, 299.87315137339743);
+    }
+
+    #[test]
+    fn under_five_replicates_there_is_a_range_and_no_confidence() {
+        let estimate = mean_estimate(&[3.0, 1.0, 2.0, 6.0], 0.95).unwrap();
+        assert_eq!(estimate.method, Method::RangeOnly);
+        assert_eq!((estimate.value, estimate.low, estimate.high), (3.0, Some(1.0), Some(6.0)));
+        assert_eq!(estimate.confidence_level, 0.0);
+        let single = mean_estimate(&[3.0], 0.95).unwrap();
+        assert_eq!((single.value, single.low, single.high), (3.0, None, None));
+        assert_eq!(mean_estimate(&[3.0; 5], 0.95).unwrap().method, Method::StudentT);
+    }
+
+    #[test]
+    fn nothing_is_estimated_from_nothing() {
+        assert_eq!(mean_estimate(&[], 0.95), None);
+        assert_eq!(mean_estimate(&[f64::NAN], 0.95), None);
+        assert_eq!(mean_estimate(&[1.0, 2.0, 3.0, 4.0, f64::INFINITY], 0.95), None);
+        assert_eq!(mean_estimate(&[1.0; 5], 1.0), None);
+    }
+}

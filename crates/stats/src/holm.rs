@@ -19,3 +19,36 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     }
     adjusted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_adjusted(p_values: &[f64], expected: &[f64]) {
+        for (found, expected) in holm(p_values).iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
+        }
+    }
+
+    /// The example of the English Wikipedia, "Holm-Bonferroni method", with
+    /// R's `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")`.
+    #[test]
+    fn textbook_example() {
+        assert_adjusted(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
+    }
+
+    /// statsmodels: `multipletests(p, method="holm")`; with ties.
+    #[test]
+    fn eight_values_agree_with_statsmodels() {
+        assert_adjusted(
+            &[0.0021, 0.012, 0.32, 0.0009, 0.04, 0.012, 0.71, 0.019],
+            &[0.0147, 0.072, 0.64, 0.0072, 0.12, 0.072, 0.71, 0.076],
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_rejects_nothing() {
+        assert_eq!(holm(&[f64::NAN, 0.01]), vec![1.0, 0.02]);
+        assert_eq!(holm(&[]), Vec::<f64>::new());
+    }
+}

@@ -23,3 +23,37 @@ pub fn percentile_supported(p: f64, observations: usize) -> bool {
     // 1 - 0.99 is a little less than 0.01: without the tolerance 1,000 would not support p99.
     (0.0..1.0).contains(&p) && observations as f64 * (1.0 - p) >= 10.0 - 1e-9
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The English Wikipedia's worked example ("Percentile", the variant C = 1, which is type 7):
+    /// the 40th percentile of 15, 20, 35, 40, 50 is 29.
+    #[test]
+    fn textbook_example() {
+        assert!((quantile(&[15.0, 20.0, 35.0, 40.0, 50.0], 0.4).unwrap() - 29.0).abs() < 1e-12);
+    }
+
+    /// NumPy 2.4.6: `numpy.quantile`, whose default is type 7.
+    #[test]
+    fn agrees_with_numpy() {
+        let sorted = [0.4, 1.2, 3.1, 4.4, 4.4, 8.0, 9.7];
+        let expected =
+            [(0.0, 0.4), (0.05, 0.64), (0.25, 2.15), (0.5, 4.4), (0.9, 8.68), (0.99, 9.598)];
+        for (p, expected) in expected {
+            assert!((quantile(&sorted, p).unwrap() - expected).abs() < 1e-12, "{p}");
+        }
+        assert_eq!(quantile(&sorted, 1.0), Some(9.7));
+        assert_eq!(quantile(&sorted, 1.1), None);
+        assert_eq!(quantile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn percentiles_need_ten_observations_beyond_them() {
+        assert!(percentile_supported(0.5, 20) && !percentile_supported(0.5, 19));
+        assert!(percentile_supported(0.99, 1_000) && !percentile_supported(0.99, 999));
+        assert!(percentile_supported(0.999, 10_000) && !percentile_supported(0.999, 9_999));
+        assert!(!percentile_supported(1.0, usize::MAX));
+    }
+}

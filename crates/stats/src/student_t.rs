@@ -66,3 +66,56 @@ impl Sample {
         Some((2.0 * away.upper_p(0.0)?).min(1.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, to the three digits printed.
+    #[test]
+    fn quantiles_are_those_of_the_printed_table() {
+        let table = [
+            (0.975, 1.0, 12.706),
+            (0.975, 4.0, 2.776),
+            (0.975, 6.0, 2.447),
+            (0.975, 9.0, 2.262),
+            (0.975, 19.0, 2.093),
+            (0.95, 4.0, 2.132),
+            (0.90, 6.0, 1.440),
+            (0.995, 4.0, 4.604),
+            (0.999, 4.0, 7.173),
+        ];
+        for (probability, freedom, expected) in table {
+            let found = quantile(probability, freedom).unwrap();
+            assert!((found - expected).abs() < 6e-4, "{probability} {freedom}: {found}");
+        }
+    }
+
+    /// SciPy 1.17.1: `scipy.stats.t.ppf` and `t.sf`, far out where Holm's correction reads them.
+    #[test]
+    fn far_tails_agree_with_scipy() {
+        let quantiles =
+            [(1.0 - 0.05 / 240.0, 6.0, 7.020961726911266), (1.0 - 1e-6, 4.0, 41.5778541501515)];
+        for (probability, freedom, expected) in quantiles {
+            let found = quantile(probability, freedom).unwrap();
+            assert!((found / expected - 1.0).abs() < 1e-9, "{probability} {freedom}: {found}");
+        }
+        let tails = [
+            (2.0, 4.0, 0.05805826175840778),
+            (12.0, 6.0, 1.0153703097686596e-05),
+            (40.0, 19.0, 4.153878599669217e-20),
+        ];
+        for (t, freedom, expected) in tails {
+            let found = upper_tail(t, freedom).unwrap();
+            assert!((found / expected - 1.0).abs() < 1e-9, "{t} {freedom}: {found}");
+        }
+    }
+
+    #[test]
+    fn impossible_questions_have_no_answer() {
+        assert_eq!(quantile(1.0, 4.0), None);
+        assert_eq!(quantile(f64::NAN, 4.0), None);
+        assert_eq!(quantile(0.5, 0.0), None);
+        assert_eq!(two_sided_quantile(-0.95, 4.0), None);
+    }
+}

@@ -2,6 +2,12 @@
 
 use super::{Crossing, Scale};
 
+/// How many levels bisection may add to one sweep. A gap of a factor of four is within 15% after
+/// four levels if each is clear, and undecided levels in the middle leave two gaps to close. The
+/// number is part of the correction for several verdicts, so it is fixed before anything is
+/// measured and not too generous.
+pub const MOST_LEVELS_MORE: usize = 8;
+
 /// The next level to measure inside a bracket, or None when it is narrow enough, holds no further
 /// level of the grid, or there is no bracket to close.
 ///
@@ -54,4 +60,67 @@ fn middle((low, high): (f64, f64), scale: Scale, integer: bool) -> Option<f64> {
     }
     let (lowest, highest) = (low.floor() + 1.0, high.ceil() - 1.0);
     (lowest <= highest).then(|| exact.round().clamp(lowest, highest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Side;
+    use super::*;
+
+    fn bracket(last: f64, first: f64) -> Crossing {
+        let about = (last + first) / 2.0;
+        Crossing::Bracketed { last, first, faster_before: Side::A, faster_after: Side::B, about }
+    }
+
+    #[test]
+    fn the_middle_depends_on_the_scale() {
+        let measured = [10.0, 1_000.0];
+        let next = |scale| next_level(&bracket(10.0, 1_000.0), &measured, scale, 0.15, false);
+        assert!((next(Scale::Log).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(next(Scale::Linear), Some(505.0));
+    }
+
+    #[test]
+    fn it_stops_at_the_width_wanted() {
+        let next = |first| next_level(&bracket(100.0, first), &[], Scale::Log, 0.15, true);
+        assert_eq!(next(115.0), None);
+        assert_eq!(next(116.0), Some(108.0));
+    }
+
+    #[test]
+    fn a_grid_of_whole_numbers_ends_at_neighbours() {
+        let next = |last, first| next_level(&bracket(last, first), &[], Scale::Log, 0.15, true);
+        assert_eq!(next(2.0, 3.0), None);
+        assert_eq!(next(2.0, 4.0), Some(3.0));
+        assert_eq!(next(1.0, 4.0), Some(2.0));
+    }
+
+    #[test]
+    fn beside_undecided_levels_the_wider_outer_gap_is_halved() {
+        let measured = [10.0, 40.0, 50.0, 100.0];
+        let next = next_level(&bracket(10.0, 100.0), &measured, Scale::Linear, 0.15, false);
+        assert_eq!(next, Some(75.0));
+        // Both outer gaps are narrow: more levels would not move an end, more blocks may.
+        let closed = [100.0, 110.0, 150.0, 160.0];
+        let next = next_level(&bracket(100.0, 160.0), &closed, Scale::Linear, 0.15, false);
+        assert_eq!(next, None);
+    }
+
+    #[test]
+    fn a_bracket_from_zero_ends_too() {
+        let (mut first, mut steps) = (100.0, 0);
+        while let Some(level) =
+            next_level(&bracket(0.0, first), &[0.0, 100.0], Scale::Linear, 0.15, false)
+        {
+            first = level;
+            steps += 1;
+        }
+        assert_eq!(steps, 10);
+    }
+
+    #[test]
+    fn only_a_bracket_can_be_closed() {
+        let elsewhere = Crossing::NotInRange { faster: Side::A };
+        assert_eq!(next_level(&elsewhere, &[1.0, 2.0], Scale::Log, 0.15, false), None);
+    }
 }

@@ -74,3 +74,91 @@ fn interpolated(stretch: &[LevelResult], scale: Scale) -> f64 {
         Scale::Log => middle.exp(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sign::{AFaster, BFaster, Undecided};
+    use super::super::tests::level;
+    use super::*;
+
+    fn stretch(crossing: &Crossing) -> Option<(f64, f64)> {
+        match *crossing {
+            Crossing::Inconclusive { between, .. } => between,
+            Crossing::Bracketed { last, first, .. } => Some((last, first)),
+            Crossing::NotInRange { .. } => None,
+        }
+    }
+
+    #[test]
+    fn the_bracket_is_the_last_of_one_sign_and_the_first_of_the_other() {
+        let levels = [
+            level(365.0, 1.6, BFaster),
+            level(7.0, 0.5, AFaster),
+            level(120.0, 0.99, Undecided),
+            level(31.0, 0.8, AFaster),
+        ];
+        let [Crossing::Bracketed { last, first, faster_before, faster_after, about }] =
+            find(&levels, Scale::Log)[..]
+        else {
+            panic!("one bracket expected");
+        };
+        assert_eq!((last, first), (31.0, 365.0));
+        assert_eq!((faster_before, faster_after), (Side::A, Side::B));
+        assert!((120.0..140.0).contains(&about), "{about}");
+    }
+
+    #[test]
+    fn the_point_between_is_interpolated_on_the_axis_scale() {
+        let levels = [level(10.0, 0.5, AFaster), level(1_000.0, 2.0, BFaster)];
+        let about = |scale| match find(&levels, scale)[..] {
+            [Crossing::Bracketed { about, .. }] => about,
+            _ => panic!("one bracket expected"),
+        };
+        assert!((about(Scale::Log) - 100.0).abs() < 1e-9);
+        assert!((about(Scale::Linear) - 505.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn lines_may_cross_twice() {
+        let levels = [
+            level(1.0, 0.5, AFaster),
+            level(2.0, 2.0, BFaster),
+            level(3.0, 1.5, BFaster),
+            level(4.0, 0.5, AFaster),
+        ];
+        let stretches: Vec<_> = find(&levels, Scale::Linear).iter().map(stretch).collect();
+        assert_eq!(stretches, [Some((1.0, 2.0)), Some((3.0, 4.0))]);
+    }
+
+    #[test]
+    fn not_in_range_needs_every_level() {
+        let mut levels = vec![level(1.0, 0.5, AFaster), level(2.0, 0.6, AFaster)];
+        assert_eq!(find(&levels, Scale::Log), [Crossing::NotInRange { faster: Side::A }]);
+        levels.push(level(4.0, 0.97, Undecided));
+        levels.push(level(8.0, 0.98, Undecided));
+        let [crossing @ Crossing::Inconclusive { .. }] = &find(&levels, Scale::Log)[..] else {
+            panic!("inconclusive expected");
+        };
+        assert_eq!(stretch(crossing), Some((2.0, 8.0)));
+    }
+
+    #[test]
+    fn what_touches_one_is_no_crossing() {
+        let levels = [
+            level(1.0, 0.98, Undecided),
+            level(2.0, 0.7, AFaster),
+            level(3.0, 0.99, Undecided),
+            level(4.0, 0.7, AFaster),
+        ];
+        let stretches: Vec<_> = find(&levels, Scale::Linear).iter().map(stretch).collect();
+        assert_eq!(stretches, [Some((1.0, 2.0)), Some((2.0, 4.0))]);
+    }
+
+    #[test]
+    fn where_nothing_is_shown_nothing_is_named() {
+        let levels = [level(1.0, 0.98, Undecided), level(2.0, 1.01, Undecided)];
+        let found = find(&levels, Scale::Linear);
+        assert!(matches!(found[..], [Crossing::Inconclusive { between: None, .. }]));
+        assert_eq!(find(&[], Scale::Linear), []);
+    }
+}

@@ -7,9 +7,9 @@ mod find;
 mod more_blocks;
 mod sign;
 
-pub use bisection::next_level;
+pub use bisection::{MOST_LEVELS_MORE, next_level};
 pub use find::find;
-pub use sign::{classify, signs};
+pub use sign::{classify, classify_planned, signs};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub struct LevelResult {
     pub ratio: Estimate,
     /// What is shown there.
     pub sign: Sign,
-    /// How many verdicts were corrected together to find `sign`; `more_blocks` expects as many.
+    /// For how many verdicts `sign` was corrected; `more_blocks` expects as many.
     pub verdicts: usize,
 }
 
@@ -102,4 +102,25 @@ pub enum Crossing {
         /// end of the sweep; None if no level shows any.
         between: Option<(f64, f64)>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+
+    /// A level measured in ten blocks whose paired log differences have the mean `ln(ratio)` and
+    /// the standard deviation 0.1: the interval reaches 2.262 * 0.1 / sqrt(10) each way.
+    pub(super) fn level(level: f64, ratio: f64, sign: Sign) -> LevelResult {
+        let half_width: f64 = 2.262157162798205 * 0.1 / 10.0_f64.sqrt();
+        let ratio = Estimate {
+            value: ratio,
+            low: Some(ratio * (-half_width).exp()),
+            high: Some(ratio * half_width.exp()),
+            confidence_level: 0.95,
+            method: Method::StudentTLogRatio,
+            replicates: 10,
+        };
+        LevelResult { level, ratio, sign, verdicts: 1 }
+    }
 }

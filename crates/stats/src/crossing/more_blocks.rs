@@ -72,3 +72,55 @@ fn blocks_needed(result: &LevelResult) -> Option<usize> {
     }
     Some(plenty - blocks)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sign::{AFaster, Undecided};
+    use super::super::tests::level;
+    use super::*;
+    use crate::Estimate;
+
+    /// A ratio whose effect size is `d` standard deviations, undecided among `verdicts`.
+    fn undecided(d: f64, verdicts: usize) -> LevelResult {
+        LevelResult { verdicts, ..level(1.0, (d * 0.1).exp(), Undecided) }
+    }
+
+    /// statsmodels: `TTestPower().solve_power(d, alpha=0.05 / verdicts, power=0.8)` gives 33.37,
+    /// 9.94, 198.15 and, for eight verdicts, 54.91 blocks in all; ten have been run.
+    #[test]
+    fn sample_sizes_agree_with_exact_power() {
+        for (d, verdicts, expected) in [(0.5, 1, 24), (0.2, 1, 189), (0.5, 8, 45)] {
+            let found = blocks_needed(&undecided(d, verdicts)).unwrap();
+            assert!(found.abs_diff(expected) <= 1, "{d} {verdicts}: {found}");
+        }
+        assert_eq!(blocks_needed(&undecided(-0.5, 1)), blocks_needed(&undecided(0.5, 1)));
+    }
+
+    #[test]
+    fn a_hopeless_difference_has_no_number() {
+        assert_eq!(blocks_needed(&undecided(0.01, 1)), None);
+        assert_eq!(blocks_needed(&undecided(0.0, 1)), None);
+    }
+
+    #[test]
+    fn under_five_blocks_five_are_wanted_first() {
+        let few = Estimate::range_only(1.1, &[1.0, 1.2]);
+        assert_eq!(blocks_needed(&LevelResult { ratio: few, ..undecided(0.5, 1) }), Some(3));
+    }
+
+    #[test]
+    fn the_estimates_tell_which_level_must_become_clear() {
+        let (near, far) = (undecided(0.3, 1), undecided(0.6, 1));
+        let (near_cost, far_cost) = (blocks_needed(&near), blocks_needed(&far));
+        assert!(far_cost < near_cost);
+        // Both lean to b: one of them shown makes a bracket with a, both are needed without it.
+        assert_eq!(more_blocks(&[near, far], Some(Side::A)), far_cost);
+        assert_eq!(more_blocks(&[near, far], Some(Side::B)), near_cost);
+        assert_eq!(more_blocks(&[near, far], None), near_cost);
+        // Nothing shown and leaning both ways: one of each.
+        assert_eq!(more_blocks(&[undecided(-0.3, 1), near, far], None), near_cost);
+        // Levels that show a side cost nothing.
+        let shown = level(1.0, 0.99, AFaster);
+        assert_eq!(more_blocks(&[shown, far], Some(Side::A)), far_cost);
+    }
+}
