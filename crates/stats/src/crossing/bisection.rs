@@ -12,9 +12,10 @@ pub const MOST_LEVELS_MORE: usize = 8;
 /// level of the grid, or there is no bracket to close.
 ///
 /// `measured` are the levels measured so far, in any order; those inside the bracket showed
-/// neither side. The two outermost gaps can move an end of the bracket, so the wider of them (on
-/// the axis's scale) is halved, until its ends differ by at most `width` (0.15: by 15% of the
-/// lower). `integer` keeps to whole levels.
+/// neither side. Only a level in one of the two outermost gaps can move an end, so the wider of
+/// them (on the axis's scale) is halved, until the bracket's ends differ by at most `width` (0.15:
+/// by 15% of the lower one) or, around levels that showed neither side, each gap's ends by half of
+/// that: then the blocks are too few, not the levels. `integer` keeps to whole levels.
 pub fn next_level(
     crossing: &Crossing,
     measured: &[f64],
@@ -26,18 +27,19 @@ pub fn next_level(
         return None;
     };
     let span = measured.iter().fold((last, first), |(low, high), x| (low.min(*x), high.max(*x)));
-    let mut inside: Vec<f64> =
-        measured.iter().copied().filter(|x| *x > last && *x < first).collect();
-    inside.sort_by(f64::total_cmp);
-    let (after_last, before_first) =
-        (inside.first().copied().unwrap_or(first), inside.last().copied().unwrap_or(last));
+    if difference((last, first), span) <= width {
+        return None;
+    }
+    let inside = || measured.iter().copied().filter(|level| *level > last && *level < first);
+    let lowest_inside = inside().fold(first, f64::min);
+    let highest_inside = inside().fold(last, f64::max);
     let size = |(low, high): (f64, f64)| match scale {
         Scale::Linear => high - low,
         Scale::Log => (high / low).ln(),
     };
-    let gaps = [(last, after_last), (before_first, first)];
-    gaps.into_iter()
-        .filter(|gap| difference(*gap, span) > width)
+    [(last, lowest_inside), (highest_inside, first)]
+        .into_iter()
+        .filter(|gap| difference(*gap, span) > width / 2.0)
         .filter_map(|gap| Some((gap, middle(gap, scale, integer)?)))
         .max_by(|(a, _), (b, _)| size(*a).total_cmp(&size(*b)))
         .map(|(_, middle)| middle)
@@ -100,8 +102,8 @@ mod tests {
         let measured = [10.0, 40.0, 50.0, 100.0];
         let next = next_level(&bracket(10.0, 100.0), &measured, Scale::Linear, 0.15, false);
         assert_eq!(next, Some(75.0));
-        // Both outer gaps are narrow: more levels would not move an end, more blocks may.
-        let closed = [100.0, 110.0, 150.0, 160.0];
+        // Both outer gaps are narrow: more levels would not move an end by much, more blocks may.
+        let closed = [100.0, 107.0, 150.0, 160.0];
         let next = next_level(&bracket(100.0, 160.0), &closed, Scale::Linear, 0.15, false);
         assert_eq!(next, None);
     }
