@@ -8,9 +8,8 @@ use crate::student_t::{Sample, two_sided_quantile};
 /// Under this many replicates no interval is given, only the range (DESIGN.md, Validity, 2).
 pub const INTERVAL_MIN_REPLICATES: usize = 5;
 
-/// How the bounds of an [`Estimate`] were made.
+/// How the bounds of an [`Estimate`] were made. The report page knows these names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub enum Method {
     /// The mean and its interval by Student's t.
     StudentT,
@@ -130,6 +129,14 @@ mod tests {
         let single = mean_estimate(&[3.0], 0.95).unwrap();
         assert_eq!((single.value, single.low, single.high), (3.0, None, None));
         assert_eq!(mean_estimate(&[3.0; 5], 0.95).unwrap().method, Method::StudentT);
+    }
+
+    #[test]
+    fn its_json_is_what_the_report_page_reads() {
+        let estimate = mean_estimate(&[2.0, 4.0], 0.95).unwrap();
+        let json = serde_json::to_string(&estimate).unwrap();
+        let expected = r#"{"value":3.0,"low":2.0,"high":4.0,"confidence_level":0.0,"method":"RangeOnly","replicates":2}"#;
+        assert_eq!(json, expected);
     }
 
     #[test]
