@@ -75,12 +75,12 @@ impl fmt::Display for DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// The address of a server's Unix socket directory, as a managed server has it.
+    /// The address of a server by its Unix socket's directory, and port if not 5432.
     #[must_use]
-    pub fn unix_socket(directory: &str, user: &str, database: &str) -> Self {
+    pub fn unix_socket(directory: &str, port: Option<u16>, user: &str, database: &str) -> Self {
         Self {
             user: Some(user.to_owned()),
-            hosts: vec![Host { name: directory.to_owned(), port: None }],
+            hosts: vec![Host { name: directory.to_owned(), port }],
             database: Some(database.to_owned()),
             ..Self::default()
         }
@@ -102,6 +102,24 @@ impl PostgresUrl {
     #[must_use]
     pub fn with_database(&self, database: &str) -> Self {
         Self { database: Some(database.to_owned()), ..self.clone() }
+    }
+
+    /// The same database with settings of the session, sent by libpq's parameter `options`.
+    #[must_use]
+    pub fn with_session_settings<'a>(
+        &self,
+        settings: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let escape = |value: &str| value.replace('\\', r"\\").replace(' ', r"\ ");
+        let mut url = self.clone();
+        for (key, value) in settings {
+            let option = format!("-c {key}={}", escape(value));
+            match url.parameters.iter_mut().find(|(name, _)| name == "options") {
+                Some((_, options)) => options.push_str(&format!(" {option}")),
+                None => url.parameters.push(("options".to_owned(), option)),
+            }
+        }
+        url
     }
 
     /// The user named in the URL.

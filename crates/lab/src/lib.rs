@@ -1,9 +1,18 @@
-//! The laboratory: experiments from their plan to their report.
+//! The laboratory: experiments from their plan to their report. It reaches every application over
+//! processes and HTTP only, so that ours is measured exactly as a stranger's is.
 
+pub mod analysis;
 pub mod article;
+mod deployment;
 pub mod environment;
 pub mod http;
 pub mod load;
-pub mod prewarm;
+pub mod plan;
+mod prewarm;
 pub mod process;
+pub mod record;
+pub mod report;
 pub mod resource;
+pub mod run;
+mod schedule;
+pub mod warning;

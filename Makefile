@@ -1,0 +1,38 @@
+# The commands of a developer's day. `make demo` and `make test` set up all they need.
+
+CARGO ?= cargo
+CROSSOVER = target/release/crossover
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench prove web release clean
+
+help: ## list these targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+
+demo: release ## the whole story on this machine, in minutes; ends with the dashboard served
+	$(CROSSOVER) demo $(DEMO_FLAGS)
+
+test: web ## every kind of proof once, small
+	$(CARGO) test --workspace
+	cd web && npm test && npm run test:browser
+
+lint: web ## formatting, clippy without warnings, types of the pages
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	cd web && npm run check
+
+bench: release ## ratios against named baselines, measured in one interleaved run
+	$(CROSSOVER) --version
+
+prove: web ## the proofs at full number; long, by hand
+	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release
+
+release: web
+	$(CARGO) build --release --package crossover
+
+# npm ci only where the lock file changed since.
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+
+web: web/node_modules/.package-lock.json ## the pages that the binary carries inside
+	cd web && npm run build

@@ -1,0 +1,123 @@
+//! From trials to results: an estimate per treatment, a comparison per level, the crossings.
+//! The unit of every interval is the block, never the request (METHOD.md).
+
+mod sweep;
+mod treatment;
+mod verdict;
+mod words;
+
+use serde::Serialize;
+use stats::{Estimate, crossing::Sign};
+
+use crate::plan::Plan;
+use crate::record::Trial;
+use crate::schedule::Levels;
+
+pub use sweep::Sweep;
+pub use verdict::Verdict;
+pub use words::{factor_label, factor_unit, level_label, sentence};
+
+/// The confidence level of every interval and of every family of verdicts.
+pub const CONFIDENCE_LEVEL: f64 = 0.95;
+
+/// The results of an experiment.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// One for each engine and cell, in the order of the plan.
+    pub treatments: Vec<Treatment>,
+    /// One for each pair of engines, set of other levels, and request (or all together).
+    pub sweeps: Vec<Sweep>,
+    /// What the whole says.
+    pub verdict: Verdict,
+}
+
+/// The results of one treatment.
+#[derive(Clone, Debug)]
+pub struct Treatment {
+    /// The engine's label.
+    pub engine: String,
+    /// One level of each factor.
+    pub levels: Levels,
+    /// Mean response time, ms; none if no trial counts.
+    pub estimate: Option<Estimate>,
+    /// The article's statistic, ms: the smallest of the first three blocks.
+    pub best_of_three: Option<f64>,
+    /// Block and mean response time, ms.
+    pub blocks: Vec<(usize, f64)>,
+    /// Against the first engine of the plan.
+    pub ratio: Option<Ratio>,
+    /// Mean over blocks; CPU time of application and database per request.
+    pub cpu_seconds_per_request: Option<f64>,
+    /// Mean over blocks; CPU time of the server side by wall time.
+    pub cores_used: Option<f64>,
+    /// Mean over blocks.
+    pub requests_per_second: Option<f64>,
+    /// Over all blocks.
+    pub requests: u64,
+    /// Over all blocks.
+    pub failures: u64,
+    /// Trials that do not count.
+    pub void: usize,
+    /// By request of the mix.
+    pub by_request: Vec<RequestResult>,
+}
+
+/// The results of one request in one treatment.
+#[derive(Clone, Debug)]
+pub struct RequestResult {
+    /// The request's name.
+    pub name: String,
+    /// Mean response time, ms.
+    pub estimate: Option<Estimate>,
+    /// Block and mean response time, ms.
+    pub blocks: Vec<(usize, f64)>,
+    /// Against the first engine of the plan.
+    pub ratio: Option<Ratio>,
+}
+
+/// A response time as a multiple of the first engine's, paired by block.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    /// The engine that is compared with.
+    pub to: String,
+    /// The ratio.
+    pub estimate: Estimate,
+    /// What is shown, corrected over all verdicts of its family.
+    pub shown: Shown,
+}
+
+/// What a comparison shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// Faster than the first engine.
+    Faster,
+    /// Slower than the first engine.
+    Slower,
+    /// Neither is shown, which is not the same as equal.
+    Undecided,
+}
+
+impl From<Sign> for Shown {
+    fn from(sign: Sign) -> Self {
+        match sign {
+            Sign::AFaster => Self::Faster,
+            Sign::BFaster => Self::Slower,
+            Sign::Undecided => Self::Undecided,
+        }
+    }
+}
+
+/// Analyses the trials of a run. `cells` are those of all its rounds.
+pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
+    let mut treatments = treatment::collect(plan, cells, trials);
+    let sweeps = sweep::compare(plan, cells, &mut treatments);
+    let verdict = verdict::of(plan, &treatments, &sweeps);
+    Analysis { treatments, sweeps, verdict }
+}
+
+/// The levels that bisection asks for next: one cell for each crossing of all requests together
+/// that is not yet narrow enough.
+pub fn next_cells(plan: &Plan, analysis: &Analysis) -> Vec<Levels> {
+    sweep::next_cells(plan, &analysis.sweeps)
+}

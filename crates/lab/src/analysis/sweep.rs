@@ -1,0 +1,200 @@
+//! Comparisons along the swept factor: every engine with the first, for each set of the other
+//! levels, for all requests together and for each alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stats::crossing::{Crossing, LevelResult, Scale, classify, find, next_level};
+use stats::{Comparison, ratio_comparison};
+
+use super::{CONFIDENCE_LEVEL, Ratio, Treatment};
+use crate::plan::{self, Level, Plan};
+use crate::schedule::Levels;
+
+/// Two engines along the swept factor.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The other factors' levels.
+    pub levels: Levels,
+    /// One request of the mix, or none for all together.
+    pub request: Option<String>,
+    /// The engine of which `results` say how many times the other's response time it takes.
+    pub a: String,
+    /// The plan's first engine.
+    pub b: String,
+    /// By level; the level is 0 where no factor is swept.
+    pub results: Vec<LevelResult>,
+    /// None where no factor is swept.
+    pub crossings: Vec<Crossing>,
+}
+
+/// Compares, corrects for the number of verdicts (Holm) in two families - all requests together,
+/// and each alone - and writes each comparison into its treatment too.
+pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
+    let mut together = Vec::new();
+    let mut alone = Vec::new();
+    for group in groups(plan, cells) {
+        for engine in plan.engines.iter().skip(1) {
+            let pair = Pair::new(plan, &group, engine.label());
+            together.push(pair.sweep(None, treatments));
+            for request in &plan.requests {
+                alone.push(pair.sweep(Some(&request.name), treatments));
+            }
+        }
+    }
+    let mut sweeps = Vec::new();
+    for family in [together, alone] {
+        let comparisons: Vec<_> = family.iter().map(|raw| raw.comparisons.clone()).collect();
+        for (raw, results) in family.into_iter().zip(classify(&comparisons, CONFIDENCE_LEVEL)) {
+            note_ratios(plan, &raw, &results, treatments);
+            sweeps.push(raw.into_sweep(plan, results));
+        }
+    }
+    sweeps
+}
+
+/// The sets of levels of the factors that are not swept, each with the swept levels measured.
+struct Group {
+    others: Levels,
+    swept: Vec<f64>,
+}
+
+fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
+    let swept = plan.swept().map(|(name, _)| name);
+    let mut groups: BTreeMap<Levels, BTreeSet<Level>> = BTreeMap::new();
+    for cell in cells {
+        let mut others = cell.clone();
+        let level = swept.and_then(|name| others.remove(name)).unwrap_or(Level::Number(0.0));
+        groups.entry(others).or_default().insert(level);
+    }
+    let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
+    groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
+}
+
+struct Pair<'a> {
+    group: &'a Group,
+    swept: Option<&'a str>,
+    a: String,
+    b: String,
+}
+
+/// A sweep before its verdicts are corrected.
+struct RawSweep {
+    levels: Levels,
+    request: Option<String>,
+    a: String,
+    b: String,
+    comparisons: Vec<(f64, Comparison)>,
+}
+
+impl<'a> Pair<'a> {
+    fn new(plan: &'a Plan, group: &'a Group, a: String) -> Self {
+        let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+        Self { group, swept: plan.swept().map(|(name, _)| name), a, b }
+    }
+
+    fn sweep(&self, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
+        let compare = |level: f64| {
+            let cell = cell(&self.group.others, self.swept, level);
+            let a = blocks(treatments, &self.a, &cell, request)?;
+            let b = blocks(treatments, &self.b, &cell, request)?;
+            let (a, b) = paired(a, b);
+            Some((level, ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?))
+        };
+        RawSweep {
+            levels: self.group.others.clone(),
+            request: request.map(str::to_owned),
+            a: self.a.clone(),
+            b: self.b.clone(),
+            comparisons: self.group.swept.iter().filter_map(|level| compare(*level)).collect(),
+        }
+    }
+}
+
+impl RawSweep {
+    fn into_sweep(self, plan: &Plan, results: Vec<LevelResult>) -> Sweep {
+        let crossings = match plan.swept() {
+            Some((_, factor)) => find(&results, scale(factor)),
+            None => Vec::new(),
+        };
+        let Self { levels, request, a, b, .. } = self;
+        Sweep { levels, request, a, b, results, crossings }
+    }
+}
+
+fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
+    let mut cell = others.clone();
+    if let Some(name) = swept {
+        cell.insert(name.to_owned(), Level::Number(level));
+    }
+    cell
+}
+
+/// A treatment with failures gets no verdict: its times are not those of the work asked for.
+fn blocks<'t>(
+    treatments: &'t [Treatment],
+    engine: &str,
+    cell: &Levels,
+    request: Option<&str>,
+) -> Option<&'t [(usize, f64)]> {
+    let treatment =
+        treatments.iter().find(|t| t.engine == engine && t.levels == *cell && t.failures == 0)?;
+    match request {
+        None => Some(&treatment.blocks),
+        Some(name) => {
+            treatment.by_request.iter().find(|r| r.name == name).map(|r| r.blocks.as_slice())
+        }
+    }
+}
+
+/// The values of the blocks that both have.
+fn paired(a: &[(usize, f64)], b: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
+    a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?))).unzip()
+}
+
+fn note_ratios(plan: &Plan, raw: &RawSweep, results: &[LevelResult], all: &mut [Treatment]) {
+    let swept = plan.swept().map(|(name, _)| name);
+    for result in results {
+        let cell = cell(&raw.levels, swept, result.level);
+        let Some(treatment) = all.iter_mut().find(|t| t.engine == raw.a && t.levels == cell) else {
+            continue;
+        };
+        let ratio = Ratio { to: raw.b.clone(), estimate: result.ratio, shown: result.sign.into() };
+        match &raw.request {
+            None => treatment.ratio = Some(ratio),
+            Some(name) => {
+                if let Some(r) = treatment.by_request.iter_mut().find(|r| r.name == *name) {
+                    r.ratio = Some(ratio);
+                }
+            }
+        }
+    }
+}
+
+/// How narrow a bracket is wanted: its ends differ by at most 15% (DESIGN.md, section 7.3).
+const BRACKET_WIDTH: f64 = 0.15;
+
+pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
+    let Some((name, factor)) = plan.swept().filter(|(_, factor)| factor.bisect) else {
+        return Vec::new();
+    };
+    let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
+    let mut cells = BTreeSet::new();
+    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+        let measured: Vec<f64> = sweep.results.iter().map(|result| result.level).collect();
+        for crossing in &sweep.crossings {
+            let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
+            if let Some(level) = next {
+                cells.insert(cell(&sweep.levels, Some(name), level));
+            }
+        }
+    }
+    cells.into_iter().collect()
+}
+
+fn scale(factor: &plan::Factor) -> Scale {
+    match factor.swept {
+        Some(plan::Scale::Log) => Scale::Log,
+        Some(plan::Scale::Linear) | None => Scale::Linear,
+    }
+}

@@ -1,0 +1,98 @@
+//! What the whole experiment says, in one headline and one sentence per sweep.
+
+use std::collections::BTreeSet;
+
+use stats::crossing::{Crossing, Side};
+
+use super::{Sweep, Treatment, words};
+use crate::plan::Plan;
+
+/// The answer to the plan's question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// One sentence.
+    pub headline: String,
+    /// One for each sweep over all requests together.
+    pub sentences: Vec<String>,
+    /// Something was asked that the run does not answer; exit code 3.
+    pub undecided: bool,
+}
+
+pub(super) fn of(plan: &Plan, treatments: &[Treatment], sweeps: &[Sweep]) -> Verdict {
+    let together: Vec<&Sweep> = sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
+    let undecided = together.iter().any(|sweep| {
+        sweep.results.is_empty()
+            || sweep.results.iter().all(|result| result.sign.faster().is_none())
+            || sweep.crossings.iter().any(|c| matches!(c, Crossing::Inconclusive { .. }))
+    });
+    let sentences = together.iter().map(|sweep| words::sentence(plan, sweep)).collect();
+    Verdict { headline: headline(plan, treatments, &together, undecided), sentences, undecided }
+}
+
+fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep], undecided: bool) -> String {
+    if plan.engines.len() < 2 {
+        return "One engine was measured, so there is nothing to compare.".to_owned();
+    }
+    let blocks = treatments.iter().map(|t| t.blocks.len()).max().unwrap_or(0);
+    if blocks < stats::INTERVAL_MIN_REPLICATES {
+        return format!(
+            "{blocks} blocks show values and ranges, not a verdict: at least 5 are needed."
+        );
+    }
+    let crossed: Vec<&&Sweep> = sweeps
+        .iter()
+        .filter(|s| s.crossings.iter().any(|c| matches!(c, Crossing::Bracketed { .. })))
+        .collect();
+    if let Some(first) = crossed.first() {
+        let sentence = words::sentence(plan, first);
+        return match crossed.len() {
+            1 => format!("The lines cross. {sentence}"),
+            more => {
+                format!("The lines cross in {more} of {} comparisons. {sentence}", sweeps.len())
+            }
+        };
+    }
+    let winners: BTreeSet<Option<&str>> = sweeps.iter().map(|sweep| winner(sweep)).collect();
+    let mut winners = winners.into_iter();
+    match (winners.next().flatten(), winners.next()) {
+        (Some(only), None) => {
+            let rest = match plan.swept() {
+                Some((factor, _)) => format!(
+                    " at every {} measured{}: the lines do not cross in this range",
+                    words::factor_label(factor).to_lowercase(),
+                    everywhere(plan, sweeps),
+                ),
+                None => String::new(),
+            };
+            format!("{only} is faster{rest}.")
+        }
+        _ if undecided => "Not every comparison has a verdict; see the sentences below.".to_owned(),
+        _ => "Which engine is faster depends on the treatment; see the sentences below.".to_owned(),
+    }
+}
+
+/// The engine that is faster at every level of the sweep.
+fn winner(sweep: &Sweep) -> Option<&str> {
+    let mut sides = sweep.results.iter().map(|result| result.sign.faster());
+    let first = sides.next().flatten()?;
+    sides.all(|side| side == Some(first)).then_some(match first {
+        Side::A => sweep.a.as_str(),
+        Side::B => sweep.b.as_str(),
+    })
+}
+
+/// `, with 1 client, 2 clients and 4 clients`.
+fn everywhere(plan: &Plan, sweeps: &[&Sweep]) -> String {
+    let sets: Vec<String> = sweeps.iter().map(|sweep| words::others(plan, &sweep.levels)).collect();
+    let mut distinct: Vec<&str> = Vec::new();
+    for set in sets.iter().map(String::as_str).filter(|set| !set.is_empty()) {
+        if !distinct.contains(&set) {
+            distinct.push(set);
+        }
+    }
+    match distinct.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(", with {only}"),
+        Some((last, others)) => format!(", with {} and {last}", others.join(", ")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Factors, levels and crossings in words.
+
+use stats::crossing::{Crossing, Side};
+
+use super::Sweep;
+use crate::plan::{Level, Plan};
+use crate::schedule::Levels;
+
+/// What an axis over the factor is called.
+pub fn factor_label(name: &str) -> &str {
+    match name {
+        "days" => "Period",
+        "clients" => "Clients",
+        other => other,
+    }
+}
+
+/// The unit of the factor's levels, where it has one.
+pub fn factor_unit(name: &str) -> Option<&'static str> {
+    (name == "days").then_some("days")
+}
+
+/// What a level is called: its label in the plan, else the number with its unit.
+pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
+    if let Some(label) = plan.factors.get(name).and_then(|factor| factor.label(level)) {
+        return label.to_owned();
+    }
+    match (name, level) {
+        ("days", Level::Number(days)) => plural(*days, "day"),
+        ("clients", Level::Number(clients)) => plural(*clients, "client"),
+        (_, Level::Number(number)) => format!("{name} {number}"),
+        (_, Level::Text(text)) => text.clone(),
+    }
+}
+
+/// `month (31 days)`: the label with the number behind it, for sentences.
+fn level_in_sentence(plan: &Plan, name: &str, level: f64) -> String {
+    let level = Level::Number(level);
+    let label = level_label(plan, name, &level);
+    match factor_unit(name) {
+        Some(unit) if !label.ends_with(unit) && !label.ends_with("day") => {
+            format!("{label} ({level} {unit})")
+        }
+        _ => label,
+    }
+}
+
+fn plural(number: f64, unit: &str) -> String {
+    if number == 1.0 { format!("1 {unit}") } else { format!("{number} {unit}s") }
+}
+
+/// The levels of the other factors, as `2 clients`; empty where there are none.
+pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
+    let named: Vec<_> = levels.iter().map(|(name, level)| level_label(plan, name, level)).collect();
+    named.join(", ")
+}
+
+/// One sweep in one sentence.
+pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
+    let what: Vec<_> = sweep.crossings.iter().map(|c| crossing(plan, sweep, c)).collect();
+    let said = match (plan.swept(), sweep.results.first()) {
+        (_, None) => format!("{} and {} could not be compared", sweep.a, sweep.b),
+        (None, Some(result)) => match result.sign.faster() {
+            Some(side) => {
+                format!("{} is faster than {}", name(sweep, side), name(sweep, other(side)))
+            }
+            None => format!("no verdict between {} and {}", sweep.a, sweep.b),
+        },
+        (Some(_), Some(_)) => what.join("; "),
+    };
+    let subject = [others(plan, &sweep.levels), sweep.request.clone().unwrap_or_default()];
+    let subject: Vec<_> = subject.into_iter().filter(|part| !part.is_empty()).collect();
+    if subject.is_empty() { format!("{said}.") } else { format!("{}: {said}.", subject.join(", ")) }
+}
+
+fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
+    let Some((factor, _)) = plan.swept() else { return String::new() };
+    let level = |level: f64| level_in_sentence(plan, factor, level);
+    let axis = factor_label(factor).to_lowercase();
+    let (a, b) = (&sweep.a, &sweep.b);
+    match crossing {
+        Crossing::Bracketed { last, first, faster_before, faster_after, .. } => format!(
+            "{} is faster up to {}, {} from {}, both measured",
+            name(sweep, *faster_before),
+            level(*last),
+            name(sweep, *faster_after),
+            level(*first),
+        ),
+        Crossing::NotInRange { faster } => match ends(sweep) {
+            Some((low, high)) if low < high => format!(
+                "{} is faster than {} at every {axis} measured, {} to {}",
+                name(sweep, *faster),
+                name(sweep, other(*faster)),
+                level(low),
+                level(high),
+            ),
+            _ => format!("{} is faster than {}", name(sweep, *faster), name(sweep, other(*faster))),
+        },
+        Crossing::Inconclusive { more_blocks, between } => {
+            let place = match between {
+                Some((low, high)) if low < high => {
+                    format!(" between {} and {}", level(*low), level(*high))
+                }
+                _ => format!(" at any {axis} measured"),
+            };
+            let blocks = sweep.results.iter().map(|r| r.ratio.replicates).max().unwrap_or(0);
+            let way_out = match more_blocks {
+                _ if blocks < stats::INTERVAL_MIN_REPLICATES => {
+                    format!("{blocks} blocks were measured, and at least 5 are needed")
+                }
+                Some(more) => format!("about {more} more blocks would settle it"),
+                None => "more blocks are not likely to settle it".to_owned(),
+            };
+            format!("no verdict for {a} against {b}{place}; {way_out}")
+        }
+    }
+}
+
+fn ends(sweep: &Sweep) -> Option<(f64, f64)> {
+    let low = sweep.results.first()?.level;
+    let high = sweep.results.last()?.level;
+    Some((low, high))
+}
+
+fn name(sweep: &Sweep, side: Side) -> &str {
+    match side {
+        Side::A => &sweep.a,
+        Side::B => &sweep.b,
+    }
+}
+
+fn other(side: Side) -> Side {
+    match side {
+        Side::A => Side::B,
+        Side::B => Side::A,
+    }
+}

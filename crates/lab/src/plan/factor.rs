@@ -1,0 +1,140 @@
+//! A factor and its levels: what is varied in an experiment.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One value of a factor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a level is a number or a text")]
+pub enum Level {
+    /// A number, on which a sweep can be bisected.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+impl Level {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Text(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl Ord for Level {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for Level {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Level {}
+
+/// The scale of a swept factor's axis, on which it is bisected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Equal differences.
+    Linear,
+    /// Equal ratios.
+    Log,
+}
+
+/// The levels of one factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Factor {
+    /// The levels, in the order of the plan.
+    pub levels: Vec<Level>,
+    /// What a level is called, in the same order; empty where it is called by its value.
+    pub labels: Vec<String>,
+    /// Whether it is the x axis, and on which scale.
+    pub swept: Option<Scale>,
+    /// Whether levels are added inside a bracket to narrow a crossing.
+    pub bisect: bool,
+}
+
+impl Factor {
+    /// What the level `value` is called.
+    pub fn label(&self, value: &Level) -> Option<&str> {
+        let index = self.levels.iter().position(|level| level == value)?;
+        self.labels.get(index).map(String::as_str)
+    }
+}
+
+/// The two ways a factor is written.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a factor is a list of levels, or { levels = [...], swept = \"log\" or \"linear\", \
+                 bisect = true or false, labels = [...] }"
+)]
+enum Written {
+    List(Vec<Level>),
+    Table(Table),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    levels: Vec<Level>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    swept: Option<Scale>,
+    #[serde(default)]
+    bisect: bool,
+}
+
+impl From<Written> for Factor {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::List(levels) => {
+                Self { levels, labels: Vec::new(), swept: None, bisect: false }
+            }
+            Written::Table(Table { levels, labels, swept, bisect }) => {
+                Self { levels, labels, swept, bisect }
+            }
+        }
+    }
+}
+
+impl From<Factor> for Written {
+    fn from(factor: Factor) -> Self {
+        let Factor { levels, labels, swept, bisect } = factor;
+        if labels.is_empty() && swept.is_none() && !bisect {
+            Self::List(levels)
+        } else {
+            Self::Table(Table { levels, labels, swept, bisect })
+        }
+    }
+}

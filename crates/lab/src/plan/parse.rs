@@ -1,0 +1,162 @@
+//! From TOML text to a checked, resolved plan; mistakes are named with line and column.
+
+use super::{Data, Factor, Level, Plan, PlanError, days_of};
+
+/// Reads a plan. `name` is the file's name for messages.
+///
+/// # Errors
+/// [`PlanError`] with the place of the mistake.
+pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
+    let plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
+    plan.resolved()
+}
+
+fn malformed(text: &str, name: &str, error: &toml::de::Error) -> PlanError {
+    let place = match error.span() {
+        Some(span) => {
+            let before = text.get(..span.start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            format!("{name}, line {line}, column {column}")
+        }
+        None => name.to_owned(),
+    };
+    PlanError::Malformed { place, message: with_suggestion(error.message()) }
+}
+
+/// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".
+fn with_suggestion(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown = message.starts_with("unknown ").then(|| quoted.next()).flatten();
+    let nearest = unknown.map(|unknown| engine::nearest(unknown, quoted));
+    format!("{message}{}", nearest.unwrap_or_default())
+}
+
+impl Plan {
+    /// Checks what the types cannot say and fills in what is left open: periods become days,
+    /// requests get names.
+    ///
+    /// # Errors
+    /// [`PlanError::Impossible`] with the key.
+    pub fn resolved(mut self) -> Result<Self, PlanError> {
+        fn impossible(key: &str, message: impl Into<String>) -> PlanError {
+            PlanError::impossible(key, message)
+        }
+        if self.engines.is_empty() {
+            return Err(impossible("engines", "names none; write engines = [\"sqlite\"]"));
+        }
+        for (index, engine) in self.engines.iter().enumerate() {
+            if self.engines.iter().take(index).any(|other| other.label() == engine.label()) {
+                let message = format!("{} is named twice; give one a label", engine.label());
+                return Err(impossible("engines", message));
+            }
+        }
+        if self.replicates == 0 {
+            return Err(impossible(
+                "replicates",
+                "is 0; at least one block is needed, 5 for intervals",
+            ));
+        }
+        if let Data::File(path) = &self.data
+            && !path.is_file()
+        {
+            let message = format!("there is no file {}; name a SQLite file", path.display());
+            return Err(impossible("data", message));
+        }
+        if self.requests.is_empty() {
+            return Err(impossible("request", "there is none; write [[request]] and path = \"/\""));
+        }
+        for request in &mut self.requests {
+            if request.name.is_empty() {
+                request.name.clone_from(&request.path);
+            }
+            if request.weight == 0 {
+                return Err(impossible("request.weight", format!("is 0 for {}", request.name)));
+            }
+        }
+        self.resolve_factors()?;
+        Ok(self)
+    }
+
+    fn resolve_factors(&mut self) -> Result<(), PlanError> {
+        let start = self.start_day().map(str::to_owned);
+        for (name, factor) in &mut self.factors {
+            if name == "days"
+                && let Some(start) = &start
+            {
+                resolve_periods(factor, start)?;
+            }
+            check_factor(name, factor)?;
+        }
+        let swept: Vec<_> = self
+            .factors
+            .iter()
+            .filter(|(_, f)| f.swept.is_some())
+            .map(|(n, _)| n.clone())
+            .collect();
+        if swept.len() > 1 {
+            let message = format!(
+                "{} are both swept; only one factor can be the x axis",
+                swept.join(" and ")
+            );
+            return Err(PlanError::impossible("factors", message));
+        }
+        Ok(())
+    }
+}
+
+/// Replaces `week` by 7 and keeps the word as the level's label.
+fn resolve_periods(factor: &mut Factor, start: &str) -> Result<(), PlanError> {
+    if factor.labels.is_empty() {
+        factor.labels = factor
+            .levels
+            .iter()
+            .map(|level| match level {
+                Level::Number(1.0) => "1 day".to_owned(),
+                Level::Number(days) => format!("{days} days"),
+                Level::Text(text) => match text.strip_suffix('d') {
+                    Some("1") => "1 day".to_owned(),
+                    Some(days) if days.parse::<u32>().is_ok() => format!("{days} days"),
+                    _ => text.clone(),
+                },
+            })
+            .collect();
+    }
+    for level in &mut factor.levels {
+        if let Level::Text(period) = level {
+            *level = Level::Number(days_of(period, start)?.into());
+        }
+    }
+    Ok(())
+}
+
+fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
+    let impossible =
+        |message: String| Err(PlanError::impossible(&format!("factors.{name}"), message));
+    if factor.levels.is_empty() {
+        return impossible("has no levels".to_owned());
+    }
+    for (index, level) in factor.levels.iter().enumerate() {
+        if factor.levels.iter().take(index).any(|other| other == level) {
+            return impossible(format!("has the level {level} twice"));
+        }
+        if factor.swept.is_some() && level.number().is_none() {
+            return impossible(format!("is swept, and `{level}` is no number"));
+        }
+        let positive = level.number().is_none_or(|number| number.is_finite() && number > 0.0);
+        if factor.swept == Some(super::Scale::Log) && !positive {
+            return impossible(format!("{level} has no place on a logarithmic axis"));
+        }
+        let count = level.number().filter(|n| n.fract() == 0.0 && (1.0..=65_535.0).contains(n));
+        if name == "clients" && count.is_none() {
+            return impossible(format!("`{level}` is no number of clients from 1 to 65535"));
+        }
+    }
+    if !factor.labels.is_empty() && factor.labels.len() != factor.levels.len() {
+        return impossible("has not as many labels as levels".to_owned());
+    }
+    if factor.bisect && factor.swept.is_none() {
+        return impossible("bisect needs swept = \"log\" or \"linear\"".to_owned());
+    }
+    Ok(())
+}

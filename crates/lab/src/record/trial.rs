@@ -1,0 +1,70 @@
+//! One trial as it is kept: treatment, block, what was observed, what it cost.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Levels;
+
+/// Whether a trial counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It counts.
+    Ok,
+    /// It does not, and why. It is kept, shown, and never repeated silently.
+    Void(String),
+}
+
+/// A trial's figures for one request of the mix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestSummary {
+    /// The request's name.
+    pub name: String,
+    /// All observations of it.
+    pub requests: u64,
+    /// Mean over those with the right answer; none if there is none.
+    pub response_time_ms_mean: Option<f64>,
+}
+
+/// One trial: `trials/0001.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Counts from 1 in the order of the schedule.
+    pub number: usize,
+    /// The block.
+    pub block: usize,
+    /// The engine's label.
+    pub engine: String,
+    /// The rest of the treatment.
+    pub levels: Levels,
+    /// Whether it counts.
+    pub status: Status,
+    /// When its load began.
+    pub started: Timestamp,
+    /// From the first request to the end of the last.
+    pub wall_seconds: f64,
+    /// All observations.
+    pub requests: u64,
+    /// Those of them that failed: wrong status, wrong answer, connection lost, timed out.
+    pub failures: u64,
+    /// The first failure in words.
+    pub first_failure: Option<String>,
+    /// Mean over the requests of the mix by their weights, each by its own mean, so that a trial
+    /// in which one request happens to occur more often is not shifted by that. Over right answers;
+    /// none if a request of the mix has none.
+    pub response_time_ms_mean: Option<f64>,
+    /// Right answers per second.
+    pub requests_per_second: f64,
+    /// CPU time of the server side (application and database) per request.
+    pub cpu_seconds_per_request: Option<f64>,
+    /// CPU time of the server side by wall time.
+    pub cores_used: Option<f64>,
+    /// CPU time of the measuring client by wall time.
+    pub client_cores_used: f64,
+    /// Share of the machine's CPU time that the hypervisor took away (0 to 1).
+    pub steal_fraction: Option<f64>,
+    /// Largest resident memory of the server side at the end, bytes.
+    pub server_resident_bytes: Option<u64>,
+    /// By request.
+    pub by_request: Vec<RequestSummary>,
+}

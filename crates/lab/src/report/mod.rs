@@ -1,0 +1,20 @@
+//! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
+
+mod document;
+mod html;
+mod text;
+
+pub use document::{Document, document};
+pub use html::html;
+pub use text::text;
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// This program was built without its pages.
+    #[error("this crossover was built without its report page; run `make web` and build again")]
+    NoPage,
+    /// The document could not be written as JSON.
+    #[error("the report cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,88 @@
+//! Why a run could not be carried out to its end.
+
+use std::path::PathBuf;
+
+use crate::deployment::DeployError;
+use crate::http::HttpError;
+use crate::load::LoadError;
+use crate::plan::PlanError;
+use crate::record::RecordError;
+
+/// Why a run stopped. Trials recorded by then stay.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The run's folder.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// An engine or application could not be set up.
+    #[error(transparent)]
+    Deploy(#[from] DeployError),
+    /// The data could not be read into the page cache.
+    #[error(transparent)]
+    Prewarm(#[from] crate::prewarm::PrewarmError),
+    /// Load could not be offered.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A request of the untimed pass.
+    #[error("{engine}: {path}: {source}")]
+    Request {
+        /// Label.
+        engine: String,
+        /// Path and query.
+        path: String,
+        /// Why.
+        source: HttpError,
+    },
+    /// The application refused a request of the plan.
+    #[error("{engine} answers {path} with status {status}: {body}")]
+    Refused {
+        /// Label.
+        engine: String,
+        /// Path and query.
+        path: String,
+        /// HTTP status.
+        status: u16,
+        /// The beginning of the answer.
+        body: String,
+    },
+    /// Two engines, or one engine twice, answered differently.
+    #[error(
+        "answers differ: {engine} answers {path} with {body_bytes} bytes (XXH3 {body_hash}), \
+         another answer was {expected_bytes} bytes (XXH3 {expected_hash}); times of different work \
+         cannot be compared. Mend the application, or judge by status alone: answer = \"status\""
+    )]
+    AnswersDiffer {
+        /// Label of the engine that answered last.
+        engine: String,
+        /// Path and query.
+        path: String,
+        /// Of its body.
+        body_bytes: u64,
+        /// Of its body.
+        body_hash: String,
+        /// Of the body expected.
+        expected_bytes: u64,
+        /// Of the body expected.
+        expected_hash: String,
+    },
+    /// Files.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No random numbers from the system.
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+    /// The user asked to stop.
+    #[error("interrupted; continue with --resume {run}")]
+    Interrupted {
+        /// The run.
+        run: String,
+    },
+}

@@ -1,0 +1,161 @@
+//! One trial: load on one treatment, between two readings of every counter.
+
+use jiff::Timestamp;
+
+use super::round::{REQUEST_TIMEOUT, clients, connection_use};
+use super::{Finished, RunError, RunOptions, answers, requests};
+use crate::deployment::Deployment;
+use crate::load::{LoadOptions, Mode, TrialSample, run_closed};
+use crate::plan::{self, Plan};
+use crate::record::{RequestSummary, Status, Trial, describe, write_observations};
+use crate::resource::MachineCounters;
+use crate::schedule::{PlannedTrial, trial_seed};
+
+/// Where a trial is measured.
+pub(super) struct Bench<'a> {
+    pub finished: &'a Finished,
+    pub deployment: &'a Deployment,
+    pub engine: &'a str,
+    pub secret: &'a str,
+    pub options: &'a RunOptions<'a>,
+}
+
+/// Measures one trial and writes its observations.
+pub(super) fn measure(bench: &Bench<'_>, planned: &PlannedTrial) -> Result<Trial, RunError> {
+    let plan = &bench.finished.plan;
+    let target = &bench.deployment.target;
+    let cell = requests::of_cell(plan, &planned.levels, bench.secret)?;
+    let mut prepared = Vec::new();
+    let mut expected = Vec::new();
+    for request in &cell {
+        expected.push(answers::expected(request, &bench.finished.run.answers));
+        prepared.push(request.prepared(target).map_err(|source| RunError::Request {
+            engine: bench.engine.to_owned(),
+            path: request.path.clone(),
+            source,
+        })?);
+    }
+    let weights: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
+    let load = load_options(plan, bench.finished.run.seed, planned);
+    bench.options.progress.set_message(describe_trial(bench, planned));
+
+    let before = bench.deployment.side.as_ref().and_then(|side| side.snapshot().ok());
+    let machine_before = MachineCounters::read().ok();
+    let started = Timestamp::now();
+    let sample =
+        run_closed(target, &prepared, &weights, &expected, &load, bench.options.interrupted)?;
+    let machine = MachineCounters::read().ok().zip(machine_before);
+    let after = bench.deployment.side.as_ref().and_then(|side| side.snapshot().ok());
+
+    let path = bench.finished.folder.observations_path(planned.number);
+    write_observations(&path, &sample.observations)?;
+    let mut trial = summarise(plan, bench.engine, planned, started, &sample);
+    let wall = sample.wall_time.as_secs_f64();
+    if let Some((after, before)) = after.zip(before) {
+        let used = after.since(&before);
+        let cpu = used.cpu_seconds();
+        trial.cpu_seconds_per_request = Some(cpu / sample.observations.len().max(1) as f64);
+        trial.cores_used = Some(cpu / wall);
+        trial.server_resident_bytes = Some(used.resident_bytes_peak);
+    }
+    if let Some((after, before)) = machine {
+        let cpus = bench.finished.run.environment.cpus as f64;
+        trial.steal_fraction = after.since(&before).steal_seconds.map(|s| s / (wall * cpus));
+    }
+    Ok(trial)
+}
+
+fn load_options(plan: &Plan, seed: u64, planned: &PlannedTrial) -> LoadOptions {
+    LoadOptions {
+        clients: clients(&planned.levels),
+        mode: match plan.trial {
+            plan::Trial::Steady { time } => {
+                Mode::Steady { time: time.duration(), minimum_rounds: 1 }
+            }
+            plan::Trial::Passes { passes } => Mode::Passes(passes),
+        },
+        connection: connection_use(plan.load.connection),
+        seed: trial_seed(seed, planned.number),
+        timeout: REQUEST_TIMEOUT,
+        client_cpus: plan.client_cpus.clone(),
+    }
+}
+
+fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
+    let levels: Vec<String> = planned
+        .levels
+        .iter()
+        .map(|(name, level)| crate::analysis::level_label(&bench.finished.plan, name, level))
+        .collect();
+    format!("block {}, {}, {}", planned.block, bench.engine, levels.join(", "))
+}
+
+fn summarise(
+    plan: &Plan,
+    engine: &str,
+    planned: &PlannedTrial,
+    started: Timestamp,
+    sample: &TrialSample,
+) -> Trial {
+    let means = sample.mean_response_time_ns_by_request(plan.requests.len());
+    let count = |index: usize| {
+        let of_request = |one: &&crate::load::Observation| usize::from(one.request) == index;
+        sample.observations.iter().filter(of_request).count() as u64
+    };
+    let by_request: Vec<RequestSummary> = plan
+        .requests
+        .iter()
+        .enumerate()
+        .map(|(index, request)| RequestSummary {
+            name: request.name.clone(),
+            requests: count(index),
+            response_time_ms_mean: means.get(index).copied().flatten().map(|ns| ns / 1e6),
+        })
+        .collect();
+    let first_failure = sample.observations.iter().find(|one| one.outcome.is_failure());
+    let mean = weighted_mean(plan, &by_request);
+    Trial {
+        number: planned.number,
+        block: planned.block,
+        engine: engine.to_owned(),
+        levels: planned.levels.clone(),
+        status: match mean {
+            Some(_) => Status::Ok,
+            None => Status::Void("a request of the mix has no right answer".to_owned()),
+        },
+        started,
+        wall_seconds: sample.wall_time.as_secs_f64(),
+        requests: sample.observations.len() as u64,
+        failures: sample.failures() as u64,
+        first_failure: first_failure.map(|one| {
+            let request = plan.requests.get(usize::from(one.request));
+            let name = request.map(|request| request.name.as_str()).unwrap_or_default();
+            format!("{name}: {}", describe(one.outcome))
+        }),
+        response_time_ms_mean: mean,
+        requests_per_second: sample.requests_per_second(),
+        cpu_seconds_per_request: None,
+        cores_used: None,
+        client_cores_used: sample.client_cpu_seconds / sample.wall_time.as_secs_f64(),
+        steal_fraction: None,
+        server_resident_bytes: None,
+        by_request,
+    }
+}
+
+/// Over the requests by their weights, each by its own mean; none if one of them has none.
+fn weighted_mean(plan: &Plan, by_request: &[RequestSummary]) -> Option<f64> {
+    let mut sum = 0.0;
+    let mut weights = 0.0;
+    for (request, summary) in plan.requests.iter().zip(by_request) {
+        sum += f64::from(request.weight) * summary.response_time_ms_mean?;
+        weights += f64::from(request.weight);
+    }
+    (weights > 0.0).then(|| sum / weights)
+}
+
+/// The same trial, marked as one that does not count.
+pub(super) fn void(mut trial: Trial, why: String) -> Trial {
+    trial.status = Status::Void(why);
+    trial
+}
