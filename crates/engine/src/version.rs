@@ -65,6 +65,13 @@ impl ExactVersion {
     }
 }
 
+impl From<&ExactVersion> for VersionRequest {
+    /// Asks for exactly this release.
+    fn from(exact: &ExactVersion) -> Self {
+        Self { components: exact.components.clone() }
+    }
+}
+
 fn parse_components(text: &str) -> Result<Vec<u16>, Error> {
     let bad = || Error::BadVersion { text: text.to_owned() };
     let components: Vec<u16> = text

@@ -1,1 +1,22 @@
-//! server
+//! Database servers that Crossover fetches, starts and stops: releases, the account they run as,
+//! their data directories, and what is left behind by a program that was killed.
+
+mod account;
+mod affinity;
+mod cluster;
+mod error;
+mod locations;
+mod options;
+mod postmaster;
+mod record;
+mod release;
+mod server;
+mod settings;
+mod sweep;
+
+pub use error::Error;
+pub use locations::Locations;
+pub use options::{InitdbChoices, StartOptions};
+pub use release::{Origin, Release, fetched_releases, installed_releases};
+pub use server::PostgresServer;
+pub use sweep::{ServerStatus, running_servers, stop_server};

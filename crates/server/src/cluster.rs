@@ -1,0 +1,238 @@
+//! A data directory: it belongs to an exact release, the choices of initdb and a digest of its
+//! data. One program at a time holds it; what was not filled to the end is made anew.
+
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::account::Account;
+use crate::locations::{Locations, create_folder, hexadecimal, random_name, write_whole};
+use crate::record::{Record, USER};
+use crate::release::interruptible;
+use crate::{Error, Release, StartOptions, sweep};
+
+/// The folder of one data directory, held by this program.
+///
+/// `data/` is PostgreSQL's own, `owner.lock` is locked while held, `ready` says that the data is
+/// whole, `server.json` describes the running server, `server.log` is its log.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) folder: PathBuf,
+    pub(crate) temporary: bool,
+    lock: File,
+}
+
+/// The names of folders that are removed with their server.
+pub(crate) const TEMPORARY_PREFIX: &str = "temporary-";
+
+pub(crate) fn data_in(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+/// Opens and locks the owner's lock of a folder; `None` if another program holds it.
+pub(crate) fn try_lock(folder: &Path) -> Result<Option<File>, Error> {
+    let path = folder.join("owner.lock");
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(Error::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+    }
+}
+
+impl Cluster {
+    /// Takes the data directory for `release` and `options`, after sweeping what killed programs
+    /// left running.
+    pub(crate) fn open(
+        locations: &Locations,
+        release: &Release,
+        options: &StartOptions,
+        account: &Account,
+    ) -> Result<Self, Error> {
+        create_folder(&locations.clusters())?;
+        account.check_reach(&locations.clusters(), "CROSSOVER_DATA_DIR")?;
+        // Held while folders appear, are locked and are swept, so that nobody sees one between.
+        let _all = sweep::lock_all(locations)?;
+        sweep::sweep(locations)?;
+        // A server that outlives this program keeps its data.
+        let temporary = options.temporary && !options.persistent;
+        let name = if temporary {
+            format!("{TEMPORARY_PREFIX}{}", random_name()?)
+        } else {
+            directory_name(release, options)
+        };
+        let folder = locations.clusters().join(name);
+        create_folder(&folder)?;
+        let Some(lock) = try_lock(&folder)? else {
+            let owner = Record::read(&folder).map(|record| record.owner.to_string());
+            let owner = owner.unwrap_or_else(|| "about to start it".to_owned());
+            return Err(Error::InUse { directory: folder, owner });
+        };
+        if let Some(record) = Record::read(&folder) {
+            // The sweep leaves only those that `server start` started.
+            let url = record.url(&record.database).to_string();
+            return Err(Error::AlreadyRunning { version: record.version, url });
+        }
+        Ok(Self { folder, temporary, lock })
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        data_in(&self.folder)
+    }
+
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    fn ready_path(&self) -> PathBuf {
+        self.folder.join("ready")
+    }
+
+    /// Says that the data is whole; from now on the directory is reused.
+    pub(crate) fn mark_ready(&self) -> Result<(), Error> {
+        write_whole(&self.ready_path(), "", 0o644)
+    }
+
+    /// Makes sure that there is an initialised data directory: the one that is whole (then true),
+    /// else a new one in place of whatever a killed program left.
+    pub(crate) async fn prepare(
+        &self,
+        release: &Release,
+        options: &StartOptions,
+        account: &Account,
+        interrupted: &AtomicBool,
+    ) -> Result<bool, Error> {
+        let data = self.data();
+        if self.ready_path().is_file() && data.join("PG_VERSION").is_file() {
+            return Ok(true);
+        }
+        let _ = std::fs::remove_file(self.ready_path());
+        let new = self.folder.join("data.new");
+        for folder in [&data, &new] {
+            remove_folder(folder)?;
+        }
+        self.initdb(release, options, account, &new, interrupted).await?;
+        std::fs::rename(&new, &data).map_err(Error::io("rename into place", &data))?;
+        // `server start` keeps what people put there; only named data is filled by a program.
+        if options.data_digest.is_empty() && !self.temporary {
+            self.mark_ready()?;
+        }
+        Ok(false)
+    }
+
+    async fn initdb(
+        &self,
+        release: &Release,
+        options: &StartOptions,
+        account: &Account,
+        target: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Error> {
+        std::fs::create_dir(target).map_err(Error::io("create", target))?;
+        crate::locations::set_mode(target, 0o700)?;
+        account.give(target)?;
+        let program = release.binaries.join("initdb");
+        let mut command = Command::new(&program);
+        account.prepare(&mut command);
+        command.arg("-D").arg(target).args(["-U", USER, "-A", "trust"]);
+        command.args(["-E", &options.initdb.encoding, "--locale", &options.initdb.locale]);
+        let major = release.version.components().first().copied().unwrap_or_default();
+        match options.initdb.data_checksums {
+            true => command.arg("--data-checksums"),
+            // Off was the default before release 18, which has an option to say so.
+            false if major >= 18 => command.arg("--no-data-checksums"),
+            false => &mut command,
+        };
+        command.stdin(Stdio::null());
+        let mut command = tokio::process::Command::from(command);
+        let output = command.kill_on_drop(true).output();
+        let output =
+            interruptible(output, interrupted).await?.map_err(Error::io("run", &program))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+        Err(Error::Program {
+            program: program.display().to_string(),
+            reason: last.unwrap_or("no message").to_owned(),
+        })
+    }
+
+    /// Who may connect: everybody who reaches the socket (its folder is 0700), others only by
+    /// password. Outside of PostgreSQL's own folder, where its account might have put a link.
+    pub(crate) fn write_access_rules(&self, tcp: bool) -> Result<PathBuf, Error> {
+        let path = self.folder.join("pg_hba.conf");
+        let by_tcp = if tcp { "host all all 127.0.0.1/32 scram-sha-256\n" } else { "" };
+        write_whole(&path, &format!("local all all trust\n{by_tcp}"), 0o644)?;
+        Ok(path)
+    }
+
+    /// An empty log that only this program's account reads: it may quote statements.
+    pub(crate) fn create_log(&self) -> Result<File, Error> {
+        let path = self.log_path();
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(&path).map_err(Error::io("create", &path))
+    }
+
+    /// Gives the folder back; one made for this server alone goes with it.
+    pub(crate) fn close(&self) -> Result<(), Error> {
+        if self.temporary {
+            remove_folder(&self.folder)?;
+        }
+        self.lock.unlock().map_err(Error::io("unlock", &self.folder))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if self.temporary {
+            // A start that failed; the next one sweeps what cannot be removed now.
+            let _ = remove_folder(&self.folder);
+        }
+    }
+}
+
+/// Removes a folder that may not be there. A process just killed may still write a last file, so
+/// a folder found not empty is tried again.
+pub(crate) fn remove_folder(path: &Path) -> Result<(), Error> {
+    let mut tries = 0;
+    loop {
+        match std::fs::remove_dir_all(path) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty && tries < 50 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(error) => return Err(Error::io("remove", path)(error)),
+        }
+    }
+}
+
+/// The release, then a digest of everything else that the data depends on.
+fn directory_name(release: &Release, options: &StartOptions) -> String {
+    let mut digest = Sha256::new();
+    let initdb = options.initdb.describe();
+    // Two builds of one release may differ in what their files hold (block size).
+    let binaries = match release.origin {
+        crate::Origin::Fetched => String::new(),
+        _ => release.binaries.display().to_string(),
+    };
+    for part in [&initdb, &options.data_digest, &binaries] {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    format!("{}-{}", release.version, hexadecimal(&digest.finalize()[..6]))
+}

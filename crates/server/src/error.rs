@@ -1,0 +1,248 @@
+//! Every way in which fetching, starting or stopping a server can fail, each with the way out.
+
+use std::path::{Path, PathBuf};
+
+/// What can go wrong in this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A name that is not a managed PostgreSQL.
+    #[error(
+        "`{engine}` is not a server that Crossover starts: name postgres, postgres:VERSION or \
+         postgres:PATH"
+    )]
+    NotManaged {
+        /// The engine as named.
+        engine: String,
+    },
+    /// An engine name or release that cannot be read.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// Neither a cache, a network nor an installed server has the release.
+    #[error(
+        "PostgreSQL {wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
+         connect to a network, name an installed one (postgres:PATH), or copy the cache folder \
+         from a machine that has it",
+        cache.display()
+    )]
+    Offline {
+        /// The release asked for.
+        wanted: String,
+        /// Where fetched releases are kept.
+        cache: PathBuf,
+        /// Why the network did not answer.
+        reason: String,
+        /// Installed releases that did not match, as `; installed: 15.13`, or nothing.
+        installed: String,
+    },
+    /// The release does not exist among the archives.
+    #[error("there is no archive of PostgreSQL {wanted} for this machine{hint}")]
+    NoSuchRelease {
+        /// The release asked for.
+        wanted: String,
+        /// The way out, with its own punctuation.
+        hint: String,
+    },
+    /// What was downloaded is not what was published.
+    #[error(
+        "the archive of PostgreSQL {version} does not match its checksum: nothing was kept; try \
+         again, and if it stays so look at what stands between this machine and the network"
+    )]
+    Checksum {
+        /// The release.
+        version: String,
+    },
+    /// A folder that holds no server.
+    #[error(
+        "{} is not a folder with PostgreSQL's programs (postgres and initdb, there or in bin/); \
+         a release is written with digits and dots, as in postgres:18", path.display()
+    )]
+    NoBinaries {
+        /// The folder named.
+        path: PathBuf,
+    },
+    /// A program of PostgreSQL did not run.
+    #[error("{program} failed: {reason}")]
+    Program {
+        /// Its path.
+        program: String,
+        /// Its last words.
+        reason: String,
+    },
+    /// Running as root on a machine without an account for servers.
+    #[error(
+        "PostgreSQL does not run as root, and this machine has neither an account `postgres` nor \
+         `nobody`: create one (useradd --system postgres) or run Crossover as an ordinary user"
+    )]
+    NoAccount,
+    /// The servers' account cannot get at a folder.
+    #[error(
+        "the account `{account}` that runs servers cannot reach {}: {} is closed to it; choose \
+         another place by {variable}, or chmod o+x that folder", path.display(), closed.display()
+    )]
+    OutOfReach {
+        /// The account.
+        account: String,
+        /// What it has to reach.
+        path: PathBuf,
+        /// The folder on the way that is closed.
+        closed: PathBuf,
+        /// The environment variable that names another place.
+        variable: &'static str,
+    },
+    /// A socket path that the operating system would not take.
+    #[error(
+        "the socket path {} has {length} bytes, 107 are possible: set XDG_RUNTIME_DIR to a shorter \
+         folder", path.display()
+    )]
+    SocketPathTooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// A folder for sockets that somebody else could have prepared.
+    #[error(
+        "{} belongs to another account or may be written by others: remove it, or set \
+         XDG_RUNTIME_DIR to a folder of your own", path.display()
+    )]
+    UnsafeFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another program runs a server on the same data directory.
+    #[error(
+        "another Crossover (process {owner}) runs PostgreSQL on {}: wait until it ends, or keep \
+         data apart with CROSSOVER_DATA_DIR", directory.display()
+    )]
+    InUse {
+        /// The data directory.
+        directory: PathBuf,
+        /// The process that holds it.
+        owner: String,
+    },
+    /// `server start` did so earlier.
+    #[error(
+        "PostgreSQL {version} is already running on this data: {url} (crossover server stop ends it)"
+    )]
+    AlreadyRunning {
+        /// The release.
+        version: String,
+        /// Its address, without a password.
+        url: String,
+    },
+    /// A setting that this release does not have.
+    #[error("PostgreSQL {version} has no setting `{name}`{suggestion}")]
+    UnknownSetting {
+        /// The setting as written.
+        name: String,
+        /// The release.
+        version: String,
+        /// ` (did you mean ...?)` or another way out, or nothing.
+        suggestion: String,
+    },
+    /// A value that the setting does not take.
+    #[error("PostgreSQL {version} does not take `{name}={value}`: {reason}")]
+    BadSetting {
+        /// The setting.
+        name: String,
+        /// The value asked for.
+        value: String,
+        /// The release.
+        version: String,
+        /// The server's words.
+        reason: String,
+    },
+    /// A setting that Crossover itself decides.
+    #[error("setting `{name}` is Crossover's to decide: {reason}")]
+    ReservedSetting {
+        /// The setting.
+        name: String,
+        /// Why, and what to do instead.
+        reason: &'static str,
+    },
+    /// TCP asked of a release whose passwords are weak.
+    #[error(
+        "PostgreSQL {version} has no scram passwords, so Crossover does not open it to TCP: use \
+         its socket, or release 10 or newer"
+    )]
+    NoScram {
+        /// The release.
+        version: String,
+    },
+    /// CPUs that this process may not use.
+    #[error("CPU {cpu} is not among those this program may use ({allowed})")]
+    NoSuchCpu {
+        /// The CPU asked for.
+        cpu: usize,
+        /// The CPUs there are.
+        allowed: String,
+    },
+    /// CPU affinity on a system that has none.
+    #[error("servers can be bound to CPUs on Linux only: leave the CPUs out")]
+    NoAffinity,
+    /// The server ended before it took connections.
+    #[error("PostgreSQL {version} did not start: {reason} (its log: {})", log.display())]
+    NotStarted {
+        /// The release.
+        version: String,
+        /// Its last words.
+        reason: String,
+        /// The whole log.
+        log: PathBuf,
+    },
+    /// A server that does not end.
+    #[error("PostgreSQL (process {pid}) does not stop: end it by hand (kill -QUIT {pid})")]
+    NotStopped {
+        /// The postmaster.
+        pid: u32,
+    },
+    /// No server of that name runs.
+    #[error("no managed server `{name}` is running; see crossover server status")]
+    NotRunning {
+        /// What was asked for.
+        name: String,
+    },
+    /// No home directory to keep things in.
+    #[error(
+        "no place to keep files: HOME is not set; set it, or CROSSOVER_CACHE_DIR and \
+         CROSSOVER_DATA_DIR"
+    )]
+    NoHome,
+    /// The operating system refused something.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as in `create`.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The server reported an error.
+    #[error("PostgreSQL: {0}")]
+    Postgres(String),
+    /// SIGINT or SIGTERM arrived.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// For `map_err` on input and output: what was tried, and where.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        // The client's own `Display` of what the server reports is only "db error".
+        Self::Postgres(error.as_db_error().map_or_else(
+            || error.to_string(),
+            |reported| match reported.detail() {
+                Some(detail) => format!("{} ({detail})", reported.message()),
+                None => reported.message().to_owned(),
+            },
+        ))
+    }
+}

