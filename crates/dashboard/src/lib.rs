@@ -1,3 +1,7 @@
 //! The content-traffic dashboard: its schema, its reference dataset, its queries, its HTTP server.
 
+pub mod answer;
+pub mod query;
 pub mod schema;
+pub mod statement;
+pub mod store;

@@ -1,0 +1,98 @@
+//! Days as the facts store them: a number counted from 1970-01-01, written as an ISO date.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use jiff::civil::Date;
+use serde::{Serialize, Serializer};
+
+use super::Refusal;
+
+const EPOCH: Date = jiff::civil::date(1970, 1, 1);
+
+/// A day between 0001-01-01 and 9999-12-31: what both engines' date functions agree on, and what
+/// ten characters can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(Date);
+
+impl Day {
+    /// The day `number` days after 1970-01-01, if it is in range.
+    #[must_use]
+    pub fn from_number(number: i32) -> Option<Self> {
+        let since_epoch = SignedDuration::from_hours(24 * i64::from(number));
+        EPOCH.checked_add(since_epoch).ok().and_then(Self::new)
+    }
+
+    /// Days since 1970-01-01.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        // In range by construction: fewer than four million days on either side.
+        i32::try_from(self.0.duration_since(EPOCH).as_hours() / 24).unwrap_or_default()
+    }
+
+    fn new(date: Date) -> Option<Self> {
+        (date.year() >= 1).then_some(Self(date))
+    }
+}
+
+impl FromStr for Day {
+    type Err = ();
+
+    /// Exactly `YYYY-MM-DD`; jiff alone would take times and other ISO forms as well.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_iso = text.len() == 10
+            && text.bytes().enumerate().all(|(place, byte)| match place {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if !is_iso {
+            return Err(());
+        }
+        text.parse().ok().and_then(Self::new).ok_or(())
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A period, both ends inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Period {
+    start: Day,
+    end: Day,
+}
+
+impl Period {
+    /// A period from `start` to `end`.
+    ///
+    /// # Errors
+    /// [`Refusal::EndBeforeStart`].
+    pub fn new(start: Day, end: Day) -> Result<Self, Refusal> {
+        if end < start {
+            return Err(Refusal::EndBeforeStart { start, end });
+        }
+        Ok(Self { start, end })
+    }
+
+    /// The first day.
+    #[must_use]
+    pub fn start(self) -> Day {
+        self.start
+    }
+
+    /// The last day.
+    #[must_use]
+    pub fn end(self) -> Day {
+        self.end
+    }
+}

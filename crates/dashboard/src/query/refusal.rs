@@ -1,0 +1,92 @@
+//! Why a question cannot be answered: always the asker's to mend, and always naming the
+//! parameter (HTTP 400).
+
+use super::Day;
+
+/// What is wrong with a request's parameters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A parameter that has to be given.
+    #[error("{name} is required: a date such as 2021-01-31")]
+    Missing {
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter that the API does not have.
+    #[error("there is no parameter {}{suggestion}", quoted(name))]
+    Unknown {
+        /// The parameter as written.
+        name: String,
+        /// ` (did you mean ...?)` or nothing.
+        suggestion: String,
+    },
+    /// A parameter of the API that this version does not build yet.
+    #[error("this version does not offer the parameter {name}; leave it out")]
+    NotOffered {
+        /// The parameter.
+        name: String,
+    },
+    /// A parameter that may be given once only.
+    #[error("{name} is given twice")]
+    Twice {
+        /// The parameter.
+        name: String,
+    },
+    /// A date that is none.
+    #[error(
+        "{name} is not a date: {}; write it as 2021-01-31 (0001-01-01 to 9999-12-31)",
+        quoted(value)
+    )]
+    NotADate {
+        /// The parameter.
+        name: &'static str,
+        /// The value as written.
+        value: String,
+    },
+    /// A period that ends before it starts.
+    #[error("end ({end}) is before start ({start}); both days count")]
+    EndBeforeStart {
+        /// The first day.
+        start: Day,
+        /// The last day.
+        end: Day,
+    },
+    /// A value that the parameter does not take.
+    #[error("{name} cannot be {}; it is {expected}", quoted(value))]
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// The value as written.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A blog that is not in the database.
+    #[error("there is no blog {}; /api/query/blogs lists them", quoted(name))]
+    UnknownBlog {
+        /// The blog as written.
+        name: String,
+    },
+}
+
+impl Refusal {
+    /// The parameter that is at fault.
+    #[must_use]
+    pub fn parameter(&self) -> &str {
+        match self {
+            Self::Missing { name } | Self::NotADate { name, .. } | Self::Value { name, .. } => name,
+            Self::Unknown { name, .. } | Self::NotOffered { name } | Self::Twice { name } => name,
+            Self::EndBeforeStart { .. } => "end",
+            Self::UnknownBlog { .. } => "blog",
+        }
+    }
+}
+
+/// What the asker wrote, between quotes, control characters escaped, cut where it is very long.
+pub(crate) fn quoted(text: &str) -> String {
+    const LONGEST_CHARACTERS: usize = 80;
+    match text.char_indices().nth(LONGEST_CHARACTERS) {
+        Some((end, _)) => format!("{:?} and so on", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,77 @@
+//! The order of the rows: one column, ascending, or descending with a `-` before its name.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A column and a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sort {
+    /// The column.
+    pub by: SortBy,
+    /// Whether the greatest comes first.
+    pub descending: bool,
+}
+
+/// The columns that rows can be ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum SortBy {
+    Pageviews,
+    Sessions,
+    EngagementSeconds,
+    Key,
+    Label,
+}
+
+impl SortBy {
+    const ALL: [(&'static str, Self); 5] = [
+        ("pageviews", Self::Pageviews),
+        ("sessions", Self::Sessions),
+        ("engagement_seconds", Self::EngagementSeconds),
+        ("key", Self::Key),
+        ("label", Self::Label),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, by)| *by == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Sort {
+    /// Reads `key`, `-pageviews` and so on.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let (name, descending) = match text.strip_prefix('-') {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        let found = SortBy::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, by)| Self { by, descending }).ok_or_else(|| {
+            let names = SortBy::ALL.map(|(known, _)| known);
+            format!(
+                "{}, with a leading - for the greatest first{}",
+                names.join(", "),
+                engine::nearest(name, names)
+            )
+        })
+    }
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self { by: SortBy::Pageviews, descending: true }
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.descending { "-" } else { "" };
+        write!(formatter, "{sign}{}", self.by.name())
+    }
+}
+
+impl Serialize for Sort {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,118 @@
+//! What is refused, and in which words; what is taken, and how it is shown again.
+
+use super::*;
+
+fn parse(text: &str) -> Result<Query, Refusal> {
+    let pairs: Vec<_> = text
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Query::parse(Grouping::Authors, &pairs)
+}
+
+#[test]
+fn refusals_name_the_parameter_and_the_way_out() {
+    let period = "start=2021-01-01&end=2021-01-31";
+    let long = "x".repeat(100_000);
+    let cases = [
+        String::new(),
+        "end=2021-01-31".to_owned(),
+        "start=2021-01-01".to_owned(),
+        "start=2021-13-01&end=2021-01-31".to_owned(),
+        "start=2021-02-29&end=2021-03-31".to_owned(),
+        "start=2021-1-1&end=2021-01-31".to_owned(),
+        "start=20210101&end=2021-01-31".to_owned(),
+        "start=2021-01-01T00:00&end=2021-01-31".to_owned(),
+        "start=0000-01-01&end=2021-01-31".to_owned(),
+        "start=+021-01-01&end=2021-01-31".to_owned(),
+        "start=２０２１-01&end=2021-01-31".to_owned(),
+        "start=&end=".to_owned(),
+        "start=2021-02-01&end=2021-01-31".to_owned(),
+        format!("{period}&start=2021-01-02"),
+        format!("{period}&blgo=twilio"),
+        format!("{period}&Blog=twilio"),
+        format!("{period}&'; DROP TABLE traffic; --=1"),
+        format!("{period}&{long}=1"),
+        format!("{period}&author=Ann"),
+        format!("{period}&translations=grouped"),
+        format!("{period}&split=country"),
+        format!("{period}&compare=year"),
+        format!("{period}&count=authors"),
+        format!("{period}&count=article"),
+        format!("{period}&sort=pageview"),
+        format!("{period}&sort=--key"),
+        format!("{period}&sort="),
+        format!("{period}&limit=-1"),
+        format!("{period}&limit=+1"),
+        format!("{period}&limit=ten"),
+        format!("{period}&limit="),
+        format!("{period}&limit=18446744073709551616"),
+        format!("{period}&offset=1.5"),
+        format!("{period}&format=xml"),
+        format!("{period}&format={long}"),
+    ];
+    let mut all = String::new();
+    for case in &cases {
+        let refusal = parse(case).unwrap_err();
+        let case: String = case.chars().take(60).collect();
+        all += &format!("{case}\n  [{}] {refusal}\n", clip(refusal.parameter()));
+    }
+    insta::assert_snapshot!(all);
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(30).collect()
+}
+
+#[test]
+fn a_query_is_shown_with_its_defaults() {
+    let show = |text| serde_json::to_string(&parse(text).unwrap()).unwrap();
+    insta::assert_snapshot!(
+        show("end=2021-12-31&start=2021-01-01"),
+        @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-12-31","sort":"-pageviews"}"#
+    );
+    insta::assert_snapshot!(
+        show("start=2021-01-01&end=2021-01-01&blog=a%22&count=articles&sort=key&limit=0&offset=5&format=csv"),
+        @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-01-01","blog":"a%22","count":"articles","sort":"key","limit":0,"offset":5}"#
+    );
+}
+
+#[test]
+fn days_are_counted_from_1970() {
+    for (text, number) in [
+        ("1970-01-01", 0),
+        ("1969-12-31", -1),
+        ("2021-01-01", 18_628),
+        ("0001-01-01", -719_162),
+        ("9999-12-31", 2_932_896),
+    ] {
+        let day: Day = text.parse().unwrap();
+        assert_eq!(day.number(), number);
+        assert_eq!(Day::from_number(number), Some(day));
+        assert_eq!(day.to_string(), text);
+    }
+    assert_eq!(Day::from_number(-719_163), None);
+    assert_eq!(Day::from_number(2_932_897), None);
+    assert_eq!(Day::from_number(i32::MAX), None);
+    assert_eq!(Day::from_number(i32::MIN), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_day_reads_back(number in -719_162..=2_932_896_i32) {
+        let day = Day::from_number(number).unwrap();
+        proptest::prop_assert_eq!(day.number(), number);
+        proptest::prop_assert_eq!(day.to_string().parse::<Day>(), Ok(day));
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(name in ".{0,12}", value in ".{0,40}") {
+        let period = [("start", "2021-01-01"), ("end", "2021-01-31"), (&name, &value)];
+        let pairs = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let _ = Query::parse(Grouping::Days, &pairs);
+    }
+}

@@ -1,0 +1,169 @@
+//! Where answers come from: one SQLite file or one PostgreSQL database behind the same few calls.
+
+mod postgres;
+mod postgres_pool;
+mod sqlite;
+mod sqlite_pool;
+
+use engine::{DatabaseUrl, Settings};
+
+use crate::answer::{self, Answer};
+use crate::query::{Day, Query, Refusal};
+use crate::schema;
+use crate::statement::Design;
+
+pub use postgres::PostgresStore;
+pub use sqlite::SqliteStore;
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How questions are answered.
+    pub design: Design,
+    /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
+    pub settings: Settings,
+    /// How many questions are answered at the same time; further ones wait in order.
+    pub connections: usize,
+}
+
+impl Default for Options {
+    /// Four questions for each core, at least eight: enough that a few slow ones do not keep the
+    /// quick ones waiting, few enough that they do not crowd each other out of the caches.
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            design: Design::default(),
+            settings: Settings::default(),
+            connections: (4 * cores).max(8),
+        }
+    }
+}
+
+/// Connections kept apart from those that answer questions, so that keys are checked and
+/// `/healthz` answers while every question is a slow one.
+const SIDE_CONNECTIONS: usize = 2;
+
+/// An open database of the dashboard.
+#[derive(Debug)]
+pub enum Store {
+    /// A SQLite file.
+    Sqlite(SqliteStore),
+    /// A PostgreSQL database.
+    Postgres(PostgresStore),
+}
+
+impl Store {
+    /// Opens the database, applies the settings and checks that the schema is ours.
+    ///
+    /// # Errors
+    /// What [`Error`] says; a setting the engine does not have, before anything else is done.
+    pub async fn open(database: &DatabaseUrl, options: &Options) -> Result<Self, Error> {
+        Ok(match database {
+            DatabaseUrl::Sqlite(path) => Self::Sqlite(SqliteStore::open(path, options).await?),
+            DatabaseUrl::Postgres(url) => Self::Postgres(PostgresStore::open(url, options).await?),
+        })
+    }
+
+    /// The engine and its exact version, for example `sqlite 3.53.1` or `postgres 18.1`.
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        match self {
+            Self::Sqlite(store) => store.engine(),
+            Self::Postgres(store) => store.engine(),
+        }
+    }
+
+    /// Answers one question.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the question names something that is not there, else the engine's.
+    pub async fn answer(&self, query: Query) -> Result<Answer, Error> {
+        match self {
+            Self::Sqlite(store) => store.answer(query).await,
+            Self::Postgres(store) => store.answer(query).await,
+        }
+    }
+
+    /// The hashes of the API keys that are valid now, in hexadecimal.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub async fn key_hashes(&self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Sqlite(store) => store.key_hashes().await,
+            Self::Postgres(store) => store.key_hashes().await,
+        }
+    }
+
+    /// Reads one row, to see that the database answers.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub async fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(store) => store.check().await,
+            Self::Postgres(store) => store.check().await,
+        }
+    }
+}
+
+/// A stored day as the ISO date that an answer shows.
+fn day_text(number: i32) -> Result<String, Error> {
+    let day = Day::from_number(number).ok_or(Error::DayOutOfRange { day: number })?;
+    Ok(day.to_string())
+}
+
+/// Why a store cannot be opened or a question not be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The question is at fault.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The database cannot be opened or reached, or has no such setting.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
+    /// SQLite reported an error.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL reported an error.
+    #[error("PostgreSQL: {}", schema::postgres_message(.0))]
+    Postgres(#[from] tokio_postgres::Error),
+    /// No connection became free or could be made in time.
+    #[error("no connection to PostgreSQL within {seconds} s: it is down or overloaded")]
+    NoConnection {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The work on a question ended without a result.
+    #[error("the work on the question broke off: {0}")]
+    BrokenOff(String),
+    /// A day that no date can be written for.
+    #[error("the database holds a day out of range: {day} days after 1970-01-01")]
+    DayOutOfRange {
+        /// The stored number.
+        day: i32,
+    },
+    /// The answer cannot be written.
+    #[error(transparent)]
+    Answer(#[from] answer::Error),
+}
+
+impl Error {
+    /// Whether the database cannot be reached at the moment, so that trying again may help.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        match self {
+            Self::NoConnection { .. } => true,
+            Self::Engine(error) => matches!(error, engine::Error::CannotConnect { .. }),
+            // Without a code the server itself did not speak: the connection is gone.
+            Self::Postgres(error) => error.is_closed() || error.code().is_none(),
+            Self::Sqlite(error) => {
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+            }
+            _ => false,
+        }
+    }
+}

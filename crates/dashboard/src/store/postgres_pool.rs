@@ -1,0 +1,78 @@
+//! Pools of PostgreSQL connections by deadpool: a lost connection is replaced by a new one, and
+//! every new one gets the same session settings.
+
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime,
+};
+use engine::{PostgresUrl, Settings};
+use tokio_postgres::{Client, Config};
+
+use super::Error;
+
+/// How long a question may wait for its turn or a new connection take.
+const WAIT_SECONDS: u64 = 30;
+
+/// Our own session settings, for the releases that know them.
+///
+/// - `plan_cache_mode` (12 and later): after five executions PostgreSQL may replace the plan made
+///   for the values by a generic one. That guesses half a percent of the days, which is right for
+///   a few days and wrong for a year.
+/// - `default_transaction_read_only`: questions change nothing.
+const SESSION: [(&str, &str); 2] =
+    [("plan_cache_mode", "force_custom_plan"), ("default_transaction_read_only", "on")];
+
+#[derive(Debug, Clone)]
+pub(super) struct Pool {
+    pool: deadpool_postgres::Pool,
+    config: Config,
+}
+
+impl Pool {
+    /// A pool of at most `size` connections, each made when it is first needed.
+    pub(super) fn new(url: &PostgresUrl, settings: &Settings, size: usize) -> Result<Self, Error> {
+        let config = engine::postgres::config(url)?;
+        let manager = Manager::from_config(
+            config.clone(),
+            engine::postgres::tls(url)?,
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let settings = settings.clone();
+        let limit = Some(Duration::from_secs(WAIT_SECONDS));
+        let pool = deadpool_postgres::Pool::builder(manager)
+            .max_size(size)
+            .runtime(Runtime::Tokio1)
+            .create_timeout(limit)
+            .wait_timeout(None)
+            .post_create(Hook::async_fn(move |client, _| {
+                let settings = settings.clone();
+                Box::pin(async move {
+                    let applied = prepare_session(client, &settings).await;
+                    applied.map_err(|error| HookError::message(error.to_string()))
+                })
+            }))
+            .build()
+            .map_err(|error| Error::BrokenOff(error.to_string()))?;
+        Ok(Self { pool, config })
+    }
+
+    /// A connection, when its turn comes.
+    pub(super) async fn get(&self) -> Result<Object, Error> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Timeout(_) => Error::NoConnection { seconds: WAIT_SECONDS },
+            PoolError::Backend(error) => engine::postgres::explain(&self.config, &error).into(),
+            other => Error::BrokenOff(other.to_string()),
+        })
+    }
+}
+
+/// Our own settings where the server has them, then those asked for.
+pub(super) async fn prepare_session(client: &Client, settings: &Settings) -> Result<(), Error> {
+    for (name, value) in SESSION {
+        let set = "SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1";
+        client.execute(set, &[&name, &value]).await?;
+    }
+    engine::postgres::apply_session_settings(client, settings.iter()).await?;
+    Ok(())
+}

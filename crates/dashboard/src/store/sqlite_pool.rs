@@ -1,0 +1,88 @@
+//! A few SQLite connections and the threads that use them: each piece of work runs on a blocking
+//! thread with a connection of its own, and no more at once than there are connections.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::Settings;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::Error;
+
+/// Statements that a connection keeps prepared: every grouping with and without blog and count.
+const PREPARED_STATEMENTS: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    permits: Arc<Semaphore>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Pool {
+    /// Opens `size` connections that only read.
+    pub(super) fn open(path: &Path, settings: &Settings, size: usize) -> Result<Self, Error> {
+        let connections: Result<Vec<_>, _> =
+            (0..size).map(|_| open_for_queries(path, settings)).collect();
+        Ok(Self {
+            permits: Arc::new(Semaphore::new(size)),
+            idle: Arc::new(Mutex::new(connections?)),
+        })
+    }
+
+    /// Runs `work` when its turn comes. The connection used last is used first: its statements
+    /// are prepared and its pages are warm.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = self.permits.clone().acquire_owned().await;
+        let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
+        let idle = self.idle.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            // Dropped in reverse order: the connection is back before the next one may ask.
+            let _permit = permit;
+            let lease = Lease::take(idle);
+            match &lease.connection {
+                Some(connection) => work(connection),
+                None => Err(Error::BrokenOff("no connection is left".to_owned())),
+            }
+        });
+        task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
+    }
+}
+
+/// A connection out of the pool, which goes back however the work ends.
+struct Lease {
+    connection: Option<Connection>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Lease {
+    fn take(idle: Arc<Mutex<Vec<Connection>>>) -> Self {
+        let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self { connection, idle }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.connection.take());
+    }
+}
+
+/// A connection as every question gets it.
+///
+/// - `busy_timeout`: in WAL mode readers wait for nobody, except at the moments when the log is
+///   made or recovered.
+/// - `cache_size` and `mmap_size` are SQLite's defaults on purpose: see `docs` of `SqliteStore`.
+/// - `query_only` comes last: what follows it may not change anything.
+fn open_for_queries(path: &Path, settings: &Settings) -> Result<Connection, Error> {
+    let connection = engine::sqlite::open_existing(path)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
+    engine::sqlite::pragmas(&connection, settings.iter())?;
+    engine::sqlite::pragmas(&connection, [("query_only", "on")])?;
+    Ok(connection)
+}
