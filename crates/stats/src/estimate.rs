@@ -135,7 +135,10 @@ mod tests {
     fn its_json_is_what_the_report_page_reads() {
         let estimate = mean_estimate(&[2.0, 4.0], 0.95).unwrap();
         let json = serde_json::to_string(&estimate).unwrap();
-        let expected = r#"{"value":3.0,"low":2.0,"high":4.0,"confidence_level":0.0,"method":"RangeOnly","replicates":2}"#;
+        let expected = concat!(
+            r#"{"value":3.0,"low":2.0,"high":4.0,"confidence_level":0.0,"#,
+            r#""method":"RangeOnly","replicates":2}"#
+        );
         assert_eq!(json, expected);
     }
 

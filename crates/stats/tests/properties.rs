@@ -134,9 +134,12 @@ proptest! {
     }
 
     #[test]
-    fn a_supported_percentile_leaves_ten_beyond_it(p in 0.0..0.9999_f64, count in 1..100_000_usize) {
+    fn a_supported_percentile_leaves_ten_beyond_it(
+        p in 0.0..0.9999_f64, count in 1..100_000_usize,
+    ) {
         let beyond = count as f64 * (1.0 - p);
-        prop_assert!((beyond - 10.0).abs() < 1e-6 || percentile_supported(p, count) == (beyond > 10.0));
+        let supported = percentile_supported(p, count);
+        prop_assert!((beyond - 10.0).abs() < 1e-6 || supported == (beyond > 10.0));
     }
 
     #[test]
@@ -176,7 +179,8 @@ proptest! {
             results.iter().find(|result| result.level == level).and_then(|r| r.sign.faster())
         };
         for crossing in find(&results, Scale::Log) {
-            if let Crossing::Bracketed { last, first, faster_before, faster_after, about } = crossing
+            if let Crossing::Bracketed { last, first, faster_before, faster_after, about } =
+                crossing
             {
                 prop_assert!(last < first && (last..=first).contains(&about));
                 prop_assert_eq!(side_at(last), Some(faster_before));
@@ -194,7 +198,9 @@ proptest! {
         let crossings = find(&results, Scale::Log);
         for undecided in results.iter().filter(|result| result.sign == Sign::Undecided) {
             let covers = |crossing: &Crossing| match *crossing {
-                Crossing::Bracketed { last, first, .. } => (last..=first).contains(&undecided.level),
+                Crossing::Bracketed { last, first, .. } => {
+                    (last..=first).contains(&undecided.level)
+                }
                 Crossing::Inconclusive { between, .. } => between
                     .is_none_or(|(low, high)| (low..=high).contains(&undecided.level)),
                 Crossing::NotInRange { .. } => false,
@@ -211,7 +217,8 @@ proptest! {
     fn swapping_the_engines_swaps_the_sides_and_moves_nothing(sweep in sweep()) {
         let swapped: Vec<_> =
             sweep.iter().map(|(level, a, b)| (*level, b.clone(), a.clone())).collect();
-        let (forth, back) = (find(&results(&sweep), Scale::Log), find(&results(&swapped), Scale::Log));
+        let crossings = |sweep| find(&results(sweep), Scale::Log);
+        let (forth, back) = (crossings(&sweep), crossings(&swapped));
         prop_assert_eq!(forth.len(), back.len());
         for (forth, back) in forth.iter().zip(&back) {
             match (*forth, *back) {
