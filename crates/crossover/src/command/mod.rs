@@ -6,6 +6,7 @@ pub mod dashboard;
 pub mod demo;
 pub mod migrate;
 pub mod report;
+pub mod secret;
 pub mod server;
 pub mod verify;
 
@@ -40,8 +41,7 @@ pub enum Command {
     /// Prove that a SQLite file and a PostgreSQL database hold the same rows
     Verify(verify::Arguments),
     /// Measure engines against each other, in blocks, with checked answers
-    #[command(subcommand)]
-    Bench(bench::Command),
+    Bench(bench::Arguments),
     /// Draw the report of a recorded run again
     Report(report::Arguments),
     /// Database servers that Crossover fetches, starts and stops
@@ -61,7 +61,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Audit(arguments) => audit::run(arguments, shared),
         Command::Migrate(arguments) => migrate::run(arguments, shared),
         Command::Verify(arguments) => verify::run(arguments, shared),
-        Command::Bench(command) => bench::run(command, shared),
+        Command::Bench(arguments) => bench::run(arguments, shared),
         Command::Report(arguments) => report::run(arguments, shared),
         Command::Server(command) => server::run(command, shared),
         Command::Completion { shell } => completion(shell, shared),

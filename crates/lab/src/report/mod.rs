@@ -1,9 +1,11 @@
 //! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
 
+mod csv;
 mod document;
 mod html;
 mod text;
 
+pub use self::csv::csv;
 pub use document::{Document, document};
 pub use html::html;
 pub use text::text;
@@ -17,4 +19,7 @@ pub enum ReportError {
     /// The document could not be written as JSON.
     #[error("the report cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// The table could not be written.
+    #[error("the report cannot be written as CSV: {0}")]
+    Csv(#[from] ::csv::Error),
 }

@@ -1,0 +1,160 @@
+//! `crossover bench dashboard`: the article's experiment, or the article's load on any server.
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+
+use engine::EngineSpec;
+use lab::plan::Seconds;
+use server::Locations;
+
+use super::data::largest_blog;
+use super::{Filling, ReferenceData, RunArguments, article, reference, resume, start, url};
+use crate::command::report;
+use crate::shared::{Outcome, Shared, Usage};
+
+/// The article's experiment: nine requests over four periods, with 1, 2 and 4 clients.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// An engine: sqlite, postgres:18, 'postgres:18[work_mem=16MB]', a URL; repeatable
+    #[arg(long = "on", value_name = "ENGINE")]
+    engines: Vec<EngineSpec>,
+    /// Periods: week, month, quarter, year or a number of days such as 120d
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_PERIODS")]
+    periods: Vec<String>,
+    /// First day of every period [default: 2021-01-01]
+    #[arg(long, value_name = "DATE", env = "CROSSOVER_START")]
+    start: Option<String>,
+    /// Last day of the period, with --url only [default: 2021-12-31]
+    #[arg(long, value_name = "DATE", env = "CROSSOVER_END", requires = "url")]
+    end: Option<String>,
+    /// Numbers of clients [default: 1,2,4; with --url: 2]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
+    clients: Vec<NonZeroU16>,
+    /// `reference`, or a SQLite file with a dashboard's data [default: reference]
+    #[arg(long, value_name = "reference|FILE", env = "CROSSOVER_DATA")]
+    data: Option<PathBuf>,
+    /// Size of the reference dataset, 1 being the article's
+    #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SCALE")]
+    scale: Option<f64>,
+    /// One blog, or `all` [default: the blog with most articles]
+    #[arg(long, value_name = "NAME", env = "CROSSOVER_BLOG")]
+    blog: Option<String>,
+    /// Count the distinct articles of each row too
+    #[arg(long, value_name = "articles", env = "CROSSOVER_COUNT")]
+    count: Option<Count>,
+    /// `steady` loops until the time ends; `article` sends one pass of nine per client
+    #[arg(long, value_enum, env = "CROSSOVER_MODE")]
+    mode: Option<Mode>,
+    /// Length of a steady trial [default: 10s]
+    #[arg(long, value_name = "TIME", env = "CROSSOVER_TIME")]
+    time: Option<Seconds>,
+    /// Measure the periods named and no others, even where the lines cross
+    #[arg(long, env = "CROSSOVER_NO_BISECTION")]
+    no_bisection: bool,
+    /// Send the article's load once to a server that speaks the query API, ours or not
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "replicates", "resume", "budget", "count"], env = "CROSSOVER_URL")]
+    url: Option<String>,
+    /// A file with the API key for --url, `-` for standard input; else CROSSOVER_KEY
+    #[arg(long, value_name = "FILE", requires = "url")]
+    key_file: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Count {
+    Articles,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Mode {
+    /// One pass of nine per client, a connection per request, best of three
+    Article,
+    /// Loop until the time ends; verdicts use this
+    Steady,
+}
+
+/// Runs `crossover bench dashboard`.
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if let Some(server) = &arguments.url {
+        let load = url::Load {
+            url: server.clone(),
+            key_file: arguments.key_file.clone(),
+            clients: match arguments.clients.as_slice() {
+                [] => None,
+                [one] => Some(*one),
+                _ => return Err(Usage("--url takes one number of --clients".into()).into()),
+            },
+            start: arguments.start.clone(),
+            end: arguments.end.clone(),
+            blog: arguments.blog.clone(),
+            seed: arguments.run.seed,
+        };
+        return url::run(&load, shared);
+    }
+    let finished = match &arguments.run.resume {
+        Some(name) => {
+            let plan = if arguments.changes_plan() { Some(plan(&arguments, shared)?) } else { None };
+            resume(name, plan, &arguments.run.runs, shared)?
+        }
+        None => start(plan(&arguments, shared)?, &arguments.run.runs, shared)?,
+    };
+    report::show(&finished, shared)
+}
+
+impl Arguments {
+    fn changes_plan(&self) -> bool {
+        !self.engines.is_empty()
+            || !self.periods.is_empty()
+            || !self.clients.is_empty()
+            || self.start.is_some()
+            || self.data.is_some()
+            || self.scale.is_some()
+            || self.blog.is_some()
+            || self.count.is_some()
+            || self.mode.is_some()
+            || self.time.is_some()
+            || self.no_bisection
+            || self.run.changes_plan()
+    }
+}
+
+fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Plan> {
+    if arguments.mode == Some(Mode::Article) && arguments.time.is_some() {
+        return Err(Usage("--time goes with --mode steady; a pass ends by itself".into()).into());
+    }
+    let mut filling = Filling {
+        engines: arguments.engines.clone(),
+        periods: arguments.periods.clone(),
+        start: arguments.start.clone(),
+        clients: arguments.clients.iter().map(|clients| clients.get()).collect(),
+        count_articles: arguments.count == Some(Count::Articles),
+        article_mode: arguments.mode == Some(Mode::Article),
+        time: arguments.time,
+        no_bisection: arguments.no_bisection,
+        ..Filling::default()
+    };
+    // Mistakes in periods and dates are named before anything is generated.
+    article(&filling).map_err(|error| Usage(format!("{error:#}")))?;
+    let data = match &arguments.data {
+        Some(path) if path.as_os_str() != "reference" => {
+            if arguments.scale.is_some() {
+                return Err(Usage("--scale goes with --data reference".into()).into());
+            }
+            path.clone()
+        }
+        _ => {
+            let data = ReferenceData { scale: arguments.scale.unwrap_or(1.0) };
+            reference(data, &Locations::detect()?, shared)?
+        }
+    };
+    filling.blog = match arguments.blog.as_deref() {
+        Some("all") => None,
+        Some(blog) => Some(blog.to_owned()),
+        None => Some(largest_blog(&data)?),
+    };
+    filling.data = Some(data);
+    let mut plan = article(&filling)?;
+    arguments.run.apply(&mut plan);
+    Ok(plan.resolved()?)
+}

@@ -1,0 +1,94 @@
+//! The article's load on a server by its URL: averages per URL and the total query average.
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use comfy_table::{CellAlignment, Table, presets};
+use jiff::civil::Date;
+use lab::article::{ArticleLoad, ArticleResult, measure};
+
+use crate::command::secret;
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+
+/// The article's script waits for curl, which waits as long as it takes.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is asked for on the command line.
+pub struct Load {
+    pub url: String,
+    pub key_file: Option<PathBuf>,
+    pub clients: Option<NonZeroU16>,
+    pub start: Option<String>,
+    pub end: Option<String>,
+    pub blog: Option<String>,
+    pub seed: Option<u64>,
+}
+
+/// Sends the load once and prints the averages.
+pub fn run(load: &Load, shared: &Shared) -> anyhow::Result<Outcome> {
+    let load = ArticleLoad {
+        url: load.url.clone(),
+        key: secret::key(load.key_file.as_deref())?,
+        clients: load.clients.or(NonZeroU16::new(2)).context("at least one client is needed")?,
+        start: day(load.start.as_deref().unwrap_or("2021-01-01"), "--start")?,
+        end: day(load.end.as_deref().unwrap_or("2021-12-31"), "--end")?,
+        blog: load.blog.clone(),
+        seed: load.seed.unwrap_or_else(|| u64::from(std::process::id())),
+        timeout: REQUEST_TIMEOUT,
+    };
+    let result = measure(&load, shared.interrupted())?;
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&result)?,
+        OutputFormat::Text => shared.print(&text(&result))?,
+        OutputFormat::Csv => shared.print(&csv(&result))?,
+    }
+    Ok(if result.failures == 0 { Outcome::Done } else { Outcome::Findings })
+}
+
+fn day(text: &str, flag: &str) -> anyhow::Result<Date> {
+    text.parse().map_err(|_| {
+        Usage(format!("{flag}: `{text}` is no date; write it as 2021-01-01")).into()
+    })
+}
+
+fn text(result: &ArticleResult) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["URL", "Requests", "Mean, ms", "Failures"]);
+    for url in &result.requests {
+        table.add_row([
+            url.path.clone(),
+            url.requests.to_string(),
+            mean(url.response_time_ms_mean),
+            url.failures.len().to_string(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!(
+        "{table}\n{} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
+         Total query average: {} ms\n",
+        result.clients,
+        result.start,
+        result.end,
+        result.blog,
+        result.seed,
+        mean(result.response_time_ms_mean),
+    )
+}
+
+fn csv(result: &ArticleResult) -> String {
+    let mut lines = vec!["path,requests,response_time_ms_mean,failures".to_owned()];
+    for url in &result.requests {
+        let mean = url.response_time_ms_mean.map(|mean| mean.to_string()).unwrap_or_default();
+        lines.push(format!("{},{},{mean},{}", url.path, url.requests, url.failures.len()));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn mean(value: Option<f64>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| format!("{value:.1}"))
+}
