@@ -139,6 +139,7 @@ function boundsNote(experiment: Experiment): string {
 export function bySwept(experiment: Experiment, request: string | null = null): Chart[] {
   const { swept, document } = experiment;
   if (!swept) return [];
+  const label = document.response.label;
   return experiment.combinations(experiment.others).map((fixed, index) => {
     const title = experiment.describe(fixed) || "All engines";
     const lines = engineLines(experiment, swept, fixed, response(experiment, request));
@@ -146,7 +147,7 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
     return {
       id: `${request ?? "mean"}-by-${swept.name}-${index + 1}`,
       title,
-      measure: document.response.label,
+      measure: request === null ? label : `${request}: ${label.toLowerCase()}`,
       unit: document.response.unit,
       kind: "measure",
       factor: swept,

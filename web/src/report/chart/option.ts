@@ -190,9 +190,11 @@ export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours)
     const point = line.points.find((candidate) => candidate.level === level);
     if (!point) return [];
     const mark = `<span style="color:${colourOf(line.style, colours)}">\u25a0</span>`;
-    const value = `<td style="padding:0 0 0 12px;text-align:right;border:0">` +
+    const name = `<td style="padding:0;border:0;overflow-wrap:anywhere">${mark} ` +
+      `${escape(line.name)}</td>`;
+    const value = `<td style="padding:0 0 0 12px;text-align:right;border:0;white-space:nowrap">` +
       `<b>${escape(pointText(chart, point))}</b></td>`;
-    return [`<tr><td style="padding:0;border:0">${mark} ${escape(line.name)}</td>${value}</tr>`];
+    return [`<tr>${name}${value}</tr>`];
   });
   const title = chart.lines[0]?.points.find((p) => p.level === level)?.label ?? String(level);
   return `${escape(title)}<table style="font-size:12px">${rows.join("")}</table>`;
@@ -254,7 +256,7 @@ function yOption(y: Axis, view: View) {
   };
 }
 
-function tooltip(chart: Chart, x: XAxis, colours: Colours) {
+function tooltip(chart: Chart, x: XAxis, { colours, width }: View) {
   return {
     trigger: "axis" as const,
     confine: true,
@@ -264,6 +266,8 @@ function tooltip(chart: Chart, x: XAxis, colours: Colours) {
     backgroundColor: colours.surface,
     borderColor: colours.axis,
     padding: [6, 10],
+    // Long names break, so that the box never leaves its chart.
+    extraCssText: `max-width:${width - 8}px;white-space:normal`,
     textStyle: { color: colours.ink, fontSize: FONT_SIZE, fontFamily: FONT },
     formatter: (hovered: unknown) => {
       const first = (Array.isArray(hovered) ? hovered[0] : hovered) as { value?: number[] };
@@ -286,7 +290,7 @@ export function chartOption(chart: Chart, view: View): EChartsCoreOption {
     backgroundColor: "transparent",
     textStyle: { fontFamily: FONT, fontSize: FONT_SIZE },
     grid: { left: 2, right: 10, top: 10, bottom: 5, outerBoundsMode: "same" },
-    tooltip: tooltip(chart, x, view.colours),
+    tooltip: tooltip(chart, x, view),
     xAxis: xOption(chart, x, plotWidth, view),
     yAxis: yOption(y, view),
     series: [

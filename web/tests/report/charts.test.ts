@@ -1,0 +1,169 @@
+// Which charts a document becomes, and that each is drawn: on the server, by the same options.
+
+import { describe, expect, test } from "vitest";
+import { bySwept, type Chart, chartRows } from "../../src/report/chart/charts";
+import { drawToSvg } from "../../src/report/chart/echarts";
+import { standaloneSvg, wrap } from "../../src/report/chart/download";
+import { hoverHtml, type View } from "../../src/report/chart/option";
+import { DARK, LIGHT } from "../../src/report/chart/style";
+import { Experiment } from "../../src/report/experiment";
+import { FIXTURES } from "../fixtures/experiments";
+
+function experiment(name: string): Experiment {
+  const make = FIXTURES[name];
+  if (!make) throw new Error(`no fixture ${name}`);
+  return new Experiment(make());
+}
+
+const VIEW: View = { width: 400, height: 250, colours: LIGHT, scale: "linear", also: [], mini: false };
+
+function panels(name: string): Record<string, number> {
+  return Object.fromEntries(chartRows(experiment(name)).map((row) => [row.id, row.charts.length]));
+}
+
+function firstChart(name: string): Chart {
+  const [chart] = bySwept(experiment(name));
+  if (!chart) throw new Error("no chart");
+  return chart;
+}
+
+const count = (svg: string, pattern: RegExp) => [...svg.matchAll(pattern)].length;
+
+describe("panels", () => {
+  test("the article's experiment: 3 levels of clients, 2 engines, 4 periods", () => {
+    expect(panels("article")).toEqual({ mean: 3, ratio: 3, cpu: 3, engine: 2, other: 4 });
+  });
+  test("one level of clients needs no charts by clients", () => {
+    expect(panels("bisected")).toEqual({ mean: 1, ratio: 1, cpu: 1 });
+  });
+  test("one engine alone has no ratio, and its own panel comes first", () => {
+    expect(panels("alone")).toEqual({ engine: 1, cpu: 4, other: 4 });
+    expect(Object.keys(panels("alone"))[0]).toBe("engine");
+  });
+  test("without factors there is a table and no chart", () => {
+    const document = { ...experiment("article").document, factors: [] };
+    expect(chartRows(new Experiment(document))).toEqual([]);
+  });
+  test("factor names are the document's own", () => {
+    const text = JSON.stringify(experiment("article").document)
+      .replaceAll('"days":', '"rows":')
+      .replaceAll('"name":"days","label":"Period"', '"name":"rows","label":"Rows"');
+    const rows = chartRows(new Experiment(JSON.parse(text)));
+    expect(rows[0]?.title).toBe("Mean response time by rows");
+    expect(rows[0]?.charts[0]?.lines).toHaveLength(2);
+  });
+});
+
+describe("captions", () => {
+  test("a bracket is marked and named without the panel's own title", () => {
+    const chart = firstChart("article");
+    expect(chart.brackets).toEqual([{ low: 90, high: 365 }]);
+    expect(chart.captions).toEqual([{
+      text: "postgres:18 is faster up to the quarter, sqlite from the year, both measured.",
+      marked: true,
+    }]);
+  });
+  test("two pairs that cross in one bracket mark it once", () => {
+    expect(firstChart("three").brackets).toHaveLength(1);
+    expect(firstChart("three").captions.filter((caption) => caption.marked)).toHaveLength(2);
+  });
+  test("a treatment that is missing is named", () => {
+    const chart = bySwept(experiment("three"))[2];
+    expect(chart?.captions.at(-1)?.text).toBe("Not measured: postgres:14 at year.");
+  });
+  test("a range is called a range", () => {
+    expect(chartRows(experiment("range"))[0]?.note).toBe(
+      "Whiskers: the range of 3 blocks, smallest to largest; not an interval.",
+    );
+    expect(chartRows(experiment("article"))[0]?.note).toBe(
+      "Bands: 95% interval of the mean, 7 blocks.",
+    );
+  });
+});
+
+describe("drawing", () => {
+  test("every chart of every document draws in both scales and themes", () => {
+    for (const name of Object.keys(FIXTURES)) {
+      for (const row of chartRows(experiment(name))) {
+        for (const chart of row.charts) {
+          for (const [scale, colours] of [["linear", LIGHT], ["log", DARK]] as const) {
+            const svg = drawToSvg(chart, { ...VIEW, scale, colours });
+            expect(svg, `${name} ${chart.id}`).not.toMatch(/NaN|Infinity|undefined/);
+            expect(svg).toContain(chart.kind === "ratio" ? "×</text>" : "s</text>");
+          }
+        }
+      }
+    }
+  });
+  test("intervals are bands, ranges are whiskers alone", () => {
+    const band = /fill-opacity="0.17"/g;
+    expect(count(drawToSvg(firstChart("article"), VIEW), band)).toBe(2);
+    expect(count(drawToSvg(firstChart("range"), VIEW), band)).toBe(0);
+  });
+  test("linear axes start at zero", () => {
+    expect(drawToSvg(firstChart("article"), VIEW)).toContain(">0</text>");
+    expect(drawToSvg(firstChart("article"), { ...VIEW, scale: "log" })).not.toContain(">0</text>");
+  });
+  test("the bracket's two ends are drawn as an area", () => {
+    const dashed = /stroke-dasharray="3,3"/g;
+    expect(count(drawToSvg(firstChart("article"), VIEW), dashed)).toBe(1);
+    expect(count(drawToSvg(firstChart("flat"), VIEW), dashed)).toBe(0);
+  });
+  test("a missing point breaks its line instead of being bridged", () => {
+    const document = FIXTURES.article?.();
+    if (!document) throw new Error("no fixture");
+    for (const treatment of document.treatments) {
+      if (treatment.engine === "sqlite" && treatment.levels.days === 31) treatment.estimate = null;
+    }
+    const [broken] = bySwept(new Experiment(document));
+    expect(broken?.captions.at(-1)?.text).toBe("Not measured: sqlite at month.");
+    const svg = drawToSvg(broken as Chart, VIEW);
+    const line = /d="([^"]+)"[^>]* stroke="#3f84bf" stroke-width="2"/.exec(svg)?.[1] ?? "";
+    expect(count(line, /M/g), "the pen is lifted once").toBe(2);
+    expect(count(svg, /matrix\([^"]+" fill="#3f84bf"/g), "symbols").toBe(3);
+  });
+  test("a single level and a value of zero draw too", () => {
+    const chart = firstChart("article");
+    const level = chart.factor.levels[0];
+    const lone = { ...chart, factor: { ...chart.factor, levels: level ? [level] : [] },
+      lines: chart.lines.map((line) => ({ ...line, points: line.points.slice(0, 1).map((p) => ({
+        ...p, bounds: { value: 0, low: 0, high: 0 } })) })) };
+    for (const scale of ["linear", "log"] as const) {
+      expect(drawToSvg(lone, { ...VIEW, scale })).not.toMatch(/NaN|Infinity/);
+    }
+  });
+});
+
+test("hovering tells every line's value, its bounds by their name, and what is missing", () => {
+  const range = hoverHtml(firstChart("range"), 7, LIGHT);
+  expect(range).toMatch(/week.*sqlite.*ms \(range [\d.]+ to [\d.]+\)/);
+  const missing = bySwept(experiment("three"))[2];
+  expect(hoverHtml(missing as Chart, 365, LIGHT)).toContain("not measured");
+});
+
+test("names from the document cannot become markup", () => {
+  const chart = firstChart("article");
+  const hostile = { ...chart, lines: chart.lines.map((line) => ({ ...line, name: "<img src=x>" })) };
+  expect(hoverHtml(hostile, 7, LIGHT)).not.toContain("<img");
+  const [row] = chartRows(experiment("article"));
+  if (!row) throw new Error("no row");
+  const look = { colours: LIGHT, scale: "linear", also: [] } as const;
+  expect(standaloneSvg(hostile, row, "run", look)).not.toContain("<img");
+});
+
+test("a download holds title, legend, captions and source around the drawing", () => {
+  const rows = chartRows(experiment("article"));
+  const [row] = rows;
+  const chart = row?.charts[0];
+  if (!row || !chart) throw new Error("no chart");
+  const look = { colours: LIGHT, scale: "linear", also: [] } as const;
+  const svg = standaloneSvg(chart, row, "20261121-210000-http-1a2b", look);
+  for (const text of ["1 client", "Mean response time by period", "postgres:18", "Shaded: ",
+    "20261121-210000-http-1a2b"]) {
+    expect(svg).toContain(text);
+  }
+});
+
+test("long sentences wrap between words", () => {
+  expect(wrap("one two three", 8)).toEqual(["one two", "three"]);
+});
