@@ -1,6 +1,8 @@
 //! The content-traffic dashboard: its schema, its reference dataset, its queries, its HTTP server.
 
 pub mod answer;
+pub mod http;
+pub mod key;
 pub mod query;
 pub mod schema;
 pub mod statement;

@@ -17,6 +17,11 @@ const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 pub struct Day(Date);
 
 impl Day {
+    /// A day written down in the source, as a constant.
+    pub(crate) const fn constant(year: i16, month: i8, day: i8) -> Self {
+        Self(jiff::civil::date(year, month, day))
+    }
+
     /// The day `number` days after 1970-01-01, if it is in range.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {

@@ -14,6 +14,7 @@ use serde::Serialize;
 pub use day::{Day, Period};
 pub use grouping::Grouping;
 pub use refusal::Refusal;
+pub(crate) use refusal::{clipped, quoted};
 pub use sort::{Sort, SortBy};
 
 /// One question. Serialised, it is the `query` of the answer: what was asked, with its defaults.

@@ -84,9 +84,12 @@ impl Refusal {
 
 /// What the asker wrote, between quotes, control characters escaped, cut where it is very long.
 pub(crate) fn quoted(text: &str) -> String {
+    let shown = clipped(text);
+    if shown.len() < text.len() { format!("{shown:?} and so on") } else { format!("{text:?}") }
+}
+
+/// The beginning of what the asker wrote.
+pub(crate) fn clipped(text: &str) -> String {
     const LONGEST_CHARACTERS: usize = 80;
-    match text.char_indices().nth(LONGEST_CHARACTERS) {
-        Some((end, _)) => format!("{:?} and so on", &text[..end]),
-        None => format!("{text:?}"),
-    }
+    text.chars().take(LONGEST_CHARACTERS).collect()
 }
