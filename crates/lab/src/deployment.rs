@@ -228,7 +228,7 @@ impl Site<'_> {
         Ok(Database {
             record,
             url: DatabaseUrl::Postgres(url),
-            data_paths: vec![server.data_folder().to_owned()],
+            data_paths: vec![server.folder().to_owned()],
             server: Some(server),
             out_of_sight: false,
         })

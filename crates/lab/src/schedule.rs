@@ -85,3 +85,61 @@ pub fn trial_seed(seed: u64, number: usize) -> u64 {
 /// Blocks and trials draw from seeds that have nothing in common.
 const BLOCKS: u64 = 1;
 const TRIALS: u64 = 2;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let text = include_str!("../../../experiments/article.toml");
+        crate::plan::read(text, "article.toml").unwrap()
+    }
+
+    #[test]
+    fn the_article_has_24_treatments_and_each_block_holds_all_of_them_once() {
+        let plan = plan();
+        let rounds = [first_round(&plan)];
+        let trials = trials(&plan, 1, &rounds, 0);
+        assert_eq!(trials.len(), 24 * plan.replicates);
+        for block in trials.chunk_by(|a, b| a.block == b.block) {
+            let treatments: BTreeSet<_> = block.iter().map(|t| (t.engine, &t.levels)).collect();
+            assert_eq!(treatments.len(), 24);
+            // Every engine is started once: its trials stand together.
+            assert_eq!(block.chunk_by(|a, b| a.engine == b.engine).count(), 2);
+        }
+        let numbers: Vec<usize> = trials.iter().map(|trial| trial.number).collect();
+        assert_eq!(numbers, (1..=trials.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn orders_differ_between_blocks_and_come_back_with_the_seed() {
+        let plan = plan();
+        let rounds = [first_round(&plan)];
+        let once = trials(&plan, 7, &rounds, 0);
+        assert_eq!(once, trials(&plan, 7, &rounds, 0));
+        assert_ne!(once, trials(&plan, 8, &rounds, 0));
+        let orders: BTreeSet<Vec<_>> = once
+            .chunk_by(|a, b| a.block == b.block)
+            .map(|block| block.iter().map(|t| (t.engine, t.levels.clone())).collect())
+            .collect();
+        assert_eq!(orders.len(), plan.replicates);
+        let first: BTreeSet<usize> =
+            once.chunk_by(|a, b| a.block == b.block).map(|block| block[0].engine).collect();
+        assert_eq!(first.len(), 2, "each engine is the first of a block now and then");
+    }
+
+    #[test]
+    fn a_later_round_continues_blocks_and_numbers() {
+        let plan = plan();
+        let first = first_round(&plan);
+        let mut cell = first.cells[0].clone();
+        cell.insert("days".to_owned(), Level::Number(120.0));
+        let rounds = [first, Round { cells: vec![cell] }];
+        let second = trials(&plan, 1, &rounds, 1);
+        assert_eq!(second.len(), 2 * plan.replicates);
+        assert_eq!(second[0].number, 24 * plan.replicates + 1);
+        assert_eq!(second[0].block, plan.replicates + 1);
+    }
+}

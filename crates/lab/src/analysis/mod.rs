@@ -6,6 +6,9 @@ mod treatment;
 mod verdict;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 use stats::{Estimate, crossing::Sign};
 

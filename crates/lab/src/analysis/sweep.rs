@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{Crossing, LevelResult, Scale, classify, find, next_level};
+use stats::crossing::{
+    Crossing, LevelResult, MOST_LEVELS_MORE, Scale, classify_planned, find, next_level,
+};
 use stats::{Comparison, ratio_comparison};
 
 use super::{CONFIDENCE_LEVEL, Ratio, Treatment};
@@ -44,7 +46,9 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
     let mut sweeps = Vec::new();
     for family in [together, alone] {
         let comparisons: Vec<_> = family.iter().map(|raw| raw.comparisons.clone()).collect();
-        for (raw, results) in family.into_iter().zip(classify(&comparisons, CONFIDENCE_LEVEL)) {
+        let planned = family.len() * most_levels(plan);
+        let results = classify_planned(&comparisons, planned, CONFIDENCE_LEVEL);
+        for (raw, results) in family.into_iter().zip(results) {
             note_ratios(plan, &raw, &results, treatments);
             sweeps.push(raw.into_sweep(plan, results));
         }
@@ -180,7 +184,8 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
     };
     let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
     let mut cells = BTreeSet::new();
-    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+    let has_room = |sweep: &&Sweep| sweep.results.len() < most_levels(plan);
+    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()).filter(has_room) {
         let measured: Vec<f64> = sweep.results.iter().map(|result| result.level).collect();
         for crossing in &sweep.crossings {
             let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
@@ -190,6 +195,14 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
         }
     }
     cells.into_iter().collect()
+}
+
+/// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
+/// so that no level measured later takes one away (METHOD.md, section 6).
+fn most_levels(plan: &Plan) -> usize {
+    plan.swept().map_or(1, |(_, factor)| {
+        factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
+    })
 }
 
 fn scale(factor: &plan::Factor) -> Scale {

@@ -48,6 +48,8 @@ impl<'a> Connection<'a> {
     /// A connection that is not open yet: see [`Connection::connect`].
     #[must_use]
     pub fn closed(target: &'a Target, timeout: Duration, interrupted: &'a AtomicBool) -> Self {
+        // A socket takes no limit of 0.
+        let timeout = timeout.max(Duration::from_millis(1));
         Self { target, timeout, interrupted, stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
@@ -137,7 +139,9 @@ impl<'a> Connection<'a> {
         while !reader.is_complete() {
             if end == self.buffer.len() {
                 if start == 0 {
-                    return Err(self.malformed("a head of more than 64 KiB".to_owned()));
+                    return Err(self.malformed(
+                        "a head, or a line between chunks, of more than 64 KiB".to_owned(),
+                    ));
                 }
                 self.buffer.copy_within(start..end, 0);
                 (start, end) = (0, end - start);

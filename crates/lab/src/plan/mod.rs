@@ -6,6 +6,8 @@ mod factor;
 mod parse;
 mod period;
 mod placeholder;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

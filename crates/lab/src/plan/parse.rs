@@ -27,7 +27,8 @@ fn malformed(text: &str, name: &str, error: &toml::de::Error) -> PlanError {
 /// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".
 fn with_suggestion(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let unknown = message.starts_with("unknown ").then(|| quoted.next()).flatten();
+    let plain = message.starts_with("unknown ") && !message.contains("did you mean");
+    let unknown = plain.then(|| quoted.next()).flatten();
     let nearest = unknown.map(|unknown| engine::nearest(unknown, quoted));
     format!("{message}{}", nearest.unwrap_or_default())
 }

@@ -115,9 +115,8 @@ impl Application {
     ) -> Result<(), ProcessError> {
         let request = PreparedRequest::get(target, "ready", path, &[])
             .map_err(|error| self.not_ready(timeout, error.to_string()))?;
-        let one_answer = timeout.min(READY_ANSWER_TIMEOUT);
         self.wait_for(timeout, interrupted, || {
-            let asked = Connection::open(target, one_answer, interrupted)
+            let asked = Connection::open(target, READY_ANSWER_TIMEOUT, interrupted)
                 .and_then(|mut connection| connection.send(&request));
             match asked {
                 Ok(answer) if answer.status < 400 => Ok(()),

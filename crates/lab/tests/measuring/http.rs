@@ -1,10 +1,6 @@
 //! The measuring client against a real server on the loopback interface: what it sends, and what
 //! it makes of every way in which an answer can come or fail to come.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
-mod loopback;
-
 use std::io::Write;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +8,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use lab::http::{Answer, Connection, HttpError, PreparedRequest, Target};
-use loopback::{After, Loopback, with_length};
 use xxhash_rust::xxh3::xxh3_128;
+
+use crate::loopback::{After, Loopback, with_length};
 
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 /// Longer than any test takes on any machine.

@@ -1,0 +1,165 @@
+//! Analyses of trials made by formula, so that what they must show is known.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::plan::{Level, Plan};
+use crate::record::{RequestSummary, Status};
+use crate::schedule::{self, Round};
+
+fn plan(replicates: usize) -> Plan {
+    let text = include_str!("../../../../experiments/article.toml");
+    let mut plan = crate::plan::read(text, "article.toml").unwrap();
+    plan.replicates = replicates;
+    plan
+}
+
+/// A deterministic wobble of about 2%.
+fn noise(number: usize) -> f64 {
+    1.0 + 0.02 * ((number * 7919 % 101) as f64 / 50.0 - 1.0)
+}
+
+fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
+    let planned = (0..rounds.len()).flat_map(|index| schedule::trials(plan, 1, rounds, index));
+    planned
+        .map(|planned| {
+            let level = |name: &str| planned.levels[name].number().unwrap();
+            let mean =
+                time(planned.engine, level("days"), level("clients")) * noise(planned.number);
+            Trial {
+                number: planned.number,
+                block: planned.block,
+                engine: plan.engines[planned.engine].label(),
+                levels: planned.levels.clone(),
+                status: Status::Ok,
+                started: Timestamp::UNIX_EPOCH,
+                wall_seconds: 1.0,
+                requests: 90,
+                failures: 0,
+                first_failure: None,
+                response_time_ms_mean: Some(mean),
+                requests_per_second: 1000.0 / mean,
+                cpu_seconds_per_request: Some(mean / 1000.0),
+                cores_used: Some(1.0),
+                client_cores_used: 0.01,
+                steal_fraction: Some(0.0),
+                server_resident_bytes: None,
+                by_request: plan
+                    .requests
+                    .iter()
+                    .map(|request| RequestSummary {
+                        name: request.name.clone(),
+                        requests: 10,
+                        response_time_ms_mean: Some(mean),
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// PostgreSQL's time grows faster than SQLite's: they cross at 128 days.
+fn crossing_at_128(engine: usize, days: f64, clients: f64) -> f64 {
+    clients * if engine == 0 { 10.0 + days } else { (10.0 + 128.0) * (days / 128.0).powf(1.4) }
+}
+
+#[test]
+fn a_planted_crossing_is_bracketed_and_bisection_closes_in_on_it() {
+    let plan = plan(7);
+    let mut rounds = vec![schedule::first_round(&plan)];
+    let mut analysis;
+    loop {
+        let cells: Vec<_> = rounds.iter().flat_map(|round| round.cells.clone()).collect();
+        analysis = analyse(&plan, &cells, &trials(&plan, &rounds, crossing_at_128));
+        let next = next_cells(&plan, &analysis);
+        if next.is_empty() {
+            break;
+        }
+        assert!(rounds.len() < 12, "bisection does not end");
+        rounds.push(Round { cells: next });
+    }
+    for sweep in analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+        let [stats::crossing::Crossing::Bracketed { last, first, .. }] = sweep.crossings[..] else {
+            panic!("{:?}", sweep.crossings);
+        };
+        assert!(last < 128.0 && first > 128.0, "{last} to {first}");
+        assert!(first / last <= 1.35, "{last} to {first}");
+    }
+    assert!(analysis.verdict.headline.starts_with("The lines cross in 3 of 3"));
+    assert!(!analysis.verdict.undecided);
+}
+
+#[test]
+fn where_one_engine_leads_everywhere_the_report_says_that_nothing_crosses() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 2.0 } else { 1.0 });
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert_eq!(
+        analysis.verdict.headline,
+        "postgres:18 is faster at every period measured, with 1 client, 2 clients and 4 clients: \
+         the lines do not cross in this range."
+    );
+    assert_eq!(
+        analysis.verdict.sentences[0],
+        "1 client: postgres:18 is faster than sqlite at every period measured, week (7 days) to \
+         year (365 days)."
+    );
+    let year = analysis
+        .treatments
+        .iter()
+        .find(|t| t.engine == "postgres:18" && t.levels["days"] == Level::Number(365.0))
+        .unwrap();
+    let ratio = year.ratio.as_ref().unwrap();
+    assert_eq!(ratio.shown, Shown::Faster);
+    assert!((ratio.estimate.value - 0.5).abs() < 0.02);
+}
+
+#[test]
+fn equal_engines_get_no_verdict() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let all = trials(&plan, &rounds, |_, days, _| days);
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert!(analysis.verdict.undecided);
+    assert!(analysis.verdict.sentences[0].contains("no verdict"));
+}
+
+#[test]
+fn under_five_blocks_there_is_no_verdict_however_clear_it_looks() {
+    let plan = plan(3);
+    let rounds = [schedule::first_round(&plan)];
+    let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert!(analysis.verdict.undecided);
+    assert!(analysis.verdict.headline.starts_with("3 blocks show values and ranges"));
+    assert!(analysis.treatments.iter().all(|t| t.best_of_three.is_some()));
+}
+
+#[test]
+fn a_treatment_with_failures_gets_no_verdict_and_void_trials_do_not_count() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all =
+        trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
+    let week =
+        |trial: &Trial| trial.levels["days"] == Level::Number(7.0) && trial.engine == "sqlite";
+    for trial in all.iter_mut().filter(|trial| week(trial)) {
+        trial.failures = 1;
+    }
+    all[0].status = Status::Void("the application died".to_owned());
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let compared: BTreeMap<bool, usize> = analysis
+        .treatments
+        .iter()
+        .filter(|t| t.engine == "postgres:18")
+        .fold(BTreeMap::new(), |mut counts, t| {
+            *counts.entry(t.ratio.is_some()).or_default() += 1;
+            counts
+        });
+    assert_eq!(compared[&false], 3, "the three week treatments");
+    assert_eq!(compared[&true], 9);
+    assert_eq!(analysis.treatments.iter().map(|t| t.void).sum::<usize>(), 1);
+}

@@ -1,0 +1,10 @@
+//! The measuring side of the laboratory on real sockets and real processes, a module per room.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod article;
+mod http;
+mod load;
+mod loopback;
+mod process;
+mod resource;
