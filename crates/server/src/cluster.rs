@@ -153,6 +153,10 @@ impl Cluster {
             false if major >= 18 => command.arg("--no-data-checksums"),
             false => &mut command,
         };
+        if self.temporary {
+            // Nobody reads this after a crash of the machine.
+            command.arg("--no-sync");
+        }
         command.stdin(Stdio::null());
         let mut command = tokio::process::Command::from(command);
         let output = command.kill_on_drop(true).output();

@@ -100,14 +100,10 @@ pub fn as_other_account(test: &str) -> Output {
         .unwrap()
 }
 
-/// Starts the ignored test `role` of this binary as another process, its standard output to be
-/// read.
-pub fn other_process(role: &str, data: &Path) -> std::process::Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", role, "--nocapture"])
-        .env("CROSSOVER_DATA_DIR", data)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// The ignored test `role` of this binary as another process with another data directory.
+pub fn other_process(role: &str, data: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", role, "--nocapture"]).env("CROSSOVER_DATA_DIR", data);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
 }
