@@ -5,6 +5,7 @@ mod account;
 mod affinity;
 mod cluster;
 mod error;
+mod inventory;
 mod locations;
 mod options;
 mod postmaster;
@@ -15,6 +16,7 @@ mod settings;
 mod sweep;
 
 pub use error::Error;
+pub use inventory::{DataDirectory, data_directories};
 pub use locations::Locations;
 pub use options::{InitdbChoices, StartOptions};
 pub use release::{Origin, Release, fetched_releases, installed_releases};

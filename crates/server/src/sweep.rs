@@ -46,7 +46,7 @@ pub(crate) fn lock_all(locations: &Locations) -> Result<File, Error> {
     Ok(file)
 }
 
-fn folders(locations: &Locations) -> Vec<PathBuf> {
+pub(crate) fn folders(locations: &Locations) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(locations.clusters()) else { return Vec::new() };
     let mut folders: Vec<PathBuf> =
         entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|p| p.is_dir()).collect();

@@ -1,6 +1,6 @@
 //! Servers among several programs: an owner that is killed, servers that outlive theirs, two that
 //! fetch at once, one without a network.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

@@ -144,3 +144,94 @@ pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
             .map_or_else(|| error.to_string(), ToString::to_string),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::os::unix::fs::PermissionsExt;
+
+    use tokio_postgres::config::Host as ClientHost;
+
+    use super::*;
+
+    fn filled(url: &str, environment: &[(&str, &str)]) -> Result<Config, Error> {
+        let environment: HashMap<_, _> = environment.iter().copied().collect();
+        fill(&url.parse()?, &|name| environment.get(name).map(|value| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_environment_fills_in_what_the_url_leaves_out() {
+        let environment = [
+            ("PGHOST", "db.example,/run/pg"),
+            ("PGPORT", "5433"),
+            ("PGUSER", "ann"),
+            ("PGPASSWORD", "secret"),
+            ("PGDATABASE", "shop"),
+            ("PGSSLMODE", "require"),
+            ("PGCONNECT_TIMEOUT", "7"),
+            ("PGAPPNAME", "mine"),
+            ("PGOPTIONS", "-c work_mem=1MB"),
+        ];
+        let config = filled("postgresql://", &environment).unwrap();
+        let hosts = [ClientHost::Tcp("db.example".into()), ClientHost::Unix("/run/pg".into())];
+        assert_eq!(config.get_hosts(), hosts);
+        assert_eq!(config.get_ports(), [5433, 5433]);
+        assert_eq!(config.get_user(), Some("ann"));
+        assert_eq!(config.get_password(), Some(b"secret".as_slice()));
+        assert_eq!(config.get_dbname(), Some("shop"));
+        assert_eq!(config.get_ssl_mode(), SslMode::Require);
+        assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
+        assert_eq!(config.get_application_name(), Some("mine"));
+        assert_eq!(config.get_options(), Some("-c work_mem=1MB"));
+    }
+
+    #[test]
+    fn the_url_goes_before_the_environment() {
+        let environment =
+            [("PGHOST", "other"), ("PGPORT", "1"), ("PGUSER", "bob"), ("PGSSLMODE", "require")];
+        let url = "postgresql://ann:pw@db.example:5433/shop?sslmode=disable";
+        let config = filled(url, &environment).unwrap();
+        assert_eq!(config.get_hosts(), [ClientHost::Tcp("db.example".into())]);
+        assert_eq!(config.get_ports(), [5433]);
+        assert_eq!(config.get_user(), Some("ann"));
+        assert_eq!(config.get_ssl_mode(), SslMode::Disable);
+        // A host without a port takes the environment's, as in libpq.
+        assert_eq!(filled("postgresql://h/d", &environment).unwrap().get_ports(), [1]);
+    }
+
+    #[test]
+    fn the_database_is_the_user_unless_named() {
+        let config = filled("postgresql://ann@h", &[]).unwrap();
+        assert_eq!(config.get_dbname(), Some("ann"));
+        assert!(config.get_connect_timeout().is_some());
+    }
+
+    #[test]
+    fn the_password_file_is_asked_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pgpass");
+        std::fs::write(&path, "h:5432:shop:ann:from file\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let file = ("PGPASSFILE", path.to_str().unwrap());
+        let password = |url: &str, environment: &[(&str, &str)]| {
+            let config = filled(url, environment).unwrap();
+            config.get_password().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
+        };
+        assert_eq!(password("postgresql://ann@h/shop", &[file]).unwrap(), "from file");
+        // What a masked URL of ours becomes when it is used again.
+        assert_eq!(password("postgresql://ann:***@h/shop", &[file]).unwrap(), "from file");
+        assert_eq!(password("postgresql://bob@h/shop", &[file]), None);
+        let both = [file, ("PGPASSWORD", "from environment")];
+        assert_eq!(password("postgresql://ann@h/shop", &both).unwrap(), "from environment");
+        assert_eq!(password("postgresql://ann:own@h/shop", &both).unwrap(), "own");
+    }
+
+    #[test]
+    fn a_variable_that_cannot_be_read_is_refused() {
+        let refusal =
+            |environment| filled("postgresql://", &[environment]).unwrap_err().to_string();
+        assert!(refusal(("PGPORT", "many")).contains("`many`"));
+        assert!(refusal(("PGSSLMODE", "maybe")).contains("maybe"));
+        assert!(refusal(("PGCONNECT_TIMEOUT", "soon")).contains("connect_timeout"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Opening SQLite files of every kind of wrongness, and pragmas that are read back.
+
+use std::path::Path;
+
+use engine::{Error, sqlite};
+
+#[test]
+fn what_is_not_a_database_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    assert!(matches!(sqlite::open_read_only(&at("none.db")), Err(Error::NoSuchFile { .. })));
+    let refused = |path: &Path| sqlite::open_read_only(path).unwrap_err().to_string();
+
+    std::fs::write(at("empty.db"), "").unwrap();
+    assert!(refused(&at("empty.db")).contains("it is empty"));
+    std::fs::write(at("text.db"), "id,name\n1,one\n2,two\n").unwrap();
+    assert!(refused(&at("text.db")).contains("not a SQLite database"));
+    // Nor may `create` write into it.
+    assert!(matches!(sqlite::create(&at("text.db")), Err(Error::NotSqlite { .. })));
+    assert_eq!(std::fs::read(at("text.db")).unwrap(), b"id,name\n1,one\n2,two\n");
+    std::fs::write(at("damaged.db"), [b"SQLite format 3\0".as_slice(), &[0xff; 500]].concat())
+        .unwrap();
+    assert!(refused(&at("damaged.db")).contains("damaged"), "{}", refused(&at("damaged.db")));
+    assert!(refused(directory.path()).contains("a folder"));
+    let error = sqlite::create(&at("no/such/folder.db")).unwrap_err().to_string();
+    assert!(error.contains("there is no folder"), "{error}");
+}
+
+#[test]
+fn a_database_is_made_opened_and_not_written_when_only_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a?b.db");
+    std::fs::write(&path, "").unwrap();
+    sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
+    sqlite::open_existing(&path).unwrap().execute_batch("INSERT INTO t VALUES (1)").unwrap();
+    let reader = sqlite::open_read_only(&path).unwrap();
+    let count: i64 = reader.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 1);
+    assert!(reader.execute_batch("INSERT INTO t VALUES (2)").is_err());
+}
+
+#[test]
+fn pragmas_are_read_back_and_unknown_ones_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let connection = sqlite::create(&directory.path().join("a.db")).unwrap();
+    let asked = [
+        ("journal_mode", "WAL"),
+        ("synchronous", "NORMAL"),
+        ("cache_size", "-20000"),
+        ("foreign_keys", "off"),
+        ("temp_store", "memory"),
+        ("mmap_size", "1048576"),
+    ];
+    let got = sqlite::pragmas(&connection, asked).unwrap();
+    let got: Vec<_> = got.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let expected = [
+        ("journal_mode", "wal"),
+        ("synchronous", "1"),
+        ("cache_size", "-20000"),
+        ("foreign_keys", "0"),
+        ("temp_store", "2"),
+        ("mmap_size", "1048576"),
+    ];
+    assert_eq!(got, expected);
+
+    let error = sqlite::pragmas(&connection, [("cache_sise", "1")]).unwrap_err().to_string();
+    assert!(error.contains("did you mean `cache_size`"), "{error}");
+    let error = sqlite::pragmas(&connection, [("synchronous", "sometimes")]).unwrap_err();
+    assert!(matches!(error, Error::SettingNotTaken { .. }), "{error}");
+    connection.execute_batch("CREATE TABLE t (n)").unwrap();
+    let error = sqlite::pragmas(&connection, [("page_size", "16384")]).unwrap_err().to_string();
+    assert!(error.contains("only an empty database"), "{error}");
+    let error = sqlite::pragmas(&connection, [("journal_mode", "wal; DROP TABLE t")]).unwrap_err();
+    assert!(matches!(error, Error::SettingNotTaken { .. }), "{error}");
+    connection.execute_batch("SELECT * FROM t").unwrap();
+}
+
+/// What DESIGN.md chose for every measurement, by `.cargo/config.toml`.
+#[test]
+fn the_compile_options_are_the_chosen_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let connection = sqlite::create(&directory.path().join("a.db")).unwrap();
+    let options = sqlite::compile_options(&connection).unwrap();
+    assert!(options.contains(&"DEFAULT_MEMSTATUS=0".to_owned()), "{options:?}");
+    for unwanted in ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR"] {
+        assert!(!options.contains(&unwanted.to_owned()), "{options:?}");
+    }
+}
