@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,9 @@ pub enum Mode {
     /// Every client walks this many rounds. A round is every request as often as its weight says,
     /// shuffled anew.
     Passes(u32),
-    /// Every client walks rounds until `time` has passed since its own start, and until it has
-    /// finished `minimum_rounds`. A request counts if and only if it was sent before that moment;
+    /// Every client walks rounds until `time` has passed since its own start, and until every
+    /// client has finished `minimum_rounds`: those that are ahead go on meanwhile, so that the
+    /// last ones are not measured with fewer clients than were asked for. A request counts if and only if it was sent before that moment;
     /// the one under way is waited for and counted. (To drop it would favour short requests; the
     /// number of requests sent before a moment, plus the one under way, is a stopping time, so
     /// their mean is unbiased by Wald's equation.)
@@ -105,7 +106,8 @@ pub fn run_closed(
     check(requests, weights, expected, options)?;
     let gate = Gate::default();
     let first = vec![OnceLock::new(); requests.len()];
-    let trial = Trial { target, requests, expected, first, options, interrupted };
+    let behind = AtomicUsize::new(usize::from(options.clients));
+    let trial = Trial { target, requests, expected, first, options, interrupted, behind };
     let results = thread::scope(|scope| {
         let mut clients = Vec::with_capacity(usize::from(options.clients));
         for client in 0..options.clients {
@@ -172,6 +174,8 @@ struct Trial<'a> {
     first: Vec<OnceLock<Answer>>,
     options: &'a LoadOptions,
     interrupted: &'a AtomicBool,
+    /// Clients of a steady trial that have not finished their minimum of rounds.
+    behind: AtomicUsize,
 }
 
 impl Trial<'_> {
@@ -195,9 +199,15 @@ impl Trial<'_> {
         }
         let cpu_before = thread_cpu_time();
         let begun = Instant::now();
-        while self.goes_on(&rounds, begun) && !client.has_given_up() {
+        let mut place = Place::behind(&self.behind);
+        while !client.has_given_up() {
+            place.update(rounds.finished() >= self.minimum_rounds());
+            if !self.goes_on(&rounds, begun) {
+                break;
+            }
             client.observe(rounds.next(), begun)?;
         }
+        drop(place);
         Ok(ClientSample {
             begun,
             ended: Instant::now(),
@@ -211,10 +221,43 @@ impl Trial<'_> {
     fn goes_on(&self, rounds: &Rounds, begun: Instant) -> bool {
         match self.options.mode {
             Mode::Passes(passes) => rounds.finished() < passes,
-            Mode::Steady { time, minimum_rounds } => {
-                begun.elapsed() < time || rounds.finished() < minimum_rounds
+            Mode::Steady { time, .. } => {
+                begun.elapsed() < time || self.behind.load(Ordering::Relaxed) > 0
             }
         }
+    }
+
+    fn minimum_rounds(&self) -> u32 {
+        match self.options.mode {
+            Mode::Passes(_) => 0,
+            Mode::Steady { minimum_rounds, .. } => minimum_rounds,
+        }
+    }
+}
+
+/// One client's part of [`Trial::behind`]; given back however the client ends, so that nobody
+/// waits for one that has failed.
+struct Place<'a> {
+    behind: &'a AtomicUsize,
+    is_behind: bool,
+}
+
+impl<'a> Place<'a> {
+    fn behind(behind: &'a AtomicUsize) -> Self {
+        Self { behind, is_behind: true }
+    }
+
+    fn update(&mut self, finished_minimum: bool) {
+        if finished_minimum && self.is_behind {
+            self.is_behind = false;
+            self.behind.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.update(true);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -212,7 +212,32 @@ fn requests_sent_before_the_end_are_waited_for_and_counted() {
     let sample = run(&server, 3, &steady(0));
     assert_eq!(outcomes(&sample), vec![Outcome::Ok; 2]);
     let sample = run(&server, 3, &steady(1));
-    assert_eq!(outcomes(&sample), vec![Outcome::Ok; 2 * 3]);
+    assert_eq!(outcomes(&sample)[..6], vec![Outcome::Ok; 2 * 3]);
+}
+
+#[test]
+fn clients_that_are_ahead_go_on_until_the_last_has_finished_its_round() {
+    // The server holds the very first request until the other client has sent many more than its
+    // own round.
+    let ahead = Arc::new(AtomicUsize::new(0));
+    let server = {
+        let ahead = Arc::clone(&ahead);
+        Loopback::serve(move |request, stream| {
+            if request.number > 0 {
+                ahead.fetch_add(1, Ordering::SeqCst);
+            } else {
+                while ahead.load(Ordering::SeqCst) < 50 {
+                    thread::yield_now();
+                }
+            }
+            stream.write_all(&with_length(200, "ok")).unwrap();
+            After::Keep
+        })
+    };
+    let time = Duration::ZERO;
+    let sample = run(&server, 3, &options(2, Mode::Steady { time, minimum_rounds: 1 }));
+    assert!(sample.observations.len() >= 50 + 3);
+    assert_eq!(sample.failures(), 0);
 }
 
 #[test]
