@@ -78,12 +78,14 @@ fn compare(
         Some(expected) => Err(RunError::AnswersDiffer {
             engine: engine.to_owned(),
             path: request.path.clone(),
-            body_bytes: answer.body_bytes,
-            body_hash: format!("{:032x}", answer.body_hash),
-            expected_bytes: expected.body_bytes,
-            expected_hash: format!("{:032x}", expected.body_hash),
+            answer: in_words(&answer),
+            expected: in_words(expected),
         }),
     }
+}
+
+fn in_words(answer: &Answer) -> String {
+    format!("{} bytes (XXH3 {:032x})", answer.body_bytes, answer.body_hash)
 }
 
 /// What a timed trial holds each answer against.

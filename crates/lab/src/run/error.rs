@@ -19,7 +19,7 @@ pub enum RunError {
     Record(#[from] RecordError),
     /// An engine or application could not be set up.
     #[error(transparent)]
-    Deploy(#[from] DeployError),
+    Deploy(Box<DeployError>),
     /// The data could not be read into the page cache.
     #[error(transparent)]
     Prewarm(#[from] crate::prewarm::PrewarmError),
@@ -50,23 +50,19 @@ pub enum RunError {
     },
     /// Two engines, or one engine twice, answered differently.
     #[error(
-        "answers differ: {engine} answers {path} with {body_bytes} bytes (XXH3 {body_hash}), \
-         another answer was {expected_bytes} bytes (XXH3 {expected_hash}); times of different work \
-         cannot be compared. Mend the application, or judge by status alone: answer = \"status\""
+        "answers differ: {engine} answers {path} with {answer}, another answer was {expected}; \
+         times of different work cannot be compared. Mend the application, or judge by status \
+         alone: answer = \"status\""
     )]
     AnswersDiffer {
         /// Label of the engine that answered last.
         engine: String,
         /// Path and query.
         path: String,
-        /// Of its body.
-        body_bytes: u64,
-        /// Of its body.
-        body_hash: String,
-        /// Of the body expected.
-        expected_bytes: u64,
-        /// Of the body expected.
-        expected_hash: String,
+        /// Length and hash of its body.
+        answer: String,
+        /// Length and hash of the body expected.
+        expected: String,
     },
     /// Files.
     #[error("{path}: {source}")]
@@ -85,4 +81,10 @@ pub enum RunError {
         /// The run.
         run: String,
     },
+}
+
+impl From<DeployError> for RunError {
+    fn from(error: DeployError) -> Self {
+        Self::Deploy(Box::new(error))
+    }
 }
