@@ -91,10 +91,11 @@ fn explain_transport(config: &Config, error: &tokio_postgres::Error) -> String {
         Some(io::ErrorKind::TimedOut) => {
             format!("{reason}: check host, port and firewall, or raise connect_timeout")
         }
-        _ if config.get_password().is_none() && error.to_string().contains("password missing") => {
+        _ if reason.contains("password missing") => {
             "the server asks for a password: give it by PGPASSWORD, ~/.pgpass or the URL".to_owned()
         }
-        _ => format!("{error}: {reason}").replace(&format!("{reason}: {reason}"), &reason),
+        _ if source.is_none() => reason,
+        _ => format!("{error}: {reason}"),
     }
 }
 

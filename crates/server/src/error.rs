@@ -238,7 +238,10 @@ impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         // The client's own `Display` of what the server reports is only "db error".
         Self::Postgres(error.as_db_error().map_or_else(
-            || error.to_string(),
+            || match std::error::Error::source(&error) {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            },
             |reported| match reported.detail() {
                 Some(detail) => format!("{} ({detail})", reported.message()),
                 None => reported.message().to_owned(),
