@@ -43,7 +43,7 @@ pub async fn connect(url: &PostgresUrl) -> Result<Client, Error> {
 pub fn explain(config: &Config, error: &tokio_postgres::Error) -> Error {
     let problem = match error.code() {
         Some(code) => explain_refusal(config, code, &postgres_message(error)),
-        None => explain_transport(config, error),
+        None => explain_transport(error),
     };
     Error::CannotConnect { server: server_name(config), problem }
 }
@@ -72,7 +72,7 @@ fn explain_refusal(config: &Config, code: &SqlState, message: &str) -> String {
     format!("{message}{way_out}")
 }
 
-fn explain_transport(config: &Config, error: &tokio_postgres::Error) -> String {
+fn explain_transport(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error);
     let kind = source.and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
     let reason = source.map_or_else(|| error.to_string(), ToString::to_string);
