@@ -8,7 +8,10 @@ export default defineConfig({
   plugins: [svelte({ configFile: false })],
   test: {
     projects: [
-      { extends: true, test: { name: "unit", include: ["tests/{lib,report,dashboard}/**/*.test.ts"] } },
+      { extends: true,
+        test: { name: "unit", include: ["tests/{lib,report,dashboard}/**/*.test.ts"],
+        // Drawing every chart takes seconds on a busy machine.
+        testTimeout: 60_000 } },
       { extends: true,
         test: { name: "browser", include: ["tests/browser/*.test.ts"], testTimeout: 120_000,
           hookTimeout: 60_000 } },

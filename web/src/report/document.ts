@@ -102,7 +102,9 @@ export interface Treatment {
   requests_per_second: number | null;
   requests: number | null;
   failures: number | null;
-  requests_by_name: { name: string; estimate: Estimate | null }[];
+  /** Trials that could not be used, and why is in the run's record. */
+  void_trials?: number;
+  requests_by_name: { name: string; estimate: Estimate | null; ratio?: Ratio | null }[];
 }
 
 export interface Ratio {

@@ -69,6 +69,9 @@ describe("x axis", () => {
   });
   test("labels are short where the axis's name says the rest", () => {
     expect(labels(xAxis(CLIENTS).levels)).toEqual(["1", "2"]);
+    const cpus = { ...CLIENTS, name: "server_cpus", label: "server_cpus", levels: [
+      { value: 1, label: "server_cpus 1" }, { value: 2, label: "server_cpus 2" }] };
+    expect(labels(xAxis(cpus).levels)).toEqual(["1", "2"]);
     expect(labels(xAxis(PERIOD).levels)).toContain("112 days");
   });
   test("levels that are texts stand at equal distances", () => {

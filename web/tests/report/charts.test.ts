@@ -63,6 +63,10 @@ describe("captions", () => {
       marked: true,
     }]);
   });
+  test("a request's sentence loses both its titles", () => {
+    const [chart] = bySwept(experiment("article"), "articles");
+    expect(chart?.captions[0]?.text).toMatch(/^postgres:18 is faster up to the quarter/);
+  });
   test("two pairs that cross in one bracket mark it once", () => {
     expect(firstChart("three").brackets).toHaveLength(1);
     expect(firstChart("three").captions.filter((caption) => caption.marked)).toHaveLength(2);

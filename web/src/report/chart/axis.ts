@@ -157,8 +157,8 @@ export function xAxis(factor: Factor): XAxis {
 }
 
 /**
- * What stands below the ticks. '4 clients' is '4' where the axis's name says the rest of every
- * label; among 'week' and 'month' it stays '120 days'.
+ * What stands below the ticks. '4 clients' and 'server_cpus 4' are '4' where the axis's name says
+ * the rest of every label; among 'week' and 'month' it stays '120 days'.
  */
 function tickLabels(factor: Factor): Map<LevelValue, string> {
   const rest = (factor.unit ?? factor.label).toLowerCase().replace(/s$/, "");
@@ -168,8 +168,9 @@ function tickLabels(factor: Factor): Map<LevelValue, string> {
       ? String(level.value)
       : significant(number);
     const text = level.label || value;
-    const word = text.startsWith(value) ? text.slice(value.length).trim().toLowerCase() : null;
-    const short = word === "" || word?.replace(/s$/, "") === rest ? value : null;
+    const words = text.toLowerCase().split(" ").filter((word) => word !== value.toLowerCase());
+    const word = words.join(" ").replace(/s$/, "");
+    const short = word === "" || word === rest ? value : null;
     return { level: level.value, text, short };
   });
   const all = labels.every((label) => label.short !== null);

@@ -95,10 +95,10 @@ function gaps(lines: readonly Line[]): string[] {
   });
 }
 
-/** Drops a leading "4 clients: " or "articles, " where a title already says so. */
-function withoutPrefix(sentence: string, prefix: string): string {
-  const repeats = prefix && /^[:,] /.test(sentence.slice(prefix.length));
-  return repeats && sentence.startsWith(prefix) ? sentence.slice(prefix.length + 2) : sentence;
+/** Drops a leading "4 clients, articles: " where titles already say so. */
+function withoutPrefix(sentence: string, titles: readonly string[]): string {
+  const prefix = `${titles.filter((title) => title !== "").join(", ")}: `;
+  return sentence.startsWith(prefix) ? sentence.slice(prefix.length) : sentence;
 }
 
 /** Each bracket once, though several pairs of engines may cross in it. */
@@ -112,27 +112,37 @@ function bracketsOf(crossings: readonly Crossing[]): Bracket[] {
 }
 
 function crossingCaptions(crossings: readonly Crossing[], title: string): Chart["captions"] {
-  const seen = new Map(crossings.map((c) => [
-    withoutPrefix(withoutPrefix(c.sentence, c.request ?? ""), title),
-    c.kind === "bracketed",
-  ]));
-  return [...seen].map(([text, marked]) => ({ text, marked }));
+  // Several crossings of one pair of lines share a sentence.
+  return [...new Set(crossings.map((c) => c.sentence))].map((sentence) => {
+    const of = crossings.filter((crossing) => crossing.sentence === sentence);
+    return {
+      text: withoutPrefix(sentence, [title, of[0]?.request ?? ""]),
+      marked: of.some((crossing) => crossing.kind === "bracketed"),
+    };
+  });
 }
 
-/** How the bounds of these charts are to be read, from the estimates that they show. */
-function boundsNote(experiment: Experiment): string {
-  const estimates = experiment.document.treatments.flatMap((t) => t.estimate ?? []);
-  const names = new Set(estimates.map(boundsName));
-  const replicates = [...new Set(estimates.map((e) => e.replicates))].toSorted((a, b) => a - b);
-  const blocks = replicates.length === 1 && replicates[0] === 1
-    ? "1 block"
-    : `${replicates.join(" to ")} blocks`.replace(/ to .* to /, " to ");
-  if (names.size !== 1) return `Bands are intervals, whiskers without a band ranges, of ${blocks}.`;
-  const name = [...names][0] ?? "";
+/** How the bounds of charts that show these estimates are to be read. */
+function boundsNote(estimates: readonly Estimate[], of: "mean" | "ratio"): string {
+  const names = [...new Set(estimates.map(boundsName))];
+  const replicates = estimates.map((estimate) => estimate.replicates);
+  const [least, most] = [Math.min(...replicates), Math.max(...replicates)];
+  const blocks = least === most ? (most === 1 ? "1 block" : `${most} blocks`)
+    : `${least} to ${most} blocks`;
+  const [name = ""] = names;
+  if (names.length === 0) return "";
+  if (names.length > 1) {
+    return `Bands are intervals of the ${of}, whiskers without a band only ranges; ${blocks}.`;
+  }
   if (name.startsWith("range")) {
     return `Whiskers: the range of ${blocks}, smallest to largest; not an interval.`;
   }
-  return name === "no interval" ? `Means of ${blocks}.` : `Bands: ${name} of the mean, ${blocks}.`;
+  return name === "no interval" ? `Without an interval: ${blocks}.`
+    : `Bands: ${name} of the ${of}, ${blocks}.`;
+}
+
+function meansNote({ document }: Experiment): string {
+  return boundsNote(document.treatments.flatMap((t) => t.estimate ?? []), "mean");
 }
 
 /** All engines over the swept factor, a panel per combination of the other factors. */
@@ -154,7 +164,7 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
       lines,
       brackets: bracketsOf(crossings),
       captions: [
-        ...crossingCaptions(crossings, title),
+        ...crossingCaptions(crossings, experiment.describe(fixed)),
         ...gaps(lines).map((text) => ({ text, marked: false })),
       ],
     };
@@ -259,14 +269,15 @@ function engineRow(experiment: Experiment, title: string): ChartRow {
   const charts = byEngine(experiment);
   const longest = charts.toSorted((a, b) => b.lines.length - a.lines.length)[0];
   const legend = longest?.lines ?? null;
-  return { id: "engine", title, note: boundsNote(experiment), charts, legend };
+  return { id: "engine", title, note: meansNote(experiment), charts, legend };
 }
 
 /** Every row of charts over all requests, in reading order; rows that say nothing are left out. */
 export function chartRows(experiment: Experiment): ChartRow[] {
   const { swept, others, document } = experiment;
   if (!swept) return [];
-  const note = boundsNote(experiment);
+  const note = meansNote(experiment);
+  const ratioBounds = document.treatments.flatMap((t) => t.ratio?.estimate ?? []);
   const several = experiment.combinations(others).length > 1;
   const alone = experiment.engines.length < 2;
   const over = swept.label.toLowerCase();
@@ -281,7 +292,8 @@ export function chartRows(experiment: Experiment): ChartRow[] {
     {
       id: "ratio",
       title: `${ratios[0]?.measure ?? ""} by ${over}`,
-      note: `${better} Logarithmic, so that half and double look alike.`,
+      note: `${better} Logarithmic, so that half and double look alike. ` +
+        boundsNote(ratioBounds, "ratio"),
       charts: ratios,
       legend: null,
     },

@@ -7,7 +7,7 @@ import type {
   CustomSeriesRenderItemReturn,
 } from "echarts";
 import type { EChartsCoreOption } from "echarts/core";
-import { intervalWithUnit, quantity, significant, withUnit } from "../../lib/format";
+import { intervalWithUnit, quantity, withUnit } from "../../lib/format";
 import { type Axis, fittingLabels, type XAxis, xAxis, type YScale, yAxis } from "./axis";
 import type { Chart, Line, Point } from "./charts";
 import { type Colours, colourOf } from "./style";
@@ -174,14 +174,13 @@ function escape(text: string): string {
 function pointText(chart: Chart, point: Point): string {
   const { bounds, kind } = point;
   if (!bounds) return "not measured";
-  if (chart.kind === "ratio") {
-    const text = intervalWithUnit(bounds, null);
-    return text.includes(" (") ? text.replace(" (", "× (") : `${significant(bounds.value)}×`;
-  }
   const text = kind === "none"
     ? quantity(bounds.value, chart.unit)
     : intervalWithUnit(bounds, chart.unit);
-  return kind === "range" ? text.replace(" (", " (range ") : text;
+  const [value = "", ...rest] = text.split(" (");
+  const times = chart.kind === "ratio" ? "×" : "";
+  const open = kind === "range" ? " (range " : " (";
+  return [value + times, ...rest].join(open);
 }
 
 /** What hovering over a level shows: every line's value there, missing ones too. */
@@ -189,12 +188,15 @@ export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours)
   const rows = chart.lines.flatMap((line) => {
     const point = line.points.find((candidate) => candidate.level === level);
     if (!point) return [];
-    const mark = `<span style="color:${colourOf(line.style, colours)}">\u25a0</span>`;
-    const name = `<td style="padding:0;border:0;overflow-wrap:anywhere">${mark} ` +
-      `${escape(line.name)}</td>`;
-    const value = `<td style="padding:0 0 0 12px;text-align:right;border:0;white-space:nowrap">` +
-      `<b>${escape(pointText(chart, point))}</b></td>`;
-    return [`<tr>${name}${value}</tr>`];
+    const cell = (style: string, text: string) =>
+      `<td style="border:0;padding:0;${style}">${escape(text)}</td>`;
+    const mark = cell(`color:${colourOf(line.style, colours)}`, "\u25a0");
+    const name = cell("padding-left:4px;overflow-wrap:anywhere", line.name);
+    const value = cell(
+      "padding-left:12px;text-align:right;white-space:nowrap;font-weight:bold",
+      pointText(chart, point),
+    );
+    return [`<tr>${mark}${name}${value}</tr>`];
   });
   const title = chart.lines[0]?.points.find((p) => p.level === level)?.label ?? String(level);
   return `${escape(title)}<table style="font-size:12px">${rows.join("")}</table>`;
