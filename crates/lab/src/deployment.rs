@@ -15,6 +15,7 @@ use crate::plan::{Data, Placeholders, Plan, PlanError, expand};
 use crate::process::{Application, ApplicationOptions, ProcessError, free_port, run_to_end};
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
+use crate::run::RunOptions;
 
 /// The database that the laboratory makes in a managed server.
 const DATABASE: &str = "crossover";
@@ -126,6 +127,39 @@ pub struct Deployment {
     pub data_paths: Vec<PathBuf>,
     application: Application,
     server: Option<PostgresServer>,
+}
+
+/// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
+/// release is fetched, settings are tried on an empty database or by the server's own check.
+///
+/// # Errors
+/// [`DeployError`] naming the engine's fault.
+pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), DeployError> {
+    match &engine.source {
+        EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+            let start = StartOptions::for_engine(engine)?;
+            let check = PostgresServer::check(
+                options.locations,
+                &start,
+                options.progress,
+                options.interrupted,
+            );
+            options.runtime.block_on(check)?;
+        }
+        EngineSource::Sqlite | EngineSource::SqliteFile(_) => {
+            let empty = rusqlite::Connection::open_in_memory()
+                .map_err(|source| DeployError::Sqlite { path: ":memory:".into(), source })?;
+            // A database in memory has a journal of its own.
+            let settings = engine.engine_settings().filter(|(name, _)| *name != "journal_mode");
+            engine::sqlite::pragmas(&empty, settings)?;
+        }
+        EngineSource::PostgresUrl(url) => {
+            let url = url.with_session_settings(engine.engine_settings());
+            options.runtime.block_on(engine::postgres::connect(&url))?;
+        }
+        _ => return Err(DeployError::Unsupported { engine: engine.label() }),
+    }
+    Ok(())
 }
 
 struct Database {

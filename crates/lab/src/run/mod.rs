@@ -86,6 +86,9 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
     };
     plan.seed = Some(seed);
     let text = plan.to_toml()?;
+    for engine in &plan.engines {
+        crate::deployment::check(engine, options)?;
+    }
     let started = Timestamp::now();
     let data_digest = data_digest(&plan)?;
     let program_digest = program_digest()?;
