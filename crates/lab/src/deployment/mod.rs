@@ -2,94 +2,31 @@
 //! application started, alone. The laboratory knows the application by the plan's commands only,
 //! so ours is measured exactly as a stranger's is.
 
+mod error;
+mod postgres;
+mod sqlite;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::http::{Connection, HttpError, PreparedRequest, Target};
-use crate::plan::{Data, Placeholders, Plan, PlanError, expand};
-use crate::process::{Application, ApplicationOptions, ProcessError, free_port, run_to_end};
+use crate::http::{Connection, PreparedRequest, Target};
+use crate::plan::{Data, Placeholders, Plan, expand};
+use crate::process::{Application, ApplicationOptions, free_port, run_to_end};
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
 use crate::run::RunOptions;
 
-/// The database that the laboratory makes in a managed server.
-const DATABASE: &str = "crossover";
+pub use error::DeployError;
 
 /// An application that is not ready by then is given up.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// An application that has not ended by then is killed.
 const STOP_GRACE: Duration = Duration::from_secs(10);
-
-/// Settings that bear on most results; shown for every PostgreSQL beside those of the plan.
-const SHOWN_SETTINGS: [&str; 10] = [
-    "shared_buffers",
-    "work_mem",
-    "effective_cache_size",
-    "max_parallel_workers_per_gather",
-    "random_page_cost",
-    "jit",
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "data_checksums",
-];
-
-/// Why an engine could not be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum DeployError {
-    /// A placeholder or command of the plan.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The engine or a connection to it.
-    #[error(transparent)]
-    Engine(#[from] engine::Error),
-    /// The managed server.
-    #[error(transparent)]
-    Server(#[from] server::Error),
-    /// The application or a command that prepares.
-    #[error(transparent)]
-    Process(#[from] ProcessError),
-    /// The application does not answer.
-    #[error(transparent)]
-    Http(#[from] HttpError),
-    /// A PostgreSQL statement of ours.
-    #[error("{engine}: {source}")]
-    Postgres {
-        /// Label.
-        engine: String,
-        /// What the server said.
-        source: tokio_postgres::Error,
-    },
-    /// A SQLite statement of ours.
-    #[error("{path}: {source}")]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        source: rusqlite::Error,
-    },
-    /// An engine that an application over HTTP cannot use.
-    #[error(
-        "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"
-    )]
-    Unsupported {
-        /// Label.
-        engine: String,
-    },
-    /// Files.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {
@@ -205,110 +142,6 @@ impl Site<'_> {
             application,
             server: database.server,
         })
-    }
-
-    /// A copy of the data made for this run, by SQLite's own backup, so that a write-ahead log
-    /// beside the source is not forgotten.
-    fn sqlite_copy(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
-        let Data::File(source) = &self.plan.data else {
-            return Err(DeployError::Plan(PlanError::impossible(
-                "data",
-                "`sqlite` needs a data file to copy; name one, or write sqlite:PATH",
-            )));
-        };
-        let path = self.scratch.join(format!("{}.db", file_name(&engine.label())));
-        if !path.exists() {
-            copy_database(source, &path)?;
-        }
-        self.sqlite_file(engine, &path)
-    }
-
-    fn sqlite_file(&self, engine: &EngineSpec, path: &Path) -> Result<Database, DeployError> {
-        let path = std::path::absolute(path)
-            .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
-        let connection = engine::sqlite::open_existing(&path)?;
-        if matches!(engine.source, EngineSource::Sqlite) {
-            connection
-                .execute_batch("ANALYZE")
-                .map_err(|source| DeployError::Sqlite { path: path.clone(), source })?;
-        }
-        let settings = engine.engine_settings();
-        Ok(Database {
-            record: EngineRecord {
-                name: engine.label(),
-                version: "SQLite".to_owned(),
-                settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
-            },
-            url: DatabaseUrl::Sqlite(path.clone()),
-            server: None,
-            data_paths: vec![path],
-            out_of_sight: false,
-        })
-    }
-
-    fn managed_postgres(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
-        let mut options = StartOptions::for_engine(engine)?;
-        options.data_digest = self.data_digest.to_owned();
-        options.cpus.clone_from(&self.plan.server_cpus);
-        options.database = DATABASE.to_owned();
-        let start = PostgresServer::start(self.locations, options, self.progress, self.interrupted);
-        let server = self.runtime.block_on(start)?;
-        let url = server.url(DATABASE);
-        if !server.data_is_ready() {
-            self.prepare(engine, &DatabaseUrl::Postgres(url.clone()))?;
-            server.mark_data_ready()?;
-        }
-        let record = self.settle_postgres(engine, &url, server.settings_read_back())?;
-        Ok(Database {
-            record,
-            url: DatabaseUrl::Postgres(url),
-            data_paths: vec![server.folder().to_owned()],
-            server: Some(server),
-            out_of_sight: false,
-        })
-    }
-
-    /// A server of the user's is read, never written to.
-    fn foreign_postgres(
-        &self,
-        engine: &EngineSpec,
-        url: &PostgresUrl,
-    ) -> Result<Database, DeployError> {
-        let url = url.with_session_settings(engine.engine_settings());
-        let (version, settings) = self.runtime.block_on(async {
-            let client = engine::postgres::connect(&url).await?;
-            read_settings(&client).await.map_err(|source| postgres_error(engine, source))
-        })?;
-        Ok(Database {
-            record: EngineRecord { name: engine.label(), version, settings },
-            url: DatabaseUrl::Postgres(url),
-            server: None,
-            data_paths: Vec::new(),
-            out_of_sight: true,
-        })
-    }
-
-    /// Statistics anew, and nothing left to write, before anything is timed.
-    fn settle_postgres(
-        &self,
-        engine: &EngineSpec,
-        url: &PostgresUrl,
-        read_back: &[(String, String)],
-    ) -> Result<EngineRecord, DeployError> {
-        let (version, mut settings) = self.runtime.block_on(async {
-            let client = engine::postgres::connect(url).await?;
-            for statement in ["ANALYZE", "CHECKPOINT"] {
-                let done = client.batch_execute(statement).await;
-                done.map_err(|source| postgres_error(engine, source))?;
-            }
-            read_settings(&client).await.map_err(|source| postgres_error(engine, source))
-        })?;
-        for (name, value) in read_back {
-            if !settings.iter().any(|(known, _)| known == name) {
-                settings.push((name.clone(), value.clone()));
-            }
-        }
-        Ok(EngineRecord { name: engine.label(), version, settings })
     }
 
     fn prepare(&self, engine: &EngineSpec, url: &DatabaseUrl) -> Result<(), DeployError> {
@@ -435,45 +268,6 @@ fn note_what_it_says(
         record.settings.push((name, value));
     }
     Ok(())
-}
-
-async fn read_settings(
-    client: &tokio_postgres::Client,
-) -> Result<(String, Vec<(String, String)>), tokio_postgres::Error> {
-    let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
-    let names: Vec<&str> = SHOWN_SETTINGS.to_vec();
-    let rows = client
-        .query(
-            "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY($1) ORDER BY name",
-            &[&names],
-        )
-        .await?;
-    let settings = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    Ok((format!("PostgreSQL {version}"), settings))
-}
-
-fn postgres_error(engine: &EngineSpec, source: tokio_postgres::Error) -> DeployError {
-    DeployError::Postgres { engine: engine.label(), source }
-}
-
-/// Copies under a temporary name, so that a copy that is cut off is never measured.
-fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
-    let temporary = target.with_extension("tmp");
-    let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
-    let connection = engine::sqlite::open_read_only(source)?;
-    match std::fs::remove_file(&temporary) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(DeployError::Io { path: temporary, source: error });
-        }
-        _ => {}
-    }
-    let mut copy = engine::sqlite::create(&temporary)?;
-    rusqlite::backup::Backup::new(&connection, &mut copy)
-        .and_then(|backup| backup.step(-1))
-        .map_err(failed)?;
-    drop(copy);
-    std::fs::rename(&temporary, target)
-        .map_err(|source| DeployError::Io { path: target.to_owned(), source })
 }
 
 /// A label as a file name.

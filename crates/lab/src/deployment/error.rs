@@ -1,0 +1,59 @@
+//! Why an engine could not be set up.
+
+use std::path::PathBuf;
+
+use crate::http::HttpError;
+use crate::plan::PlanError;
+use crate::process::ProcessError;
+
+/// Why an engine could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum DeployError {
+    /// A placeholder or command of the plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The engine or a connection to it.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The managed server.
+    #[error(transparent)]
+    Server(#[from] server::Error),
+    /// The application or a command that prepares.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The application does not answer.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// A PostgreSQL statement of ours.
+    #[error("{engine}: {source}")]
+    Postgres {
+        /// Label.
+        engine: String,
+        /// What the server said.
+        source: tokio_postgres::Error,
+    },
+    /// A SQLite statement of ours.
+    #[error("{path}: {source}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// An engine that an application over HTTP cannot use.
+    #[error(
+        "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"
+    )]
+    Unsupported {
+        /// Label.
+        engine: String,
+    },
+    /// Files.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,111 @@
+//! PostgreSQL's part of a deployment: a managed server filled once and settled before each turn,
+//! or a server of the user's, which is only read.
+
+use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use server::{PostgresServer, StartOptions};
+
+use super::{Database, DeployError, Site};
+use crate::record::EngineRecord;
+
+/// The database that the laboratory makes in a managed server.
+const DATABASE: &str = "crossover";
+
+/// Settings that bear on most results; shown for every PostgreSQL beside those of the plan.
+const SHOWN_SETTINGS: [&str; 10] = [
+    "shared_buffers",
+    "work_mem",
+    "effective_cache_size",
+    "max_parallel_workers_per_gather",
+    "random_page_cost",
+    "jit",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "data_checksums",
+];
+
+impl Site<'_> {
+    pub(super) fn managed_postgres(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
+        let mut options = StartOptions::for_engine(engine)?;
+        options.data_digest = self.data_digest.to_owned();
+        options.cpus.clone_from(&self.plan.server_cpus);
+        options.database = DATABASE.to_owned();
+        let start = PostgresServer::start(self.locations, options, self.progress, self.interrupted);
+        let server = self.runtime.block_on(start)?;
+        let url = server.url(DATABASE);
+        if !server.data_is_ready() {
+            self.prepare(engine, &DatabaseUrl::Postgres(url.clone()))?;
+            server.mark_data_ready()?;
+        }
+        let record = self.settle_postgres(engine, &url, server.settings_read_back())?;
+        Ok(Database {
+            record,
+            url: DatabaseUrl::Postgres(url),
+            data_paths: vec![server.folder().to_owned()],
+            server: Some(server),
+            out_of_sight: false,
+        })
+    }
+
+    /// A server of the user's is read, never written to.
+    pub(super) fn foreign_postgres(
+        &self,
+        engine: &EngineSpec,
+        url: &PostgresUrl,
+    ) -> Result<Database, DeployError> {
+        let url = url.with_session_settings(engine.engine_settings());
+        let (version, settings) = self.runtime.block_on(async {
+            let client = engine::postgres::connect(&url).await?;
+            read_settings(&client).await.map_err(|source| postgres_error(engine, source))
+        })?;
+        Ok(Database {
+            record: EngineRecord { name: engine.label(), version, settings },
+            url: DatabaseUrl::Postgres(url),
+            server: None,
+            data_paths: Vec::new(),
+            out_of_sight: true,
+        })
+    }
+
+    /// Statistics anew, and nothing left to write, before anything is timed.
+    fn settle_postgres(
+        &self,
+        engine: &EngineSpec,
+        url: &PostgresUrl,
+        read_back: &[(String, String)],
+    ) -> Result<EngineRecord, DeployError> {
+        let (version, mut settings) = self.runtime.block_on(async {
+            let client = engine::postgres::connect(url).await?;
+            for statement in ["ANALYZE", "CHECKPOINT"] {
+                let done = client.batch_execute(statement).await;
+                done.map_err(|source| postgres_error(engine, source))?;
+            }
+            read_settings(&client).await.map_err(|source| postgres_error(engine, source))
+        })?;
+        for (name, value) in read_back {
+            if !settings.iter().any(|(known, _)| known == name) {
+                settings.push((name.clone(), value.clone()));
+            }
+        }
+        Ok(EngineRecord { name: engine.label(), version, settings })
+    }
+}
+
+async fn read_settings(
+    client: &tokio_postgres::Client,
+) -> Result<(String, Vec<(String, String)>), tokio_postgres::Error> {
+    let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
+    let names: Vec<&str> = SHOWN_SETTINGS.to_vec();
+    let rows = client
+        .query(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY($1) ORDER BY name",
+            &[&names],
+        )
+        .await?;
+    let settings = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    Ok((format!("PostgreSQL {version}"), settings))
+}
+
+fn postgres_error(engine: &EngineSpec, source: tokio_postgres::Error) -> DeployError {
+    DeployError::Postgres { engine: engine.label(), source }
+}

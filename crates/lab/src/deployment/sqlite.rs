@@ -1,0 +1,74 @@
+//! SQLite's part of a deployment: the run's own copy of the data, with fresh statistics.
+
+use std::path::Path;
+
+use engine::{DatabaseUrl, EngineSource, EngineSpec};
+
+use super::{Database, DeployError, Site, file_name};
+use crate::plan::{Data, PlanError};
+use crate::record::EngineRecord;
+
+impl Site<'_> {
+    /// A copy of the data made for this run, by SQLite's own backup, so that a write-ahead log
+    /// beside the source is not forgotten.
+    pub(super) fn sqlite_copy(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
+        let Data::File(source) = &self.plan.data else {
+            return Err(DeployError::Plan(PlanError::impossible(
+                "data",
+                "`sqlite` needs a data file to copy; name one, or write sqlite:PATH",
+            )));
+        };
+        let path = self.scratch.join(format!("{}.db", file_name(&engine.label())));
+        if !path.exists() {
+            copy_database(source, &path)?;
+        }
+        self.sqlite_file(engine, &path)
+    }
+
+    pub(super) fn sqlite_file(
+        &self,
+        engine: &EngineSpec,
+        path: &Path,
+    ) -> Result<Database, DeployError> {
+        let path = std::path::absolute(path)
+            .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
+        let connection = engine::sqlite::open_existing(&path)?;
+        if matches!(engine.source, EngineSource::Sqlite) {
+            connection
+                .execute_batch("ANALYZE")
+                .map_err(|source| DeployError::Sqlite { path: path.clone(), source })?;
+        }
+        let settings = engine.engine_settings();
+        Ok(Database {
+            record: EngineRecord {
+                name: engine.label(),
+                version: "SQLite".to_owned(),
+                settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+            },
+            url: DatabaseUrl::Sqlite(path.clone()),
+            server: None,
+            data_paths: vec![path],
+            out_of_sight: false,
+        })
+    }
+}
+
+/// Copies under a temporary name, so that a copy that is cut off is never measured.
+fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
+    let temporary = target.with_extension("tmp");
+    let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
+    let connection = engine::sqlite::open_read_only(source)?;
+    match std::fs::remove_file(&temporary) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(DeployError::Io { path: temporary, source: error });
+        }
+        _ => {}
+    }
+    let mut copy = engine::sqlite::create(&temporary)?;
+    rusqlite::backup::Backup::new(&connection, &mut copy)
+        .and_then(|backup| backup.step(-1))
+        .map_err(failed)?;
+    drop(copy);
+    std::fs::rename(&temporary, target)
+        .map_err(|source| DeployError::Io { path: target.to_owned(), source })
+}
