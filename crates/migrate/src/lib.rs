@@ -1,1 +1,29 @@
-//! migrate
+//! SQLite to PostgreSQL: audit, move, prove. SQLite does not enforce types and PostgreSQL does;
+//! nothing is lost in silence on the way.
+
+mod audit;
+mod copy;
+mod error;
+mod grid;
+mod inspect;
+mod mapping;
+mod selection;
+mod verify;
+mod watch;
+
+pub use audit::{
+    AuditOptions, AuditReport, ColumnReport, Example, Finding, Looks, Profile, Severity,
+    TableReport, audit,
+};
+pub use copy::{
+    BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, create_database,
+    migrate, read_catalog,
+};
+pub use error::Error;
+pub use mapping::{Mapping, PostgresType, Rules};
+pub use selection::Selection;
+pub use verify::{
+    ColumnDifference, ColumnDigest, Difference, DifferenceKind, TableVerification, Verification,
+    VerifyOptions, verify,
+};
+pub use watch::Watch;

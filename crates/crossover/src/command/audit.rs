@@ -1,10 +1,87 @@
-//! `crossover audit`
+//! `crossover audit SOURCE`: what PostgreSQL would refuse in a SQLite file, and the exact cure.
 
-use crate::shared::{Outcome, Shared};
+use std::path::PathBuf;
 
+use engine::PostgresUrl;
+use migrate::{AuditOptions, Mapping, Rules, Selection};
+
+use crate::shared::{OutputFormat, Outcome, Shared};
+
+/// Read every value of a SQLite file and say what PostgreSQL would refuse.
+///
+/// The file is opened read-only and read from one snapshot; another program may write meanwhile.
+/// Exits 3 if something blocks a migration.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// The SQLite file
+    #[arg(env = "CROSSOVER_SOURCE")]
+    source: PathBuf,
+    #[command(flatten)]
+    choice: Choice,
+    /// Judge against the tables that exist in this PostgreSQL database
+    #[arg(long, value_name = "URL", env = "CROSSOVER_TARGET")]
+    target: Option<PostgresUrl>,
+    /// Print the PostgreSQL schema that migrate would create, with a comment at every decision
+    #[arg(long, conflicts_with = "target", env = "CROSSOVER_EMIT_SCHEMA")]
+    emit_schema: bool,
+}
 
-pub fn run(_arguments: Arguments, _shared: &Shared) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not built yet")
+/// Which tables, which types: the same for audit, migrate and verify.
+#[derive(clap::Args)]
+pub struct Choice {
+    /// Give a column a type; * matches anything, numbers in dates are read by `using`
+    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day)
+    #[arg(
+        long = "map",
+        value_name = "TABLE.COLUMN=TYPE[ using READING]",
+        env = "CROSSOVER_MAP",
+        value_delimiter = ';'
+    )]
+    map: Vec<Mapping>,
+    /// Only these tables (* matches anything)
+    #[arg(long = "table", value_name = "TABLE", env = "CROSSOVER_TABLE", value_delimiter = ',')]
+    tables: Vec<String>,
+    /// Not these tables
+    #[arg(long, value_name = "TABLE", env = "CROSSOVER_EXCLUDE", value_delimiter = ',')]
+    exclude: Vec<String>,
+    /// The schema of the target (default: the first of its search path)
+    #[arg(long, value_name = "SCHEMA", env = "CROSSOVER_SCHEMA")]
+    pub schema: Option<String>,
+}
+
+impl Choice {
+    /// The rules of `--map`.
+    pub fn rules(&self) -> Rules {
+        Rules(self.map.clone())
+    }
+
+    /// The tables of `--table` and `--exclude`.
+    pub fn selection(&self) -> Selection {
+        Selection { tables: self.tables.clone(), excluded: self.exclude.clone() }
+    }
+}
+
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let target = match &arguments.target {
+        None => None,
+        Some(url) => {
+            let schema = arguments.choice.schema.as_deref();
+            Some(shared.runtime().block_on(migrate::read_catalog(url, schema))?)
+        }
+    };
+    let options = AuditOptions {
+        rules: arguments.choice.rules(),
+        selection: arguments.choice.selection(),
+        target,
+    };
+    let progress = shared.progress("audit");
+    let report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())?;
+    progress.finish_and_clear();
+    match shared.output_format {
+        _ if arguments.emit_schema => shared.print(&report.proposed_schema)?,
+        OutputFormat::Json => shared.print_json(&report)?,
+        OutputFormat::Csv => shared.print(&report.to_csv())?,
+        OutputFormat::Text => shared.print(&report.to_text())?,
+    }
+    Ok(if report.blocks() { Outcome::Findings } else { Outcome::Done })
 }

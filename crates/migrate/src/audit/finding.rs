@@ -1,0 +1,108 @@
+//! A finding: what is wrong, how often, where for example, and exactly what mends it.
+
+use std::fmt::{Display, Formatter};
+
+use serde::Serialize;
+
+use super::profile::Example;
+
+/// How much a finding matters. The order is that of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// PostgreSQL would refuse it: migration stops.
+    Blocker,
+    /// Something is not carried over, or not as declared.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Severity {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blocker => "blocker",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// A name for programs, for example `too_long`.
+    pub kind: &'static str,
+    /// The table (or view, or trigger).
+    pub table: String,
+    /// The column, if it is about one.
+    pub column: Option<String>,
+    /// How many values or rows.
+    pub count: u64,
+    /// What is wrong.
+    pub message: String,
+    /// The first few.
+    pub examples: Vec<Example>,
+    /// What mends it; may be empty for a note.
+    pub fix: String,
+}
+
+impl Finding {
+    /// A finding about a table as a whole.
+    pub fn on_table(
+        severity: Severity,
+        kind: &'static str,
+        table: &str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity,
+            kind,
+            table: table.to_owned(),
+            column: None,
+            count: 1,
+            message: message.into(),
+            examples: Vec::new(),
+            fix: fix.into(),
+        }
+    }
+
+    /// The same, about one column.
+    #[must_use]
+    pub fn on_column(mut self, column: &str) -> Self {
+        self.column = Some(column.to_owned());
+        self
+    }
+
+    /// The same, with a count and examples.
+    #[must_use]
+    pub fn counted(mut self, count: u64, examples: Vec<Example>) -> Self {
+        self.count = count;
+        self.examples = examples;
+        self
+    }
+}
+
+impl Display for Finding {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.table)?;
+        if let Some(column) = &self.column {
+            write!(formatter, ".{column}")?;
+        }
+        write!(formatter, ": {}", self.message)?;
+        if let Some(example) = self.examples.first() {
+            write!(formatter, ", e.g. {}", example.row)?;
+            if !example.value.is_empty() {
+                write!(formatter, " {}", example.value)?;
+            }
+        }
+        if !self.fix.is_empty() {
+            write!(formatter, "; {}", self.fix)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Foreign keys that SQLite never checked: it does so only on connections that ask for it.
+
+use rusqlite::Connection;
+
+use super::column::plural;
+use super::finding::{Finding, Severity};
+use super::profile::{Example, Refused};
+use crate::Error;
+use crate::copy::Field;
+use crate::inspect::{ForeignKey, Schema, Source, Table, quoted, thousands};
+
+/// A foreign key with its parent, if there is one that PostgreSQL would accept.
+pub struct Resolved<'a> {
+    /// The key.
+    pub key: &'a ForeignKey,
+    /// The parent's place in the schema and the referred columns there.
+    pub parent: Option<(usize, Vec<usize>)>,
+}
+
+/// Finds the parent of each foreign key of `table`. The parent's columns must be its primary key
+/// or carry a plain unique index, as PostgreSQL demands.
+pub fn resolve<'a>(schema: &Schema, table: &'a Table) -> Vec<Resolved<'a>> {
+    let parent_of = |key: &ForeignKey| {
+        let place =
+            schema.tables.iter().position(|each| each.name.eq_ignore_ascii_case(&key.parent))?;
+        let parent = &schema.tables[place];
+        let columns: Option<Vec<usize>> = if key.parent_columns.is_empty() {
+            Some(parent.primary_key.clone())
+        } else {
+            key.parent_columns.iter().map(|name| parent.column(name)).collect()
+        };
+        let columns = columns.filter(|columns| columns.len() == key.columns.len())?;
+        is_unique(parent, &columns).then_some((place, columns))
+    };
+    table.foreign_keys.iter().map(|key| Resolved { key, parent: parent_of(key) }).collect()
+}
+
+fn is_unique(table: &Table, columns: &[usize]) -> bool {
+    let same = |mut other: Vec<usize>| {
+        let mut wanted = columns.to_vec();
+        wanted.sort_unstable();
+        other.sort_unstable();
+        wanted == other
+    };
+    same(table.primary_key.clone())
+        || table
+            .indexes
+            .iter()
+            .any(|index| index.unique && !index.partial && index.columns().is_some_and(same))
+}
+
+/// Foreign keys that cannot be carried over, and rows that refer to nothing.
+pub fn findings(
+    source: &Source,
+    connection: &Connection,
+    schema: &Schema,
+    table: &Table,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    for resolved in resolve(schema, table) {
+        let key = resolved.key;
+        let names = names(table, key);
+        let Some((parent, columns)) = resolved.parent else {
+            let message = format!(
+                "the foreign key ({names}) refers to {}, which is not there or has no matching \
+                 unique key: not carried over",
+                key.parent
+            );
+            let fix = "add the parent's key, or drop the foreign key";
+            let (severity, kind) = (Severity::Warning, "foreign_key_not_carried_over");
+            findings.push(Finding::on_table(severity, kind, &table.name, message, fix));
+            continue;
+        };
+        let orphans = orphans(source, connection, table, key, &schema.tables[parent], &columns)?;
+        if orphans.count > 0 {
+            let message = format!(
+                "{} row{} refer by ({names}) to rows of {} that do not exist",
+                thousands(orphans.count),
+                plural(orphans.count),
+                key.parent
+            );
+            let fix = "delete or repair them, or add the missing rows";
+            let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
+            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+            findings.push(finding.counted(orphans.count, orphans.examples));
+        }
+    }
+    Ok(findings)
+}
+
+/// The findings on the foreign keys of all tables.
+pub fn all_findings(
+    source: &Source,
+    connection: &Connection,
+    schema: &Schema,
+) -> Result<Vec<Finding>, Error> {
+    let mut all = Vec::new();
+    for table in &schema.tables {
+        all.extend(findings(source, connection, schema, table)?);
+    }
+    Ok(all)
+}
+
+fn names(table: &Table, key: &ForeignKey) -> String {
+    let names = key.columns.iter().map(|column| table.columns[*column].name.as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Rows of `table` whose key is complete and has no parent.
+fn orphans(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+    key: &ForeignKey,
+    parent: &Table,
+    parent_columns: &[usize],
+) -> Result<Refused, Error> {
+    let child = |column: &usize| format!("c.{}", quoted(&table.columns[*column].name));
+    let complete: Vec<String> =
+        key.columns.iter().map(|column| format!("{} IS NOT NULL", child(column))).collect();
+    // The parent's column on the left gives the comparison its affinity and collation, as
+    // SQLite's own check has it.
+    let equal: Vec<String> = key
+        .columns
+        .iter()
+        .zip(parent_columns)
+        .map(|(column, parent_column)| {
+            format!("p.{} = {}", quoted(&parent.columns[*parent_column].name), child(column))
+        })
+        .collect();
+    let missing = format!(
+        "FROM main.{} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM main.{} AS p WHERE {})",
+        quoted(&table.name),
+        complete.join(" AND "),
+        quoted(&parent.name),
+        equal.join(" AND ")
+    );
+    let explain = |error| source.explain(error);
+    let count: i64 = connection
+        .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))
+        .map_err(explain)?;
+    let mut refused = Refused { count: count.unsigned_abs(), examples: Vec::new() };
+    if count > 0 {
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let selected = table.select(&all);
+        let condition = missing.split_once(" WHERE ").map_or("", |(_, condition)| condition);
+        let selected =
+            selected.replacen(" NOT INDEXED", &format!(" AS c WHERE {condition} LIMIT 3"), 1);
+        let mut statement = connection.prepare(&selected).map_err(explain)?;
+        let mut rows = statement.query([]).map_err(explain)?;
+        while let Some(row) = rows.next().map_err(explain)? {
+            let row = table.row_name(row, &all);
+            refused.examples.push(Example { row, value: String::new() });
+        }
+    }
+    Ok(refused)
+}
+
+/// Makes the columns of each foreign key agree with those they refer to: the child takes the
+/// parent's type if its values allow it. What cannot agree is a blocker.
+pub fn unify(
+    schema: &Schema,
+    fields: &mut [Vec<Field>],
+    allows: impl Fn(usize, usize, &Field) -> bool,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // A chain of references settles in at most as many rounds as there are tables.
+    for round in 0..=schema.tables.len() {
+        let mut changed = false;
+        for (child, table) in schema.tables.iter().enumerate() {
+            for resolved in resolve(schema, table) {
+                let Some((parent, parent_columns)) = resolved.parent else { continue };
+                for (&column, &parent_column) in resolved.key.columns.iter().zip(&parent_columns) {
+                    let wanted = fields[parent][parent_column].postgres_type.clone();
+                    let own = &mut fields[child][column];
+                    if wanted.refers_to(&own.postgres_type) {
+                        continue;
+                    }
+                    let proposed = Field { postgres_type: wanted, ..own.clone() };
+                    if allows(child, column, &proposed) {
+                        *own = proposed;
+                        changed = true;
+                    } else if round == schema.tables.len() || !changed {
+                        findings.push(disagreement(table, column, own, &proposed));
+                    }
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+        findings.clear();
+    }
+    findings
+}
+
+fn disagreement(table: &Table, column: usize, own: &Field, wanted: &Field) -> Finding {
+    let name = &table.columns[column].name;
+    let message = format!(
+        "its values are {}, but the column that it refers to is {}: PostgreSQL refuses such a \
+         foreign key",
+        own.postgres_type, wanted.postgres_type
+    );
+    let fix = format!("give both one type, for example --map '{}.{name}=text'", table.name);
+    Finding::on_table(Severity::Blocker, "foreign_key_types", &table.name, message, fix)
+        .on_column(name)
+}

@@ -1,0 +1,299 @@
+//! The audit: every declared type against every stored value, before anything is moved.
+
+mod column;
+mod finding;
+mod keys;
+mod profile;
+mod scan;
+mod structure;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+pub use finding::{Finding, Severity};
+pub(crate) use keys::{all_findings as key_findings, resolve};
+pub use profile::{Example, Looks, Profile};
+
+use crate::copy::{Catalog, Field, match_tables, proposal};
+use crate::inspect::{Affinity, Schema, Source, schema};
+use crate::mapping::{Candidate, Rules, candidate, choose};
+use crate::selection::Selection;
+use crate::{Error, Watch};
+
+/// What an audit looks at.
+#[derive(Clone, Debug, Default)]
+pub struct AuditOptions {
+    /// `--map` rules.
+    pub rules: Rules,
+    /// Which tables.
+    pub selection: Selection,
+    /// Judge against these existing tables instead of the declared types.
+    pub target: Option<Catalog>,
+}
+
+/// The result of an audit.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditReport {
+    /// The file.
+    pub source: PathBuf,
+    /// Its tables.
+    pub tables: Vec<TableReport>,
+    /// Everything found, blockers first.
+    pub findings: Vec<Finding>,
+    /// The schema that migration would create, as an SQL script; empty with a target.
+    #[serde(skip)]
+    pub proposed_schema: String,
+}
+
+/// A table and its columns.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Its columns.
+    pub columns: Vec<ColumnReport>,
+}
+
+/// A column, what it declares, what it holds, what it becomes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnReport {
+    /// Its name.
+    pub name: String,
+    /// The declared type as written.
+    pub declared_type: String,
+    /// What SQLite makes of it.
+    pub affinity: Affinity,
+    /// The evidence.
+    #[serde(flatten)]
+    pub profile: Profile,
+    /// The type proposed, or that of the target.
+    pub postgres_type: String,
+}
+
+impl AuditReport {
+    /// Whether PostgreSQL would refuse something.
+    pub fn blocks(&self) -> bool {
+        self.count(Severity::Blocker) > 0
+    }
+
+    /// How many findings of this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+/// An audit with what migration needs of it.
+pub struct Audit {
+    /// For people and programs.
+    pub report: AuditReport,
+    /// The source's schema, as selected.
+    pub schema: Schema,
+    /// What each column becomes, by table and column.
+    pub fields: Vec<Vec<Field>>,
+}
+
+/// Reads the whole file once, read-only, from one snapshot.
+///
+/// # Errors
+/// A file that cannot be read, a rule or selection that fits nothing, [`Error::Interrupted`].
+pub fn audit(
+    source: &Path,
+    options: &AuditOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<AuditReport, Error> {
+    let source = Source::open(source, readers())?;
+    Ok(audit_source(&source, options, Watch { progress, interrupted })?.report)
+}
+
+/// As many readers as the machine has cores; more than four gain nothing from one file.
+pub(crate) fn readers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(4)
+}
+
+/// The audit of an open source.
+pub(crate) fn audit_source(
+    source: &Source,
+    options: &AuditOptions,
+    watch: Watch<'_>,
+) -> Result<Audit, Error> {
+    let (schema, estimate) = source.with(|connection| {
+        let found = schema(connection).map_err(|error| source.explain(error))?;
+        let found = options.selection.apply(found)?;
+        let estimate = crate::selection::estimated_rows(connection, &found);
+        Ok((found, estimate))
+    })?;
+    options.rules.check(&schema)?;
+    watch.progress.set_length(estimate.iter().sum());
+    let candidates = candidates(&schema, options)?;
+    let scanned = scan_all(source, &schema, &candidates, &estimate, watch)?;
+    Ok(judge(source, schema, &candidates, scanned, options))
+}
+
+/// The type against which each column is tried: the target's, or the candidate of its declaration.
+fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
+    let Some(catalog) = &options.target else {
+        return schema.tables.iter().map(|table| candidate(table, &options.rules)).collect();
+    };
+    let matched = match_tables(schema, catalog, &options.rules)
+        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let of_table = |table: crate::copy::Matched| {
+        let columns = table.columns.into_iter();
+        columns
+            .map(|column| Candidate { field: Some(column.field), may_fall_back: false })
+            .collect()
+    };
+    Ok(matched.into_iter().map(of_table).collect())
+}
+
+/// What the scan of one table gave.
+struct Scanned {
+    profiles: Vec<Profile>,
+    key_findings: Vec<Finding>,
+}
+
+/// One piece of work: pieces are taken from the largest down.
+#[derive(Clone, Copy)]
+enum Work {
+    Values(usize),
+    Keys(usize),
+}
+
+fn scan_all(
+    source: &Source,
+    schema: &Schema,
+    candidates: &[Vec<Candidate>],
+    estimate: &[u64],
+    watch: Watch<'_>,
+) -> Result<Vec<Scanned>, Error> {
+    let mut work: Vec<(u64, Work)> = Vec::new();
+    for (place, table) in schema.tables.iter().enumerate() {
+        work.push((estimate[place], Work::Values(place)));
+        if !table.foreign_keys.is_empty() {
+            work.push((estimate[place], Work::Keys(place)));
+        }
+    }
+    work.sort_by_key(|(rows, _)| *rows);
+    let queue = Mutex::new(work);
+    let empty = || Scanned { profiles: Vec::new(), key_findings: Vec::new() };
+    let results = Mutex::new(schema.tables.iter().map(|_| empty()).collect::<Vec<_>>());
+    let worker = || {
+        source.with(|connection| {
+            loop {
+                watch.check()?;
+                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                match next {
+                    None => return Ok(()),
+                    Some((_, Work::Values(place))) => {
+                        let (table, candidates) = (&schema.tables[place], &candidates[place]);
+                        let profiles = scan::scan(source, connection, table, candidates, watch)?;
+                        results.lock().unwrap_or_else(PoisonError::into_inner)[place].profiles =
+                            profiles;
+                    }
+                    Some((_, Work::Keys(place))) => {
+                        let table = &schema.tables[place];
+                        let findings = keys::findings(source, connection, schema, table)?;
+                        results.lock().unwrap_or_else(PoisonError::into_inner)[place]
+                            .key_findings = findings;
+                    }
+                }
+            }
+        })
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..source.connections()).map(|_| scope.spawn(worker)).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().map_err(|_| Error::Worker("audit".to_owned()))?)
+    })?;
+    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn judge(
+    source: &Source,
+    schema: Schema,
+    candidates: &[Vec<Candidate>],
+    scanned: Vec<Scanned>,
+    options: &AuditOptions,
+) -> Audit {
+    let mut findings = structure::objects(&schema);
+    let mut fields: Vec<Vec<Field>> = Vec::new();
+    for (table, (scanned, candidates)) in schema.tables.iter().zip(scanned.iter().zip(candidates)) {
+        let each = table.columns.iter().enumerate().zip(candidates.iter().zip(&scanned.profiles));
+        let chosen = each.map(|((position, column), (candidate, profile))| {
+            let not_null = column.not_null || table.primary_key.contains(&position);
+            choose(candidate, not_null, profile)
+        });
+        fields.push(chosen.collect());
+    }
+    if options.target.is_none() {
+        let allows = |table: usize, column: usize, field: &Field| {
+            let free = candidates[table][column].may_fall_back
+                || candidates[table][column].field.is_none();
+            let rule = options
+                .rules
+                .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
+            (free || rule.is_none()) && scanned[table].profiles[column].allows(&field.postgres_type)
+        };
+        findings.extend(keys::unify(&schema, &mut fields, allows));
+    }
+    let mut tables = Vec::new();
+    for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
+        let target = options
+            .target
+            .as_ref()
+            .and_then(|catalog| Some(catalog.quoted(&catalog.relation(&table.name)?.name)));
+        for position in 0..table.columns.len() {
+            findings.extend(column::findings(&column::Judged {
+                table,
+                position,
+                candidate: &candidates[place][position],
+                field: &fields[place][position],
+                profile: &scanned.profiles[position],
+                target: target.as_deref(),
+            }));
+        }
+        if options.target.is_none() {
+            findings.extend(structure::declaration(table, &fields[place]));
+            let longest: Vec<usize> =
+                scanned.profiles.iter().map(|profile| profile.longest_value_bytes).collect();
+            findings.extend(structure::index_entries(table, &longest));
+        }
+        findings.extend(scanned.key_findings);
+        tables.push(table_report(table, &fields[place], scanned.profiles));
+    }
+    findings.sort_by_key(|finding| finding.severity);
+    let proposed_schema = match options.target {
+        Some(_) => String::new(),
+        None => proposal(&schema, &fields, &findings),
+    };
+    let source = source.path().to_owned();
+    let report = AuditReport { source, tables, findings, proposed_schema };
+    Audit { report, schema, fields }
+}
+
+fn table_report(
+    table: &crate::inspect::Table,
+    fields: &[Field],
+    profiles: Vec<Profile>,
+) -> TableReport {
+    let rows = profiles.first().map_or(0, Profile::rows);
+    let columns =
+        table.columns.iter().zip(fields).zip(profiles).map(|((column, field), profile)| {
+            ColumnReport {
+                name: column.name.clone(),
+                declared_type: column.declared_type.clone(),
+                affinity: column.affinity,
+                profile,
+                postgres_type: field.postgres_type.to_string(),
+            }
+        });
+    TableReport { name: table.name.clone(), rows, columns: columns.collect() }
+}

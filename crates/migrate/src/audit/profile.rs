@@ -1,0 +1,213 @@
+//! What a column really holds: storage classes, ranges, lengths, what its texts look like, and
+//! which values a PostgreSQL type would refuse. Filled row by row in one pass.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+
+use crate::copy::{Misfit, moment};
+use crate::mapping::PostgresType;
+
+/// Examples kept of each kind of misfit.
+const EXAMPLES: usize = 5;
+/// Integers up to here are exact in a 64-bit float.
+const EXACT_IN_DOUBLE: u64 = 1 << 53;
+
+/// The evidence on one column.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Profile {
+    /// NULLs
+    pub nulls: u64,
+    /// Values stored as integers
+    pub integers: u64,
+    /// Values stored as floats
+    pub reals: u64,
+    /// Values stored as text
+    pub texts: u64,
+    /// Values stored as blobs
+    pub blobs: u64,
+    /// Smallest stored integer
+    pub smallest_integer: Option<i64>,
+    /// Largest stored integer
+    pub largest_integer: Option<i64>,
+    /// Longest text in characters (bytes that are no UTF-8 count as one each)
+    pub longest_text_characters: usize,
+    /// Longest text or blob in bytes
+    pub longest_value_bytes: usize,
+    /// What the texts look like
+    pub looks: Looks,
+    /// Values that the column's type would refuse, by reason
+    #[serde(skip)]
+    pub misfits: BTreeMap<Misfit, Refused>,
+    /// Values that even `text` would refuse; only kept where text may be fallen back to
+    #[serde(skip)]
+    pub text_misfits: BTreeMap<Misfit, Refused>,
+}
+
+/// How many texts have a certain form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Looks {
+    /// UUIDs of 36 characters
+    pub uuids: u64,
+    /// Integers as SQLite would write them
+    pub integers: u64,
+    /// ISO dates
+    pub dates: u64,
+    /// ISO timestamps without a zone
+    pub timestamps: u64,
+    /// ISO timestamps with Z or an offset
+    pub zoned_timestamps: u64,
+    /// JSON objects and arrays
+    pub json: u64,
+    /// `true`, `false`, in any case
+    pub booleans: u64,
+}
+
+/// Values refused for one reason.
+#[derive(Clone, Debug, Default)]
+pub struct Refused {
+    /// How many.
+    pub count: u64,
+    /// The first few.
+    pub examples: Vec<Example>,
+}
+
+/// A row and the value in question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// For example `rowid 4711`.
+    pub row: String,
+    /// The value, shortened.
+    pub value: String,
+}
+
+impl Refused {
+    /// Counts one; `example` is only asked for the first few.
+    pub fn add(&mut self, example: impl FnOnce() -> Example) {
+        self.count += 1;
+        if self.examples.len() < EXAMPLES {
+            self.examples.push(example());
+        }
+    }
+}
+
+impl Profile {
+    /// Counts one value.
+    #[inline]
+    pub fn add(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::Null => self.nulls += 1,
+            ValueRef::Integer(number) => {
+                self.integers += 1;
+                self.smallest_integer =
+                    Some(self.smallest_integer.map_or(number, |least| least.min(number)));
+                self.largest_integer =
+                    Some(self.largest_integer.map_or(number, |most| most.max(number)));
+            }
+            ValueRef::Real(_) => self.reals += 1,
+            ValueRef::Text(bytes) => self.add_text(bytes),
+            ValueRef::Blob(bytes) => {
+                self.blobs += 1;
+                self.longest_value_bytes = self.longest_value_bytes.max(bytes.len());
+            }
+        }
+    }
+
+    fn add_text(&mut self, bytes: &[u8]) {
+        self.texts += 1;
+        self.longest_value_bytes = self.longest_value_bytes.max(bytes.len());
+        if bytes.len() > self.longest_text_characters {
+            let characters = match std::str::from_utf8(bytes) {
+                Ok(text) => text.chars().count(),
+                Err(_) => bytes.len(),
+            };
+            self.longest_text_characters = self.longest_text_characters.max(characters);
+        }
+        let looks = &mut self.looks;
+        match bytes {
+            [b'{' | b'[', ..] => {
+                looks.json +=
+                    u64::from(serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok());
+            }
+            _ if bytes.len() == 36 && bytes[8] == b'-' => {
+                looks.uuids += u64::from(crate::copy::uuid(ValueRef::Text(bytes)).is_some());
+            }
+            [b'-' | b'0'..=b'9', ..] => self.add_numeric_text(bytes),
+            _ if bytes.len() <= 5 => {
+                let word = |word: &[u8]| bytes.eq_ignore_ascii_case(word);
+                looks.booleans += u64::from(word(b"true") || word(b"false"));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_numeric_text(&mut self, bytes: &[u8]) {
+        let looks = &mut self.looks;
+        if let Some(moment) = moment::parse(bytes) {
+            match moment {
+                moment::Moment { zoned: true, .. } => looks.zoned_timestamps += 1,
+                moment::Moment { timed: true, .. } => looks.timestamps += 1,
+                _ => looks.dates += 1,
+            }
+        } else if bytes.len() <= 20 {
+            let written = std::str::from_utf8(bytes).unwrap_or_default();
+            let canonical =
+                written.parse::<i64>().is_ok_and(|number| number.to_string() == written);
+            looks.integers += u64::from(canonical);
+        }
+    }
+
+    /// Rows seen.
+    pub fn rows(&self) -> u64 {
+        self.nulls + self.integers + self.reals + self.texts + self.blobs
+    }
+
+    /// Whether every value that is not NULL is text.
+    pub fn only_texts(&self) -> bool {
+        self.integers + self.reals + self.blobs == 0
+    }
+
+    /// Whether a 64-bit float holds every stored integer exactly.
+    pub fn integers_exact_in_double(&self) -> bool {
+        [self.smallest_integer, self.largest_integer]
+            .into_iter()
+            .flatten()
+            .all(|number| number.unsigned_abs() <= EXACT_IN_DOUBLE)
+    }
+
+    /// Whether some value does not fit the type tried (NULLs and lengths apart, which no other
+    /// type would mend).
+    pub fn has_unreadable(&self) -> bool {
+        self.misfits.keys().any(|misfit| *misfit != Misfit::Null)
+    }
+
+    /// Whether every value surely fits `postgres_type`, judged by the counts alone.
+    pub fn allows(&self, postgres_type: &PostgresType) -> bool {
+        let Self { integers, reals, texts, blobs, looks, .. } = self;
+        let within = |least: i64, most: i64| {
+            self.smallest_integer.is_none_or(|number| number >= least)
+                && self.largest_integer.is_none_or(|number| number <= most)
+        };
+        let numbers = reals + texts + blobs == 0;
+        match postgres_type {
+            PostgresType::SmallInt => numbers && within(i16::MIN.into(), i16::MAX.into()),
+            PostgresType::Integer => numbers && within(i32::MIN.into(), i32::MAX.into()),
+            PostgresType::BigInt | PostgresType::Numeric(None) => numbers,
+            PostgresType::Boolean => numbers && within(0, 1),
+            PostgresType::DoublePrecision => texts + blobs == 0 && self.integers_exact_in_double(),
+            PostgresType::Text => *blobs == 0 && self.text_misfits.is_empty(),
+            PostgresType::Varchar(Some(limit)) => {
+                self.only_texts() && self.longest_text_characters <= *limit as usize
+            }
+            PostgresType::Uuid => self.only_texts() && looks.uuids == *texts,
+            PostgresType::Date => self.only_texts() && looks.dates == *texts,
+            PostgresType::Timestamp(6) => {
+                self.only_texts() && looks.dates + looks.timestamps == *texts
+            }
+            PostgresType::TimestampTz(6) => self.only_texts() && looks.zoned_timestamps == *texts,
+            PostgresType::Bytea => integers + reals == 0,
+            _ => integers + reals + texts + blobs == 0,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The rows of one table: a thread reads and encodes them into a buffer, the connection sends it.
+//! Memory is bounded by a few buffers, whatever the table's size (one row must fit in memory).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use futures_util::SinkExt as _;
+use indicatif::ProgressBar;
+use rusqlite::Row;
+use tokio::sync::mpsc;
+use tokio_postgres::{Client, CopyInSink};
+
+use super::encode::encode;
+use super::matching::Matched;
+use super::misfit::{BadRow, Misfit};
+use crate::inspect::{Shown, Source, Table, quoted};
+use crate::{Error, Watch};
+
+/// Bytes sent at once: large enough that the cost per message vanishes.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Buffers between the thread that reads and the connection.
+const BUFFERS_AHEAD: usize = 4;
+/// The head of a binary COPY: signature, flags, length of the extension.
+const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// A table on its way.
+pub struct Load {
+    /// The source's table.
+    pub table: Table,
+    /// Where it goes.
+    pub matched: Matched,
+    /// Rows may be written frozen: the table was made or emptied in this transaction.
+    pub freeze: bool,
+}
+
+impl Load {
+    /// The COPY statement.
+    pub fn statement(&self) -> String {
+        let columns: Vec<String> =
+            self.matched.written().map(|column| quoted(&column.name)).collect();
+        // FREEZE saves PostgreSQL a second writing of every page by VACUUM.
+        let freeze = if self.freeze && !self.matched.partitioned { ", FREEZE" } else { "" };
+        let (relation, columns) = (&self.matched.relation, columns.join(", "));
+        format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
+    }
+
+    /// Copies all rows; how many.
+    ///
+    /// # Errors
+    /// [`Error::Row`] names the first row that does not fit, whoever refused it.
+    pub async fn run(
+        self: Arc<Self>,
+        client: &Client,
+        source: &Arc<Source>,
+        watch: Watch<'_>,
+    ) -> Result<u64, Error> {
+        let sink: CopyInSink<Bytes> = client
+            .copy_in(&self.statement())
+            .await
+            .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
+        let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
+        let stop = Arc::new(AtomicBool::new(false));
+        let reader = tokio::task::spawn_blocking({
+            let (load, source, stop) = (self.clone(), source.clone(), stop.clone());
+            let progress = watch.progress.clone();
+            move || load.read(&source, &progress, &stop, &sender)
+        });
+        let sent = tokio::select! {
+            sent = send(sink, receiver) => Some(sent),
+            () = watch.interruption() => None,
+        };
+        stop.store(true, Ordering::Relaxed);
+        let read = reader.await.map_err(|error| Error::Worker(error.to_string()))?;
+        match (sent, read) {
+            (None, _) => Err(Error::Interrupted),
+            // The reader's own error (a row that does not fit) made the sending end.
+            (_, Err(error)) if !matches!(error, Error::Interrupted) => Err(error),
+            (Some(Err(error)), _) => Err(self.explain(source, error)),
+            (Some(Ok(_)), Err(error)) => Err(error),
+            (Some(Ok(stored)), Ok(read)) if stored == read => Ok(stored),
+            (Some(Ok(stored)), Ok(read)) => Err(Error::Target(format!(
+                "{}: {read} rows were sent, PostgreSQL stored {stored}: a trigger or rule of the \
+                 target drops rows; disable it for the load",
+                self.table.name
+            ))),
+        }
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        progress: &ProgressBar,
+        stop: &AtomicBool,
+        sender: &mpsc::Sender<Sent>,
+    ) -> Result<u64, Error> {
+        let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
+        let watch = Watch { progress, interrupted: stop };
+        let mut encoder = RowEncoder::new(self, columns.clone());
+        let rows = source.with(|connection| {
+            source.each_row(connection, &self.table, &columns, watch, |row| {
+                encoder.add(source, row)?;
+                if encoder.buffer.len() >= BUFFER_BYTES {
+                    encoder.flush(sender)?;
+                }
+                Ok(())
+            })
+        })?;
+        encoder.buffer.extend_from_slice(&(-1_i16).to_be_bytes());
+        encoder.flush(sender)?;
+        sender.blocking_send(Sent::End).map_err(|_| Error::Interrupted)?;
+        Ok(rows)
+    }
+
+    /// An error of the server that names a line of the COPY becomes one that names the row.
+    fn explain(&self, source: &Source, error: tokio_postgres::Error) -> Error {
+        let line = error.as_db_error().and_then(|report| {
+            let after = report.where_()?.split(", line ").nth(1)?;
+            let digits = after.find(|character: char| !character.is_ascii_digit());
+            after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
+        });
+        let row = line.and_then(|line| self.row_at(source, line));
+        match (row, error.as_db_error()) {
+            (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
+                table: self.table.name.clone(),
+                row,
+                column: report.column().unwrap_or("(the whole row)").to_owned(),
+                value,
+                reason: format!("PostgreSQL refuses it: {}", report.message()),
+                fix: "repair the row, or relax the target's rule".to_owned(),
+            })),
+            _ => Error::postgres(format!("cannot load {}", self.table.name))(error),
+        }
+    }
+
+    /// The row that was sent as this line, and its first values.
+    fn row_at(&self, source: &Source, line: u64) -> Option<(String, String)> {
+        let columns: Vec<usize> = (0..self.table.columns.len()).collect();
+        let sql = format!("{} LIMIT 1 OFFSET {}", self.table.select(&columns), line - 1);
+        let found = source.with(|connection| {
+            let named = |row: &Row<'_>| {
+                let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))
+                    .map(|place| Ok(Shown(row.get_ref(place)?).to_string()))
+                    .collect();
+                Ok((self.table.row_name(row, &columns), values?.join(", ")))
+            };
+            connection.query_row(&sql, [], named).map_err(|error| source.explain(error))
+        });
+        found.ok()
+    }
+}
+
+/// What the reading thread hands over.
+enum Sent {
+    Rows(Bytes),
+    /// All rows have been read; only this ends the COPY.
+    End,
+}
+
+async fn send(
+    sink: CopyInSink<Bytes>,
+    mut receiver: mpsc::Receiver<Sent>,
+) -> Result<u64, tokio_postgres::Error> {
+    let mut sink = std::pin::pin!(sink);
+    while let Some(sent) = receiver.recv().await {
+        match sent {
+            Sent::Rows(chunk) => sink.feed(chunk).await?,
+            Sent::End => return sink.finish().await,
+        }
+    }
+    // The reader gave up: a sink dropped without an end makes the server discard all.
+    Ok(0)
+}
+
+/// Rows in the binary COPY format.
+struct RowEncoder<'a> {
+    load: &'a Load,
+    columns: Vec<usize>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> RowEncoder<'a> {
+    fn new(load: &'a Load, columns: Vec<usize>) -> Self {
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
+        buffer.extend_from_slice(COPY_HEAD);
+        Self { load, columns, buffer }
+    }
+
+    #[inline]
+    fn add(&mut self, source: &Source, row: &Row<'_>) -> Result<(), Error> {
+        self.buffer.extend_from_slice(&(self.columns.len() as i16).to_be_bytes());
+        for (position, column) in self.load.matched.written().enumerate() {
+            let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
+            if let Err(misfit) = encode(&column.field, value, &mut self.buffer) {
+                let value = Shown(value).to_string();
+                return Err(self.refusal(row, position, value, misfit));
+            }
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, row: &Row<'_>, position: usize, value: String, misfit: Misfit) -> Error {
+        let (table, column) = (&self.load.table, self.columns[position]);
+        let fields = &self.load.matched.columns;
+        let type_name = fields
+            .iter()
+            .find(|each| each.source == column)
+            .map_or_else(String::new, |each| each.field.postgres_type.to_string());
+        let name = &table.columns[column].name;
+        Error::Row(Box::new(BadRow {
+            table: table.name.clone(),
+            row: table.row_name(row, &self.columns),
+            column: name.clone(),
+            value,
+            reason: misfit.explain(&type_name),
+            fix: format!(
+                "repair the value, or change the column's type (crossover audit names all such \
+                 rows and the type for {}.{name})",
+                table.name
+            ),
+        }))
+    }
+
+    fn flush(&mut self, sender: &mpsc::Sender<Sent>) -> Result<(), Error> {
+        let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES * 5 / 4));
+        // Closed only when sending has failed, which then is the error that is reported.
+        sender.blocking_send(Sent::Rows(full.into())).map_err(|_| Error::Interrupted)
+    }
+}

@@ -1,0 +1,157 @@
+//! Every way in which a migration can fail; each message names the thing, the place, the way out.
+
+use std::path::PathBuf;
+
+use crate::copy::BadRow;
+use crate::inspect::thousands;
+
+/// What went wrong. Unless a message says otherwise, the target is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The user asked to stop; nothing was changed.
+    #[error("interrupted; the target is as it was")]
+    Interrupted,
+    /// Opening or connecting failed.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// SQLite reported something that needs no explanation of ours.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's report.
+        source: rusqlite::Error,
+    },
+    /// The file is shorter than its header says.
+    #[error(
+        "{}: the file is truncated: {} bytes of {}; copy it again, or rescue what is left with \
+         sqlite3 \"{}\" .recover",
+        path.display(), thousands(*actual_bytes), thousands(*expected_bytes), path.display()
+    )]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Bytes by the header.
+        expected_bytes: u64,
+        /// Bytes found.
+        actual_bytes: u64,
+    },
+    /// A damaged page.
+    #[error(
+        "{}: the file is damaged ({reason}); look at it with PRAGMA integrity_check, rescue what \
+         is left with sqlite3 \"{}\" .recover",
+        path.display(), path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's report.
+        reason: String,
+    },
+    /// Another program holds the file's lock.
+    #[error(
+        "{}: locked by another program for more than 10 seconds; try again when it has committed",
+        path.display()
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// WAL mode on a medium that cannot be written.
+    #[error(
+        "{}: the file is in WAL mode{} and its folder cannot be written; copy the file{} to a \
+         folder that can, and read the copy",
+        path.display(),
+        if *hot { " with changes not yet checkpointed" } else { "" },
+        if *hot { " and its -wal together" } else { "" }
+    )]
+    WalUnreadable {
+        /// The file.
+        path: PathBuf,
+        /// The WAL holds changes.
+        hot: bool,
+    },
+    /// More readers at once than connections.
+    #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
+    Busy,
+    /// A task of our own ended without an answer.
+    #[error("a worker ended early ({0}); the target is as it was")]
+    Worker(String),
+    /// PostgreSQL refused a statement.
+    #[error("PostgreSQL: {doing}: {}", postgres_message(source))]
+    Postgres {
+        /// What was being done.
+        doing: String,
+        /// The server's report.
+        source: tokio_postgres::Error,
+    },
+    /// `--map` that cannot be read or fits nothing.
+    #[error("--map '{rule}': {problem}")]
+    Mapping {
+        /// The rule as written.
+        rule: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// `--table` or `--exclude` that fits nothing.
+    #[error("no table of the source is called {name}; it has {known}")]
+    NoSuchTable {
+        /// The pattern as written.
+        name: String,
+        /// The tables there are.
+        known: String,
+    },
+    /// The audit found what PostgreSQL would refuse.
+    #[error(
+        "{count} found before anything was changed in the target:\n{list}\n\
+         (crossover audit shows all; --on-error reject moves the rest and keeps refused rows)"
+    )]
+    Blocked {
+        /// For example `2 blockers`.
+        count: String,
+        /// One line per blocker.
+        list: String,
+    },
+    /// The target does not fit, by its schema or its content.
+    #[error("{0}; the target is as it was")]
+    Target(String),
+    /// A value that the target's type cannot hold.
+    #[error("{0}; the target is as it was")]
+    Row(Box<BadRow>),
+    /// A constraint that the copied rows violate.
+    #[error("{0}; the target is as it was")]
+    Constraint(String),
+    /// What was copied is not what is in the source.
+    #[error("verification found differences, so nothing was committed:\n{0}")]
+    Differs(String),
+    /// The reject file cannot be written or read.
+    #[error("{}: {reason}", path.display())]
+    RejectFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system says, and the way out.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Wraps an error of the server with what was being done.
+    pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Postgres { doing, source }
+    }
+}
+
+/// The server's message, detail and hint in one line.
+pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
+    let Some(report) = error.as_db_error() else {
+        let source = std::error::Error::source(error);
+        return source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+    };
+    let mut message = report.message().to_owned();
+    for part in [report.detail(), report.hint(), report.where_()].into_iter().flatten() {
+        message.push_str("; ");
+        message.push_str(&part.replace('\n', " "));
+    }
+    message
+}

@@ -1,0 +1,248 @@
+//! What a SQLite file declares: tables, columns, keys, indexes, and all that is not a table.
+//! Everything later (audit, mapping, copy, verification) works from this description.
+
+mod read;
+mod shown;
+mod source;
+mod statement;
+
+pub use read::schema;
+pub use shown::{Shown, shorten, thousands};
+pub use source::Source;
+
+pub(crate) use engine::sqlite::quote_identifier as quoted;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+
+/// The schema of one SQLite file.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    /// Ordinary tables, in the order of their names. SQLite's own are left out.
+    pub tables: Vec<Table>,
+    /// Everything else that has a name: it is reported, never half copied.
+    pub others: Vec<OtherObject>,
+}
+
+/// A view, trigger or virtual table.
+#[derive(Clone, Debug)]
+pub struct OtherObject {
+    /// What it is.
+    pub kind: OtherKind,
+    /// Its name.
+    pub name: String,
+}
+
+/// The kinds of objects that hold no rows of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherKind {
+    /// `CREATE VIEW`
+    View,
+    /// `CREATE TRIGGER`
+    Trigger,
+    /// `CREATE VIRTUAL TABLE`, for example full-text search
+    VirtualTable,
+    /// A table in which a virtual table keeps its data
+    ShadowTable,
+}
+
+impl OtherKind {
+    /// The kind as a user calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::View => "view",
+            Self::Trigger => "trigger",
+            Self::VirtualTable => "virtual table",
+            Self::ShadowTable => "shadow table",
+        }
+    }
+}
+
+/// An ordinary table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name as declared.
+    pub name: String,
+    /// Its columns in declared order, without those hidden by a virtual table.
+    pub columns: Vec<Column>,
+    /// Positions of the primary key's columns, in key order; empty without a primary key.
+    pub primary_key: Vec<usize>,
+    /// How a row is addressed.
+    pub rowid: Rowid,
+    /// Foreign keys declared here.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Indexes and unique constraints, without the primary key's.
+    pub indexes: Vec<Index>,
+    /// Declared `STRICT`.
+    pub strict: bool,
+    /// `Some` with the last value given out if declared `AUTOINCREMENT`.
+    pub autoincrement: Option<i64>,
+    /// The texts of its CHECK constraints, without the outer parentheses.
+    pub checks: Vec<String>,
+    /// Collations named in its declaration other than BINARY.
+    pub collations: Vec<String>,
+    /// Some foreign key is `INITIALLY DEFERRED`.
+    pub deferred: bool,
+}
+
+/// How a row of a table is addressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rowid {
+    /// This column (`INTEGER PRIMARY KEY`) is the rowid.
+    Alias(usize),
+    /// A hidden rowid, to be read by this name.
+    Hidden(&'static str),
+    /// A hidden rowid that cannot be read, since columns took all of its names.
+    Unreadable,
+    /// `WITHOUT ROWID`: the primary key.
+    None,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name as declared.
+    pub name: String,
+    /// The declared type as written; may be empty.
+    pub declared_type: String,
+    /// What SQLite makes of the declared type.
+    pub affinity: Affinity,
+    /// Declared NOT NULL.
+    pub not_null: bool,
+    /// The default's text as written.
+    pub default: Option<String>,
+    /// A generated column, stored or not.
+    pub generated: bool,
+}
+
+/// SQLite's column affinities (<https://sqlite.org/datatype3.html>, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Affinity {
+    /// Declared with CHAR, CLOB or TEXT
+    Text,
+    /// Anything else, for example DECIMAL, BOOLEAN, DATE, UUID, STRING
+    Numeric,
+    /// Declared with INT
+    Integer,
+    /// Declared with REAL, FLOA or DOUB
+    Real,
+    /// Declared with BLOB, or not at all
+    Blob,
+}
+
+impl Affinity {
+    /// The affinity of a declared type. In a STRICT table ANY converts nothing.
+    pub fn of(declared_type: &str, strict: bool) -> Self {
+        let upper = declared_type.to_ascii_uppercase();
+        let has = |parts: &[&str]| parts.iter().any(|part| upper.contains(part));
+        if has(&["INT"]) {
+            Self::Integer
+        } else if has(&["CHAR", "CLOB", "TEXT"]) {
+            Self::Text
+        } else if upper.is_empty() || has(&["BLOB"]) || (strict && upper == "ANY") {
+            Self::Blob
+        } else if has(&["REAL", "FLOA", "DOUB"]) {
+            Self::Real
+        } else {
+            Self::Numeric
+        }
+    }
+}
+
+/// A foreign key.
+#[derive(Clone, Debug)]
+pub struct ForeignKey {
+    /// Positions of the referring columns.
+    pub columns: Vec<usize>,
+    /// The referred table's name as written.
+    pub parent: String,
+    /// The referred columns as written; empty means the parent's primary key.
+    pub parent_columns: Vec<String>,
+    /// `ON UPDATE` action, for example `NO ACTION`.
+    pub on_update: String,
+    /// `ON DELETE` action.
+    pub on_delete: String,
+}
+
+/// An index or unique constraint.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Its name; made by SQLite for a constraint.
+    pub name: String,
+    /// Whether it was made by `CREATE INDEX`; otherwise by UNIQUE in the table.
+    pub created: bool,
+    /// Whether equal rows are refused.
+    pub unique: bool,
+    /// Whether it has a WHERE clause.
+    pub partial: bool,
+    /// What it orders by.
+    pub parts: Vec<IndexPart>,
+}
+
+impl Index {
+    /// The positions of its columns; `None` if it holds an expression.
+    pub fn columns(&self) -> Option<Vec<usize>> {
+        self.parts.iter().map(|part| part.column).collect()
+    }
+}
+
+/// One column or expression of an index.
+#[derive(Clone, Debug)]
+pub struct IndexPart {
+    /// The column's position; `None` for an expression or the rowid.
+    pub column: Option<usize>,
+    /// Largest first.
+    pub descending: bool,
+    /// The collation, for example `BINARY` or `NOCASE`.
+    pub collation: String,
+}
+
+impl Schema {
+    /// The table of this name; SQLite compares names without regard to ASCII case.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Table {
+    /// The position of the column of this name, without regard to ASCII case.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// A statement that reads every row once: first the rowid (or NULL), then `columns`.
+    /// `NOT INDEXED` keeps SQLite from walking a covering index in another order.
+    pub fn select(&self, columns: &[usize]) -> String {
+        let mut sql = String::from("SELECT ");
+        sql.push_str(&match &self.rowid {
+            Rowid::Alias(column) => quoted(&self.columns[*column].name),
+            Rowid::Hidden(name) => (*name).to_owned(),
+            Rowid::Unreadable | Rowid::None => "NULL".to_owned(),
+        });
+        for &column in columns {
+            sql.push_str(", ");
+            sql.push_str(&quoted(&self.columns[column].name));
+        }
+        sql.push_str(&format!(" FROM main.{} NOT INDEXED", quoted(&self.name)));
+        sql
+    }
+
+    /// Names a row that `select(columns)` gave: `rowid 4711`, or the values of its key.
+    pub fn row_name(&self, row: &Row<'_>, columns: &[usize]) -> String {
+        if let Ok(ValueRef::Integer(rowid)) = row.get_ref(0) {
+            return format!("rowid {rowid}");
+        }
+        let key = if self.primary_key.is_empty() { columns } else { &self.primary_key };
+        let parts: Vec<String> = key
+            .iter()
+            .filter_map(|column| {
+                let position = columns.iter().position(|each| each == column)?;
+                let value = row.get_ref(position + 1).ok()?;
+                Some(format!("{} {}", self.columns[*column].name, Shown(value)))
+            })
+            .take(8)
+            .collect();
+        parts.join(", ")
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads the schema with SQLite's own table-valued pragmas: nothing here parses what SQLite knows.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{
+    Affinity, Column, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, Schema, Table,
+    statement,
+};
+
+/// Endings of the tables in which SQLite's own virtual tables (fts3, fts4, fts5, rtree) keep data.
+/// SQLite names them itself only when the module is compiled in.
+const SHADOW_ENDINGS: [&str; 11] = [
+    "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent",
+    "rowid",
+];
+
+/// Reads the whole schema of the main database.
+///
+/// # Errors
+/// What SQLite reports, for example for a damaged schema.
+pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
+    let mut schema = Schema { others: others(connection)?, tables: Vec::new() };
+    let mut statement = connection.prepare(
+        "SELECT l.name, l.type, l.wr, l.strict, coalesce(m.sql, '') \
+         FROM pragma_table_list AS l JOIN main.sqlite_schema AS m ON m.name = l.name \
+         WHERE l.schema = 'main' AND l.type IN ('table', 'shadow') AND m.type = 'table' \
+         AND substr(lower(l.name), 1, 7) <> 'sqlite_' ORDER BY l.name",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        if row.get_ref(1)?.as_str() == Ok("shadow") || is_shadow(&schema.others, &name) {
+            schema.others.push(OtherObject { kind: OtherKind::ShadowTable, name });
+            continue;
+        }
+        let (without_rowid, strict, sql) = (row.get(2)?, row.get(3)?, row.get::<_, String>(4)?);
+        schema.tables.push(table(connection, name, without_rowid, strict, &sql)?);
+    }
+    Ok(schema)
+}
+
+fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
+    let mut statement = connection.prepare(
+        "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'trigger') \
+         OR (type = 'table' AND rootpage = 0) ORDER BY type, name",
+    )?;
+    let objects = statement.query_map([], |row| {
+        let kind = match row.get_ref(0)?.as_str()? {
+            "view" => OtherKind::View,
+            "trigger" => OtherKind::Trigger,
+            _ => OtherKind::VirtualTable,
+        };
+        Ok(OtherObject { kind, name: row.get(1)? })
+    })?;
+    objects.collect()
+}
+
+fn is_shadow(others: &[OtherObject], name: &str) -> bool {
+    others.iter().filter(|other| other.kind == OtherKind::VirtualTable).any(|other| {
+        name.strip_prefix(other.name.as_str())
+            .and_then(|ending| ending.strip_prefix('_'))
+            .is_some_and(|ending| SHADOW_ENDINGS.contains(&ending))
+    })
+}
+
+fn table(
+    connection: &Connection,
+    name: String,
+    without_rowid: bool,
+    strict: bool,
+    sql: &str,
+) -> rusqlite::Result<Table> {
+    let (columns, primary_key) = columns(connection, &name, strict)?;
+    let (indexes, key_has_index) = indexes(connection, &name)?;
+    let facts = statement::facts(sql);
+    let rowid = rowid(&columns, &primary_key, without_rowid, key_has_index);
+    let autoincrement =
+        if facts.autoincrement { Some(last_given_out(connection, &name)?) } else { None };
+    let foreign_keys = foreign_keys(connection, &name, &columns)?;
+    Ok(Table {
+        name,
+        columns,
+        primary_key,
+        rowid,
+        foreign_keys,
+        indexes,
+        strict,
+        autoincrement,
+        checks: facts.checks,
+        collations: facts.collations,
+        deferred: facts.deferred,
+    })
+}
+
+fn columns(
+    connection: &Connection,
+    table: &str,
+    strict: bool,
+) -> rusqlite::Result<(Vec<Column>, Vec<usize>)> {
+    let mut statement = connection.prepare(
+        "SELECT name, coalesce(type, ''), \"notnull\", dflt_value, pk, hidden \
+         FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid",
+    )?;
+    let mut rows = statement.query(params![table])?;
+    let mut columns = Vec::new();
+    let mut key: Vec<(i64, usize)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let declared_type: String = row.get(1)?;
+        let place: i64 = row.get(4)?;
+        if place > 0 {
+            key.push((place, columns.len()));
+        }
+        columns.push(Column {
+            name: row.get(0)?,
+            affinity: Affinity::of(&declared_type, strict),
+            declared_type,
+            not_null: row.get(2)?,
+            default: row.get(3)?,
+            generated: row.get::<_, i64>(5)? >= 2,
+        });
+    }
+    key.sort_unstable();
+    Ok((columns, key.into_iter().map(|(_, column)| column).collect()))
+}
+
+/// `INTEGER PRIMARY KEY` is the rowid itself exactly if SQLite keeps no index for the key.
+fn rowid(columns: &[Column], key: &[usize], without_rowid: bool, key_has_index: bool) -> Rowid {
+    if without_rowid {
+        return Rowid::None;
+    }
+    if let &[column] = key
+        && !key_has_index
+    {
+        return Rowid::Alias(column);
+    }
+    let taken = |name: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    match ["rowid", "_rowid_", "oid"].into_iter().find(|name| !taken(name)) {
+        Some(name) => Rowid::Hidden(name),
+        None => Rowid::Unreadable,
+    }
+}
+
+fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>, bool)> {
+    let mut statement = connection.prepare(
+        "SELECT name, origin, \"unique\", partial FROM pragma_index_list(?1, 'main') \
+         ORDER BY seq DESC",
+    )?;
+    let mut parts = connection.prepare(
+        "SELECT cid, \"desc\", coalesce(coll, 'BINARY') FROM pragma_index_xinfo(?1, 'main') \
+         WHERE key = 1 ORDER BY seqno",
+    )?;
+    let mut rows = statement.query(params![table])?;
+    let mut indexes = Vec::new();
+    let mut key_has_index = false;
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let origin: String = row.get(1)?;
+        if origin == "pk" {
+            key_has_index = true;
+            continue;
+        }
+        let parts = parts.query_map(params![name], |part| {
+            let column: i64 = part.get(0)?;
+            Ok(IndexPart {
+                column: usize::try_from(column).ok(),
+                descending: part.get(1)?,
+                collation: part.get(2)?,
+            })
+        })?;
+        indexes.push(Index {
+            parts: parts.collect::<rusqlite::Result<_>>()?,
+            name,
+            created: origin == "c",
+            unique: row.get(2)?,
+            partial: row.get(3)?,
+        });
+    }
+    Ok((indexes, key_has_index))
+}
+
+fn foreign_keys(
+    connection: &Connection,
+    table: &str,
+    columns: &[Column],
+) -> rusqlite::Result<Vec<ForeignKey>> {
+    let mut statement = connection.prepare(
+        "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete \
+         FROM pragma_foreign_key_list(?1, 'main') ORDER BY id DESC, seq",
+    )?;
+    let mut rows = statement.query(params![table])?;
+    let mut keys: Vec<(i64, ForeignKey)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let from: String = row.get(2)?;
+        let to: Option<String> = row.get(3)?;
+        if keys.last().is_none_or(|(last, _)| *last != id) {
+            keys.push((
+                id,
+                ForeignKey {
+                    columns: Vec::new(),
+                    parent: row.get(1)?,
+                    parent_columns: Vec::new(),
+                    on_update: row.get(4)?,
+                    on_delete: row.get(5)?,
+                },
+            ));
+        }
+        if let Some((_, key)) = keys.last_mut() {
+            key.columns
+                .extend(columns.iter().position(|each| each.name.eq_ignore_ascii_case(&from)));
+            key.parent_columns.extend(to);
+        }
+    }
+    Ok(keys.into_iter().map(|(_, key)| key).collect())
+}
+
+fn last_given_out(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
+    connection
+        .query_row("SELECT seq FROM main.sqlite_sequence WHERE name = ?1", [table], |row| {
+            row.get(0)
+        })
+        .optional()
+        .map(Option::unwrap_or_default)
+}

@@ -1,0 +1,209 @@
+//! The SQLite file as migration reads it: read-only, several connections on one and the same
+//! snapshot, so that a program that writes meanwhile changes nothing of what is seen.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, Row};
+
+use super::Table;
+use crate::{Error, Watch};
+
+/// How often a common snapshot is tried while another program writes.
+const SNAPSHOT_ATTEMPTS: usize = 200;
+/// How long a locked file is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Rows read before progress and interruption are looked at.
+const ROWS_BETWEEN_LOOKS: u64 = 4096;
+
+/// A SQLite file with open connections that all see the same state of it.
+pub struct Source {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    connections: usize,
+}
+
+impl Source {
+    /// Opens `connections` readers on one snapshot. If a program writes so busily that no common
+    /// snapshot is found, one reader is left, which is always consistent.
+    ///
+    /// # Errors
+    /// No such file, not a database, truncated, locked, or a WAL that cannot be read.
+    pub fn open(path: &Path, connections: usize) -> Result<Self, Error> {
+        let explain = |error| sqlite_error(path, error);
+        let mut readers = Vec::new();
+        for _ in 0..connections.max(1) {
+            readers.push(open(path)?);
+        }
+        let watcher = open(path)?;
+        for _ in 0..SNAPSHOT_ATTEMPTS {
+            let before = data_version(&watcher).map_err(explain)?;
+            for reader in &readers {
+                begin(reader).map_err(explain)?;
+            }
+            // The version a connection sees changes exactly if another one committed in between.
+            if data_version(&watcher).map_err(explain)? == before {
+                return Ok(Self::over(path, readers));
+            }
+            for reader in &readers {
+                reader.execute_batch("ROLLBACK").map_err(explain)?;
+            }
+        }
+        readers.truncate(1);
+        for reader in &readers {
+            begin(reader).map_err(explain)?;
+        }
+        Ok(Self::over(path, readers))
+    }
+
+    fn over(path: &Path, readers: Vec<Connection>) -> Self {
+        let connections = readers.len();
+        Self { path: path.to_owned(), idle: Mutex::new(readers), connections }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many readers may work at the same time.
+    pub fn connections(&self) -> usize {
+        self.connections
+    }
+
+    /// Lends a connection to `work`.
+    ///
+    /// # Errors
+    /// Those of `work`, and [`Error::Busy`] if more than [`Self::connections`] work at once.
+    pub fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = taken.ok_or(Error::Busy)?;
+        let result = work(&connection);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        result
+    }
+
+    /// Reads every row of `table` once and hands it to `each`: field 0 is the rowid (or NULL), then
+    /// `columns`. Progress counts rows.
+    ///
+    /// # Errors
+    /// Those of `each`, [`Error::Interrupted`], and what SQLite reports.
+    pub fn each_row(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        columns: &[usize],
+        watch: Watch<'_>,
+        mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let explain = |error| sqlite_error(&self.path, error);
+        let mut statement = connection.prepare(&table.select(columns)).map_err(explain)?;
+        let mut rows = statement.query([]).map_err(explain)?;
+        let mut count = 0_u64;
+        while let Some(row) = rows.next().map_err(explain)? {
+            each(row)?;
+            count += 1;
+            if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                watch.advance(ROWS_BETWEEN_LOOKS)?;
+            }
+        }
+        watch.advance(count % ROWS_BETWEEN_LOOKS)?;
+        Ok(count)
+    }
+
+    /// Turns an error of SQLite into one that names the file and the way out.
+    pub fn explain(&self, error: rusqlite::Error) -> Error {
+        sqlite_error(&self.path, error)
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, Error> {
+    let connection = match engine::sqlite::open_read_only(path) {
+        Ok(connection) => connection,
+        Err(error @ engine::Error::CannotOpen { .. }) => {
+            return Err(wal_on_read_only_medium(path).unwrap_or(Error::Engine(error)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    // The bundled SQLite turns foreign keys on; a damaged or foreign schema is never trusted.
+    connection
+        .execute_batch(
+            "PRAGMA foreign_keys = off; PRAGMA query_only = on; PRAGMA trusted_schema = off; \
+             PRAGMA cell_size_check = on",
+        )
+        .and_then(|()| connection.busy_timeout(LOCK_WAIT))
+        .map_err(|error| sqlite_error(path, error))?;
+    refuse_truncated(path)?;
+    Ok(connection)
+}
+
+fn begin(reader: &Connection) -> rusqlite::Result<()> {
+    reader.execute_batch("BEGIN")?;
+    // BEGIN alone is deferred: the first read fixes the snapshot.
+    reader.query_row("SELECT count(*) FROM main.sqlite_schema", [], |_| Ok(()))
+}
+
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA main.data_version", [], |row| row.get(0))
+}
+
+/// The first 100 bytes (<https://sqlite.org/fileformat2.html>, section 1.3).
+fn header(path: &Path) -> Option<[u8; 100]> {
+    let mut header = [0; 100];
+    File::open(path).ok()?.read_exact(&mut header).ok()?;
+    Some(header)
+}
+
+fn wal_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}
+
+/// SQLite finds a missing end only when it reads that far; the header tells at once. While a WAL
+/// stands beside the file, pages may rightly be missing from it.
+fn refuse_truncated(path: &Path) -> Result<(), Error> {
+    let (Some(header), Ok(file)) = (header(path), path.metadata()) else { return Ok(()) };
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    let size_is_valid = number(24) == number(92);
+    let expected = u64::from(number(28)) * page_bytes;
+    if size_is_valid && file.len() < expected && !wal_path(path).exists() {
+        return Err(Error::Truncated {
+            path: path.to_owned(),
+            expected_bytes: expected,
+            actual_bytes: file.len(),
+        });
+    }
+    Ok(())
+}
+
+/// A file in WAL mode needs its `-shm` file; where none can be made, SQLite says only "unable to
+/// open database file".
+fn wal_on_read_only_medium(path: &Path) -> Option<Error> {
+    let in_wal_mode = header(path).is_some_and(|header| header[18] == 2 || header[19] == 2);
+    let hot = wal_path(path).metadata().is_ok_and(|wal| wal.len() > 0);
+    in_wal_mode.then(|| Error::WalUnreadable { path: path.to_owned(), hot })
+}
+
+/// An error of SQLite with the file's name and the way out.
+pub(crate) fn sqlite_error(path: &Path, error: rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked { path },
+        Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, reason: error.to_string() },
+        Some(ErrorCode::NotADatabase) => {
+            Error::Damaged { path, reason: "a page that is not one of SQLite's".to_owned() }
+        }
+        _ => Error::Sqlite { path, source: error },
+    }
+}

@@ -1,0 +1,76 @@
+//! The choice of a column's type: first a candidate, then, after every value has been seen,
+//! the candidate or what the values really are.
+
+use super::{Declared, PostgresType, Rules, declared};
+use crate::Error;
+use crate::audit::Profile;
+use crate::copy::Field;
+use crate::inspect::Table;
+
+/// The type against which a column's values are tried while they are read.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The type and how it is read; `None` if only the values can tell.
+    pub field: Option<Field>,
+    /// Another type may be chosen if a value does not fit this one.
+    pub may_fall_back: bool,
+}
+
+/// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
+///
+/// # Errors
+/// [`Error::Mapping`] for a rule without a type.
+pub fn candidate(table: &Table, rules: &Rules) -> Result<Vec<Candidate>, Error> {
+    let each = |(position, column): (usize, &crate::inspect::Column)| {
+        let not_null = column.not_null || table.primary_key.contains(&position);
+        let field = |postgres_type, reading| Some(Field { postgres_type, reading, not_null });
+        if let Some(mapping) = rules.find(&table.name, &column.name) {
+            let field = field(mapping.postgres_type.clone(), mapping.reading);
+            return Ok(Candidate { field, may_fall_back: false });
+        }
+        Ok(match declared(column) {
+            Declared::Hard(hard) => Candidate { field: field(hard, None), may_fall_back: false },
+            Declared::IfAllowed(soft) => {
+                Candidate { field: field(soft, None), may_fall_back: true }
+            }
+            Declared::Unknown => Candidate { field: None, may_fall_back: true },
+        })
+    };
+    table.columns.iter().enumerate().map(each).collect()
+}
+
+/// The type for a column after all its values have been tried against `candidate`.
+pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> Field {
+    let field = |postgres_type| Field { postgres_type, reading: None, not_null };
+    match &candidate.field {
+        None => field(fallback(profile)),
+        Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
+        Some(tried) => {
+            let moments = matches!(
+                tried.postgres_type,
+                PostgresType::Date | PostgresType::Timestamp(_) | PostgresType::TimestampTz(_)
+            );
+            let looks = &profile.looks;
+            let all = |count: u64| moments && count == profile.texts && profile.only_texts();
+            if all(looks.dates + looks.timestamps) {
+                field(PostgresType::Timestamp(6))
+            } else if all(looks.zoned_timestamps) {
+                field(PostgresType::TimestampTz(6))
+            } else {
+                field(fallback(profile))
+            }
+        }
+    }
+}
+
+/// The type that holds what the values are, whatever was declared.
+pub fn fallback(profile: &Profile) -> PostgresType {
+    let Profile { integers, reals, texts, blobs, .. } = *profile;
+    match (integers, reals, texts, blobs) {
+        (1.., 0, 0, 0) => PostgresType::BigInt,
+        (_, 1.., 0, 0) if profile.integers_exact_in_double() => PostgresType::DoublePrecision,
+        (_, 1.., 0, 0) => PostgresType::Numeric(None),
+        (0, 0, 0, 1..) => PostgresType::Bytea,
+        _ => PostgresType::Text,
+    }
+}

@@ -1,0 +1,118 @@
+//! What a declared type means to the people who write schemas. SQLite itself reads only its
+//! affinity, so `VARCHAR(256)` limits nothing and `UUID` is a number; the words still tell what
+//! was intended.
+
+use super::PostgresType;
+use super::postgres_type::declared_parts;
+use crate::inspect::{Affinity, Column};
+
+/// What a declared type intends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// This type; a value that does not fit is a fault.
+    Hard(PostgresType),
+    /// This type if every value allows it, else what the values are.
+    IfAllowed(PostgresType),
+    /// Nothing: the values decide.
+    Unknown,
+}
+
+/// The intention behind a column's declared type.
+pub fn declared(column: &Column) -> Declared {
+    use Declared::{Hard, IfAllowed};
+    let lower = column.declared_type.to_ascii_lowercase();
+    let unsigned = lower.contains("unsigned");
+    let (words, numbers) = declared_parts(&lower.replace("unsigned", " "));
+    let number = |position: usize| numbers.get(position).copied();
+    match words.as_str() {
+        "smallint" | "int2" | "tinyint" if unsigned => Hard(PostgresType::Integer),
+        "smallint" | "int2" | "tinyint" => Hard(PostgresType::SmallInt),
+        "mediumint" | "int4" if !unsigned => Hard(PostgresType::Integer),
+        "bool" | "boolean" => Hard(PostgresType::Boolean),
+        "varchar" | "character varying" | "varying character" | "nvarchar" | "varchar2"
+        | "nvarchar2" | "char" | "character" | "nchar" | "native character" => {
+            match number(0).filter(|length| (1..=10_485_760).contains(length)) {
+                Some(length) => Hard(PostgresType::Varchar(Some(length))),
+                None => Hard(PostgresType::Text),
+            }
+        }
+        "string" => Hard(PostgresType::Text),
+        "binary" | "varbinary" | "bytea" | "image" => Hard(PostgresType::Bytea),
+        "numeric" | "decimal" | "dec" | "number" | "money" => {
+            let digits = number(0).and_then(|digits| u16::try_from(digits).ok());
+            let scale = number(1).and_then(|scale| u16::try_from(scale).ok()).unwrap_or(0);
+            let limits = digits
+                .filter(|digits| (1..=1000).contains(digits) && scale <= *digits)
+                .map(|digits| (digits, scale));
+            Hard(PostgresType::Numeric(limits))
+        }
+        "date" => IfAllowed(PostgresType::Date),
+        "time" => IfAllowed(PostgresType::Time(6)),
+        "datetime"
+        | "smalldatetime"
+        | "datetime2"
+        | "timestamp"
+        | "timestamp without time zone" => IfAllowed(PostgresType::Timestamp(6)),
+        "timestamptz" | "timestamp with time zone" | "datetimeoffset" => {
+            IfAllowed(PostgresType::TimestampTz(6))
+        }
+        "json" | "jsonb" => IfAllowed(PostgresType::Jsonb),
+        "uuid" | "guid" | "uniqueidentifier" => IfAllowed(PostgresType::Uuid),
+        _ => by_affinity(column.affinity, &words),
+    }
+}
+
+fn by_affinity(affinity: Affinity, words: &str) -> Declared {
+    match affinity {
+        Affinity::Integer => Declared::Hard(PostgresType::BigInt),
+        Affinity::Text => Declared::Hard(PostgresType::Text),
+        Affinity::Real => Declared::Hard(PostgresType::DoublePrecision),
+        Affinity::Blob if words.contains("blob") => Declared::Hard(PostgresType::Bytea),
+        Affinity::Blob | Affinity::Numeric => Declared::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_types_by_intention() {
+        let of = |text: &str| {
+            declared(&Column {
+                name: "c".into(),
+                declared_type: text.into(),
+                affinity: Affinity::of(text, false),
+                not_null: false,
+                default: None,
+                generated: false,
+            })
+        };
+        let hard = |text: &str| Declared::Hard(text.parse().unwrap());
+        let soft = |text: &str| Declared::IfAllowed(text.parse().unwrap());
+        for (text, expected) in [
+            ("INTEGER", hard("bigint")),
+            ("INT(11)", hard("bigint")),
+            ("SMALLINT UNSIGNED", hard("integer")),
+            ("VARCHAR(256)", hard("varchar(256)")),
+            ("VARYING CHARACTER (20)", hard("varchar(20)")),
+            ("varchar", hard("text")),
+            ("LONGTEXT", hard("text")),
+            ("STRING", hard("text")),
+            ("FLOAT", hard("double precision")),
+            ("DECIMAL(10, 2)", hard("numeric(10,2)")),
+            ("NUMERIC", hard("numeric")),
+            ("BLOB", hard("bytea")),
+            ("VARBINARY(16)", hard("bytea")),
+            ("BOOLEAN", hard("boolean")),
+            ("DATETIME", soft("timestamp")),
+            ("Date", soft("date")),
+            ("JSON", soft("jsonb")),
+            ("UUID", soft("uuid")),
+            ("", Declared::Unknown),
+            ("GEOMETRY", Declared::Unknown),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Which rows differ: a second look at the few buckets of keys whose sums differ, so that memory
+//! stays bounded however many rows there are.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio_postgres::Client;
+
+use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket};
+use super::field::show;
+use super::rows;
+use crate::copy::Matched;
+use crate::inspect::{Source, Table};
+use crate::watch::blocking;
+use crate::{Error, Watch};
+
+/// Buckets looked into and differences shown per table.
+const BUCKETS_SHOWN: usize = 16;
+const DIFFERENCES_SHOWN: usize = 20;
+
+/// A row that is not the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What happened to it.
+    pub kind: DifferenceKind,
+    /// Its key, for example `id 4711`.
+    pub key: String,
+    /// The columns that differ, if it is on both sides.
+    pub columns: Vec<ColumnDifference>,
+}
+
+/// How a row differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DifferenceKind {
+    /// In the source only.
+    Missing,
+    /// In the target only.
+    Extra,
+    /// On both sides with different values.
+    Changed,
+}
+
+/// A value that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnDifference {
+    /// The column.
+    pub column: String,
+    /// In the source, as the target would hold it.
+    pub source: String,
+    /// In the target.
+    pub target: String,
+}
+
+/// Rows of the looked-at buckets by key: each with its fields, equal keys one after another.
+type Rows = HashMap<u64, Vec<Vec<Vec<u8>>>>;
+
+/// Finds rows that differ, at most 20.
+pub async fn differences(
+    client: &Client,
+    source: &Arc<Source>,
+    table: &Table,
+    matched: &Matched,
+    shape: &Shape,
+    digests: (&TableDigest, &TableDigest),
+    watch: Watch<'_>,
+) -> Result<Vec<Difference>, Error> {
+    let looked_at: BTreeSet<usize> = (0..BUCKETS)
+        .filter(|bucket| digests.0.buckets[*bucket] != digests.1.buckets[*bucket])
+        .take(BUCKETS_SHOWN)
+        .collect();
+    let mut target_rows = Rows::new();
+    let mut collector = Collector::new(shape, &looked_at);
+    rows::of_target(client, matched, watch, |tuple| collector.add(tuple, &mut target_rows)).await?;
+    let source_rows = blocking(watch, {
+        let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
+        let (shape, looked_at) = (shape.clone(), looked_at.clone());
+        move |watch| {
+            let mut rows = Rows::new();
+            let mut collector = Collector::new(&shape, &looked_at);
+            rows::of_source(&source, &table, &matched, watch, |tuple| {
+                collector.add(tuple, &mut rows)
+            })?;
+            Ok(rows)
+        }
+    })
+    .await?;
+    let mut found = compare(matched, shape, source_rows, target_rows);
+    found.sort_by(|a, b| (a.kind, &a.key).cmp(&(b.kind, &b.key)));
+    found.truncate(DIFFERENCES_SHOWN);
+    Ok(found)
+}
+
+/// Keeps the rows of certain buckets.
+struct Collector<'a> {
+    shape: &'a Shape,
+    looked_at: &'a BTreeSet<usize>,
+    row: CanonicalRow,
+}
+
+impl<'a> Collector<'a> {
+    fn new(shape: &'a Shape, looked_at: &'a BTreeSet<usize>) -> Self {
+        Self { shape, looked_at, row: CanonicalRow::default() }
+    }
+
+    fn add(&mut self, tuple: &[u8], rows: &mut Rows) -> Result<(), Error> {
+        self.row.read(self.shape, tuple)?;
+        let key = self.row.key(self.shape);
+        if self.looked_at.contains(&bucket(key)) {
+            let fields = (0..self.shape.forms.len()).map(|place| keep(self.row.field(place)));
+            rows.entry(key).or_default().push(fields.collect());
+        }
+        Ok(())
+    }
+}
+
+/// Bytes kept of one field; a longer one keeps its beginning and its hash.
+const KEPT_BYTES: usize = 256;
+
+fn keep(field: &[u8]) -> Vec<u8> {
+    if field.len() <= KEPT_BYTES {
+        return field.to_vec();
+    }
+    let mut kept = field[..KEPT_BYTES].to_vec();
+    kept.extend_from_slice(&xxhash_rust::xxh3::xxh3_128(field).to_be_bytes());
+    kept
+}
+
+fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for (key, mut rows) in source {
+        let mut others = target.remove(&key).unwrap_or_default();
+        rows.retain(|row| match others.iter().position(|other| other == row) {
+            Some(place) => {
+                others.swap_remove(place);
+                false
+            }
+            None => true,
+        });
+        while let (Some(row), Some(other)) = (rows.last(), others.last()) {
+            found.push(changed(matched, shape, row, other));
+            rows.pop();
+            others.pop();
+        }
+        found
+            .extend(rows.iter().map(|row| one_sided(DifferenceKind::Missing, matched, shape, row)));
+        found
+            .extend(others.iter().map(|row| one_sided(DifferenceKind::Extra, matched, shape, row)));
+    }
+    for row in target.into_values().flatten() {
+        found.push(one_sided(DifferenceKind::Extra, matched, shape, &row));
+    }
+    found
+}
+
+fn key_of(matched: &Matched, shape: &Shape, row: &[Vec<u8>]) -> String {
+    let parts = shape.key.iter().take(8).map(|&place| {
+        let column = &matched.columns[place];
+        format!("{} {}", column.name, show(&column.field.postgres_type, &row[place]))
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn one_sided(
+    kind: DifferenceKind,
+    matched: &Matched,
+    shape: &Shape,
+    row: &[Vec<u8>],
+) -> Difference {
+    Difference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
+}
+
+fn changed(matched: &Matched, shape: &Shape, row: &[Vec<u8>], other: &[Vec<u8>]) -> Difference {
+    let columns =
+        matched.columns.iter().enumerate().filter(|(place, _)| row[*place] != other[*place]);
+    let columns = columns.map(|(place, column)| ColumnDifference {
+        column: column.name.clone(),
+        source: show(&column.field.postgres_type, &row[place]),
+        target: show(&column.field.postgres_type, &other[place]),
+    });
+    Difference {
+        kind: DifferenceKind::Changed,
+        key: key_of(matched, shape, row),
+        columns: columns.collect(),
+    }
+}

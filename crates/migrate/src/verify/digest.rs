@@ -1,0 +1,150 @@
+//! A digest of a table that does not depend on the order of its rows: sums of 128-bit hashes, per
+//! column and, for whole rows, per bucket of keys. Buckets that differ say where to look closer.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::field::{Canonical, canonical};
+use crate::Error;
+
+/// Buckets of keys: few enough to stay in the processor's cache.
+pub const BUCKETS: usize = 1 << 14;
+
+/// The digest of one table.
+pub struct TableDigest {
+    /// Rows seen.
+    pub rows: u64,
+    /// One sum per column.
+    pub columns: Vec<u128>,
+    /// Sums of row hashes by bucket of the key.
+    pub buckets: Vec<u128>,
+}
+
+impl TableDigest {
+    /// The digest of the whole table.
+    pub fn table(&self) -> u128 {
+        self.buckets.iter().fold(0, |sum, bucket| sum.wrapping_add(*bucket))
+    }
+}
+
+/// How the columns of a table are brought to one form and which of them name a row.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The form of each column.
+    pub forms: Vec<Canonical>,
+    /// The positions of the key's columns; all columns if there is no key.
+    pub key: Vec<usize>,
+}
+
+/// Takes rows in binary COPY form and adds them to a digest.
+pub struct Hasher<'a> {
+    shape: &'a Shape,
+    /// The digest so far.
+    pub digest: TableDigest,
+    row: CanonicalRow,
+}
+
+/// A row with every field in its one form: length and bytes, as in binary COPY.
+#[derive(Default)]
+pub struct CanonicalRow {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    key: Vec<u8>,
+}
+
+impl CanonicalRow {
+    /// Reads the fields of one binary tuple (without its leading field count).
+    ///
+    /// # Errors
+    /// A tuple that does not have as many fields as `shape`.
+    #[inline]
+    pub fn read(&mut self, shape: &Shape, tuple: &[u8]) -> Result<(), Error> {
+        self.bytes.clear();
+        self.ends.clear();
+        let mut rest = tuple;
+        for form in &shape.forms {
+            let (field, after) = split_field(rest).ok_or_else(malformed)?;
+            canonical(*form, &rest[..4], field, &mut self.bytes);
+            self.ends.push(self.bytes.len());
+            rest = after;
+        }
+        if rest.is_empty() { Ok(()) } else { Err(malformed()) }
+    }
+
+    /// One field: its length and its bytes.
+    #[inline]
+    pub fn field(&self, position: usize) -> &[u8] {
+        let start = if position == 0 { 0 } else { self.ends[position - 1] };
+        &self.bytes[start..self.ends[position]]
+    }
+
+    /// The hash of the key's fields.
+    #[inline]
+    pub fn key(&mut self, shape: &Shape) -> u64 {
+        if shape.key.len() == self.ends.len() {
+            return xxh3_64(&self.bytes);
+        }
+        if let &[only] = shape.key.as_slice() {
+            return xxh3_64(self.field(only));
+        }
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        for &position in &shape.key {
+            key.extend_from_slice(self.field(position));
+        }
+        let hash = xxh3_64(&key);
+        self.key = key;
+        hash
+    }
+
+    /// The hash of the whole row.
+    pub fn hash(&self) -> u128 {
+        xxh3_128(&self.bytes)
+    }
+}
+
+/// The bucket of a key.
+pub fn bucket(key: u64) -> usize {
+    key as usize % BUCKETS
+}
+
+impl<'a> Hasher<'a> {
+    /// An empty digest.
+    pub fn new(shape: &'a Shape) -> Self {
+        let digest =
+            TableDigest { rows: 0, columns: vec![0; shape.forms.len()], buckets: vec![0; BUCKETS] };
+        Self { shape, digest, row: CanonicalRow::default() }
+    }
+
+    /// Adds one row.
+    ///
+    /// # Errors
+    /// A tuple of another shape.
+    #[inline]
+    pub fn add(&mut self, tuple: &[u8]) -> Result<(), Error> {
+        self.row.read(self.shape, tuple)?;
+        for (position, sum) in self.digest.columns.iter_mut().enumerate() {
+            *sum = sum.wrapping_add(xxh3_128(self.row.field(position)));
+        }
+        let key = self.row.key(self.shape);
+        let sum = &mut self.digest.buckets[bucket(key)];
+        *sum = sum.wrapping_add(self.row.hash());
+        self.digest.rows += 1;
+        Ok(())
+    }
+}
+
+/// The first field of a tuple (`None` inside for NULL) and what follows.
+fn split_field(tuple: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (length, rest) = tuple.split_first_chunk::<4>()?;
+    match i32::from_be_bytes(*length) {
+        -1 => Some((None, rest)),
+        length => {
+            let (field, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            Some((Some(field), rest))
+        }
+    }
+}
+
+fn malformed() -> Error {
+    Error::Worker("a row of unexpected shape".to_owned())
+}

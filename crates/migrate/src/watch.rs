@@ -1,0 +1,68 @@
+//! What long work looks at on its way: a progress bar to move and a wish to stop to obey.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+
+use crate::Error;
+
+/// How often a wish to stop is looked for while a server works.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Progress and interruption together.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Counts rows.
+    pub progress: &'a ProgressBar,
+    /// Set by SIGINT and SIGTERM.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    /// Counts `rows` as done.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the user asked to stop.
+    pub fn advance(&self, rows: u64) -> Result<(), Error> {
+        self.progress.inc(rows);
+        self.check()
+    }
+
+    /// # Errors
+    /// [`Error::Interrupted`] if the user asked to stop.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Returns as soon as the user asks to stop.
+    pub async fn interruption(&self) {
+        while !self.interrupted.load(Ordering::Relaxed) {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    }
+}
+
+/// Runs blocking `work` on a thread of its own; a wish to stop reaches it.
+///
+/// # Errors
+/// Those of `work`, and [`Error::Worker`] if it panicked.
+pub async fn blocking<T: Send + 'static>(
+    watch: Watch<'_>,
+    work: impl FnOnce(Watch<'_>) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut task = tokio::task::spawn_blocking({
+        let (stop, progress) = (stop.clone(), watch.progress.clone());
+        move || work(Watch { progress: &progress, interrupted: &stop })
+    });
+    let done = tokio::select! {
+        done = &mut task => done,
+        () = watch.interruption() => {
+            stop.store(true, Ordering::Relaxed);
+            task.await
+        }
+    };
+    done.map_err(|error| Error::Worker(error.to_string()))?
+}
