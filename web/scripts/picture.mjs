@@ -23,7 +23,8 @@ async function take(report, picture, executablePath) {
     const row = await page.locator("#charts .row").first().boundingBox();
     if (!row) throw new Error(`${report} shows no chart`);
     const height = Math.ceil(row.y + row.height + MARGIN);
-    await page.screenshot({ path: picture, clip: { x: 0, y: 0, width: WIDTH, height }, fullPage: true });
+    const clip = { x: 0, y: 0, width: WIDTH, height };
+    await page.screenshot({ path: picture, clip, fullPage: true });
   } finally {
     await browser.close();
   }

@@ -120,7 +120,9 @@ export async function ask(query: Query, key: string, signal: AbortSignal): Promi
     const problem = "The server does not answer. Is crossover dashboard serve still running?";
     return { answer: null, origin: null, problem };
   }
-  if (!response.ok) return { answer: null, origin: null, problem: problemOf(response.status, body) };
+  if (!response.ok) {
+    return { answer: null, origin: null, problem: problemOf(response.status, body) };
+  }
   const origin = {
     engine: response.headers.get("Crossover-Engine"),
     design: response.headers.get("Crossover-Design"),

@@ -90,7 +90,10 @@ function labelOf(factor: Factor, level: Level): string {
 }
 
 /** The estimate of a treatment: over all requests, or of one request by its name. */
-export function estimateOf(treatment: Treatment | undefined, request: string | null): Estimate | null {
+export function estimateOf(
+  treatment: Treatment | undefined,
+  request: string | null,
+): Estimate | null {
   if (!treatment) return null;
   if (request === null) return treatment.estimate;
   return treatment.requests_by_name.find((r) => r.name === request)?.estimate ?? null;

@@ -53,10 +53,10 @@ export function readDocument(text: string): Reading {
   try {
     raw = JSON.parse(text);
   } catch {
-    return problem("The data in this file is cut short or damaged. Make it again: crossover report RUN.");
+    return problem("The data here is cut short or damaged. Make it again: crossover report RUN.");
   }
   if (!isRecord(raw)) {
-    return problem("This is the empty page of the report. crossover report RUN fills it with a run.");
+    return problem("This is the report's empty page. crossover report RUN fills it with a run.");
   }
   if (raw.schema_version !== SCHEMA_VERSION) {
     return problem(

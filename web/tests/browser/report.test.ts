@@ -120,14 +120,15 @@ describe.skipIf(!executablePath)("the report in Chromium", () => {
   });
 
   test("hovering shows the values of a level", async () => {
-    const { page } = await open(browser, pathToFileURL(await fileOf(names[0] ?? "")).href);
+    const file = await fileOf(names[0] ?? "");
+    const [engine = ""] = (await experimentOf(file)).engines;
+    const { page } = await open(browser, pathToFileURL(file).href);
     const plot = page.locator(".plot").first();
     await plot.scrollIntoViewIfNeeded();
     const box = await plot.boundingBox();
     if (!box) throw new Error("no plot");
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    const engine = await page.locator("#charts .toolbar li").first().locator("span").first();
-    await plot.getByText((await engine.textContent()) ?? "").waitFor();
+    await plot.getByText(engine, { exact: true }).waitFor();
     await page.close();
   });
 

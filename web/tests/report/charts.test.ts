@@ -15,7 +15,8 @@ function experiment(name: string): Experiment {
   return new Experiment(make());
 }
 
-const VIEW: View = { width: 400, height: 250, colours: LIGHT, scale: "linear", also: [], mini: false };
+const LOOK = { colours: LIGHT, scale: "linear", also: [] } as const;
+const VIEW: View = { ...LOOK, width: 400, height: 250, mini: false };
 
 function panels(name: string): Record<string, number> {
   return Object.fromEntries(chartRows(experiment(name)).map((row) => [row.id, row.charts.length]));
@@ -147,12 +148,12 @@ test("hovering tells every line's value, its bounds by their name, and what is m
 
 test("names from the document cannot become markup", () => {
   const chart = firstChart("article");
-  const hostile = { ...chart, lines: chart.lines.map((line) => ({ ...line, name: "<img src=x>" })) };
+  const lines = chart.lines.map((line) => ({ ...line, name: "<img src=x>" }));
+  const hostile = { ...chart, lines };
   expect(hoverHtml(hostile, 7, LIGHT)).not.toContain("<img");
   const [row] = chartRows(experiment("article"));
   if (!row) throw new Error("no row");
-  const look = { colours: LIGHT, scale: "linear", also: [] } as const;
-  expect(standaloneSvg(hostile, row, "run", look)).not.toContain("<img");
+  expect(standaloneSvg(hostile, row, "run", LOOK)).not.toContain("<img");
 });
 
 test("a download holds title, legend, captions and source around the drawing", () => {
@@ -160,8 +161,7 @@ test("a download holds title, legend, captions and source around the drawing", (
   const [row] = rows;
   const chart = row?.charts[0];
   if (!row || !chart) throw new Error("no chart");
-  const look = { colours: LIGHT, scale: "linear", also: [] } as const;
-  const svg = standaloneSvg(chart, row, "20261121-210000-http-1a2b", look);
+  const svg = standaloneSvg(chart, row, "20261121-210000-http-1a2b", LOOK);
   for (const text of ["1 client", "Mean response time by period", "postgres:18", "Shaded: ",
     "20261121-210000-http-1a2b"]) {
     expect(svg).toContain(text);

@@ -10,7 +10,7 @@ test.each(Object.entries(FIXTURES))("reads the document %s unchanged", (_, make)
 });
 
 test.each([
-  ["the placeholder that nobody replaced", '"__CROSSOVER_REPORT__"', "crossover report RUN fills it"],
+  ["the empty page", '"__CROSSOVER_REPORT__"', "crossover report RUN fills it"],
   ["a cut file", '{"schema_version": 1, "run": {', "cut short"],
   ["a newer version", '{"schema_version": 2}', "schema version 2, this page reads version 1"],
   ["no version", "{}", "schema version undefined"],

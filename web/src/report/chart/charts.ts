@@ -283,7 +283,8 @@ export function chartRows(experiment: Experiment): ChartRow[] {
   const over = swept.label.toLowerCase();
   const title = `${document.response.label} by ${over}`;
   const ratios = ratioCharts(experiment);
-  const better = document.response.lower_is_better ? "Below 1× is faster." : "Above 1× is better.";
+  const { lower_is_better } = document.response;
+  const better = lower_is_better ? "Below 1× is faster." : "Above 1× is better.";
   const inner = others.toSorted((a, b) => b.levels.length - a.levels.length)[0];
   const rows: ChartRow[] = [
     several && alone

@@ -66,7 +66,8 @@ export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look:
   const top = 78 + key.height + 6;
   const view = { ...look, width: WIDTH - 2 * MARGIN, height: PLOT_HEIGHT, mini: false };
   const plot = drawToSvg(chart, view);
-  const notes = [...chart.captions.map((c) => (c.marked ? `Shaded: ${c.text}` : c.text)), row.note, source]
+  const captions = chart.captions.map((c) => (c.marked ? `Shaded: ${c.text}` : c.text));
+  const notes = [...captions, row.note, source]
     .filter((note) => note !== "")
     .flatMap((note) => wrap(note, Math.floor((WIDTH - 2 * MARGIN) / 6.6)));
   const notesTop = top + PLOT_HEIGHT + 28;
