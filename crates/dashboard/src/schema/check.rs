@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
-use super::definition::{ColumnDefinition, ColumnType, TABLES, Table, TableDefinition, VERSION};
+use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION};
 use super::{Dialect, Error};
 
 /// A column as an engine describes it.
@@ -26,6 +26,28 @@ type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
 /// # Errors
 /// The first difference, another schema version, or what SQLite refused.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
+    let found = sqlite_tables(connection)?;
+    compare(Dialect::Sqlite, Declarations::Own, &found)?;
+    check_sqlite_version(connection)
+}
+
+/// Which declarations a SQLite database of the dashboard has.
+///
+/// # Errors
+/// As [`check_sqlite`], if it has neither our own nor those as found.
+pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
+    let found = sqlite_tables(connection)?;
+    let declarations = match compare(Dialect::Sqlite, Declarations::AsFound, &found) {
+        Ok(()) => Declarations::AsFound,
+        Err(_) => {
+            compare(Dialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own)?
+        }
+    };
+    check_sqlite_version(connection)?;
+    Ok(declarations)
+}
+
+fn sqlite_tables(connection: &Connection) -> Result<FoundTables, Error> {
     let mut found = FoundTables::new();
     for table in TABLES {
         let mut statement = connection.prepare_cached(
@@ -46,7 +68,10 @@ pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
             found.insert(table.name.name(), columns);
         }
     }
-    compare(Dialect::Sqlite, &found)?;
+    Ok(found)
+}
+
+fn check_sqlite_version(connection: &Connection) -> Result<(), Error> {
     let mut statement = connection.prepare(SELECT_VERSION)?;
     let versions = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i32>, _>>()?;
     compare_version(&versions)
@@ -84,25 +109,30 @@ pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
             found.insert(table.name.name(), columns);
         }
     }
-    compare(Dialect::Postgres, &found)?;
+    compare(Dialect::Postgres, Declarations::Own, &found)?;
     let rows = client.query(SELECT_VERSION, &[]).await?;
     compare_version(&rows.iter().map(|row| row.get(0)).collect::<Vec<i32>>())
 }
 
 const SELECT_VERSION: &str = "SELECT version FROM schema_version";
 
-fn compare(dialect: Dialect, found: &FoundTables) -> Result<(), Error> {
+fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) -> Result<(), Error> {
     if found.is_empty() {
         return Err(Error::Empty);
     }
     TABLES
         .iter()
-        .find_map(|table| difference(dialect, table, found))
+        .find_map(|table| difference(dialect, declarations, table, found))
         .map_or(Ok(()), |difference| Err(Error::Different { difference }))
 }
 
 /// The first difference in one table.
-fn difference(dialect: Dialect, table: &TableDefinition, found: &FoundTables) -> Option<String> {
+fn difference(
+    dialect: Dialect,
+    declarations: Declarations,
+    table: &TableDefinition,
+    found: &FoundTables,
+) -> Option<String> {
     let table_name = table.name.name();
     let Some(found) = found.get(table_name) else {
         return Some(format!("table {table_name} is missing"));
@@ -112,7 +142,7 @@ fn difference(dialect: Dialect, table: &TableDefinition, found: &FoundTables) ->
         let Some(found) = found.iter().find(|found| found.name == name) else {
             return Some(format!("column {table_name}.{name} is missing"));
         };
-        let expected = declared_type(dialect, column.column_type);
+        let expected = declared_type(dialect, declarations.column_type(table.name, column));
         if found.column_type != expected {
             return Some(format!(
                 "column {table_name}.{name} is declared {}, not {expected}",
@@ -136,7 +166,7 @@ fn difference(dialect: Dialect, table: &TableDefinition, found: &FoundTables) ->
 }
 
 fn is_column(table: &TableDefinition, name: &str) -> bool {
-    table.columns.iter().any(|column: &ColumnDefinition| column.name.name() == name)
+    table.columns.iter().any(|column| column.name.name() == name)
 }
 
 fn key_difference(table: &TableDefinition, found: &[FoundColumn]) -> Option<String> {
@@ -187,7 +217,7 @@ pub(super) fn existing_sqlite_table(connection: &Connection) -> Result<Option<Ta
 }
 
 /// The first of our tables that exists in a PostgreSQL database.
-pub(super) async fn existing_postgres_table(
+pub(crate) async fn existing_postgres_table(
     client: &impl GenericClient,
 ) -> Result<Option<Table>, Error> {
     for table in TABLES {
@@ -199,4 +229,15 @@ pub(super) async fn existing_postgres_table(
         }
     }
     Ok(None)
+}
+
+/// A table in a SQLite database that is none of ours and none of SQLite's own.
+pub(crate) fn unknown_sqlite_table(connection: &Connection) -> Result<Option<String>, Error> {
+    let mut statement = connection.prepare(
+        "SELECT lower(name) FROM sqlite_schema
+         WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+    )?;
+    let names = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    let is_ours = |name: &String| TABLES.iter().any(|table| table.name.name() == name);
+    Ok(names.into_iter().find(|name| !is_ours(name)))
 }

@@ -64,12 +64,34 @@ pub enum ColumnType {
     Varchar(u32),
 }
 
+/// Which types are declared for the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declarations {
+    /// Our own.
+    Own,
+    /// As the author of the article found them in his own SQLite file when he moved to
+    /// PostgreSQL: `slug` too short for some, `uuid` still an integer from earlier days.
+    AsFound,
+}
+
+impl Declarations {
+    /// The type declared for a column of `table`.
+    #[must_use]
+    pub fn column_type(self, table: Table, column: &ColumnDefinition) -> ColumnType {
+        match (self, table, column.name) {
+            (Self::AsFound, Table::Articles, Column::Uuid) => Integer,
+            (Self::AsFound, Table::Articles, Column::Slug) => Varchar(256),
+            _ => column.column_type,
+        }
+    }
+}
+
 /// One column with everything that is declared about it.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnDefinition {
     /// Its name.
     pub name: Column,
-    /// Its type.
+    /// Its type, unless [`Declarations`] say otherwise.
     pub column_type: ColumnType,
     /// Whether NULL is allowed.
     pub nullable: bool,

@@ -1,10 +1,36 @@
 //! `dashboard init`: the empty schema in an empty database.
 
+use engine::DatabaseUrl;
 use rusqlite::Connection;
+use tokio::runtime::Handle;
 use tokio_postgres::Client;
 
 use super::check::{existing_postgres_table, existing_sqlite_table};
-use super::{Dialect, Error, VERSION, create_indexes, create_tables};
+use super::{
+    Declarations, Dialect, Error, Table, VERSION, create_indexes, create_tables, insert_row,
+};
+use crate::new_file::NewFile;
+
+/// Makes the whole empty schema: in a new SQLite file, in an existing one without our tables, or
+/// in a PostgreSQL database without them. Not to be called from asynchronous code: it blocks.
+///
+/// # Errors
+/// The database cannot be reached or made, or holds a table of ours already.
+pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
+    match target {
+        DatabaseUrl::Sqlite(path) if path.exists() => {
+            create_sqlite(&mut engine::sqlite::create(path)?)
+        }
+        DatabaseUrl::Sqlite(path) => {
+            let file = NewFile::begin(path, false)?;
+            create_sqlite(&mut engine::sqlite::create(file.path())?)?;
+            file.finish()?;
+            Ok(())
+        }
+        DatabaseUrl::Postgres(url) => runtime
+            .block_on(async { create_postgres(&mut engine::postgres::connect(url).await?).await }),
+    }
+}
 
 /// Makes the whole empty schema, in one transaction.
 ///
@@ -15,13 +41,13 @@ pub fn create_sqlite(connection: &mut Connection) -> Result<(), Error> {
         return Err(Error::Occupied { table: table.name() });
     }
     let transaction = connection.transaction()?;
-    for statement in create_tables(Dialect::Sqlite) {
+    for statement in create_tables(Dialect::Sqlite, Declarations::Own) {
         transaction.execute(&statement, [])?;
     }
     for statement in create_indexes(Dialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
-    transaction.execute(INSERT_VERSION_SQLITE, [VERSION])?;
+    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), [VERSION])?;
     transaction.commit()?;
     Ok(())
 }
@@ -35,16 +61,13 @@ pub async fn create_postgres(client: &mut Client) -> Result<(), Error> {
         return Err(Error::Occupied { table: table.name() });
     }
     let transaction = client.transaction().await?;
-    for statement in create_tables(Dialect::Postgres) {
+    for statement in create_tables(Dialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
     for statement in create_indexes(Dialect::Postgres) {
         transaction.batch_execute(&statement).await?;
     }
-    transaction.execute(INSERT_VERSION_POSTGRES, &[&VERSION]).await?;
+    transaction.execute(&insert_row(Dialect::Postgres, Table::SchemaVersion), &[&VERSION]).await?;
     transaction.commit().await?;
     Ok(())
 }
-
-const INSERT_VERSION_SQLITE: &str = "INSERT INTO schema_version (version) VALUES (?1)";
-const INSERT_VERSION_POSTGRES: &str = "INSERT INTO schema_version (version) VALUES ($1)";

@@ -10,12 +10,13 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
-pub use check::{check_postgres, check_sqlite};
+pub use check::{check_postgres, check_sqlite, sqlite_declarations};
+pub(crate) use check::{existing_postgres_table, unknown_sqlite_table};
 pub use definition::{
-    Column, ColumnDefinition, ColumnType, TABLES, Table, TableDefinition, VERSION,
+    Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };
-pub use initialise::{create_postgres, create_sqlite};
-pub use statements::{Dialect, create_indexes, create_tables};
+pub use initialise::{create_postgres, create_sqlite, initialise};
+pub use statements::{Dialect, column_names, create_indexes, create_tables, insert_row};
 
 /// Why a database cannot be used as a dashboard's, or not be made one.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,12 @@ pub enum Error {
     /// PostgreSQL refused something.
     #[error("PostgreSQL: {}", crate::schema::postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
+    /// The database cannot be opened or reached.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The new file cannot be made.
+    #[error(transparent)]
+    NewFile(#[from] crate::new_file::Error),
 }
 
 /// The server's own words: `tokio_postgres` itself only says "db error".

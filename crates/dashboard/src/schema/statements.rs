@@ -5,7 +5,9 @@ use sea_query::{
     PostgresQueryBuilder, SqliteQueryBuilder, TableCreateStatement,
 };
 
-use super::definition::{Column, ColumnDefinition, ColumnType, TABLES, Table, TableDefinition};
+use super::definition::{
+    Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition,
+};
 
 /// The SQL dialect of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +22,41 @@ pub enum Dialect {
 /// In SQLite they hold every key, since none can be added later. In PostgreSQL foreign keys and
 /// the key of the facts follow with the indexes: over finished rows they are made faster.
 #[must_use]
-pub fn create_tables(dialect: Dialect) -> Vec<String> {
+pub fn create_tables(dialect: Dialect, declarations: Declarations) -> Vec<String> {
     TABLES
         .iter()
-        .map(|table| match dialect {
-            Dialect::Sqlite => create_sqlite_table(table).build(SqliteQueryBuilder),
-            Dialect::Postgres => create_table(table).build(PostgresQueryBuilder),
+        .map(|table| {
+            let statement = create_table(table, declarations);
+            match dialect {
+                Dialect::Sqlite => with_keys(statement, table).build(SqliteQueryBuilder),
+                Dialect::Postgres => statement.build(PostgresQueryBuilder),
+            }
         })
         .collect()
+}
+
+/// The statement that inserts one row, with a parameter for each column.
+#[must_use]
+pub fn insert_row(dialect: Dialect, table: Table) -> String {
+    let sign = match dialect {
+        Dialect::Sqlite => '?',
+        Dialect::Postgres => '$',
+    };
+    let columns = column_names(table);
+    let parameters: Vec<_> = (1..=columns.len()).map(|place| format!("{sign}{place}")).collect();
+    format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        table.name(),
+        columns.join(", "),
+        parameters.join(", ")
+    )
+}
+
+/// The names of a table's columns, in their order. None of them needs quotes.
+#[must_use]
+pub fn column_names(table: Table) -> Vec<&'static str> {
+    let definition = TABLES.iter().filter(|definition| definition.name == table);
+    definition.flat_map(|definition| definition.columns).map(|column| column.name.name()).collect()
 }
 
 /// The statements that complete the schema after the rows: indexes, and in PostgreSQL the keys
@@ -58,11 +87,12 @@ fn has_composite_key(table: &TableDefinition) -> bool {
 }
 
 /// Without foreign keys and composite primary keys.
-fn create_table(table: &TableDefinition) -> TableCreateStatement {
+fn create_table(table: &TableDefinition, declarations: Declarations) -> TableCreateStatement {
     let mut statement = sea_query::Table::create();
     statement.table(table.name);
     for column in table.columns {
-        let mut definition = column_definition(column);
+        let mut definition =
+            column_definition(column, declarations.column_type(table.name, column));
         if table.primary_key == [column.name] {
             definition.primary_key();
         }
@@ -71,8 +101,7 @@ fn create_table(table: &TableDefinition) -> TableCreateStatement {
     statement
 }
 
-fn create_sqlite_table(table: &TableDefinition) -> TableCreateStatement {
-    let mut statement = create_table(table);
+fn with_keys(mut statement: TableCreateStatement, table: &TableDefinition) -> TableCreateStatement {
     for mut key in foreign_keys(table) {
         statement.foreign_key(&mut key);
     }
@@ -86,9 +115,9 @@ fn create_sqlite_table(table: &TableDefinition) -> TableCreateStatement {
     statement
 }
 
-fn column_definition(column: &ColumnDefinition) -> ColumnDef {
+fn column_definition(column: &ColumnDefinition, column_type: ColumnType) -> ColumnDef {
     let mut definition = ColumnDef::new(column.name);
-    match column.column_type {
+    match column_type {
         ColumnType::Integer => definition.integer(),
         ColumnType::Varchar(length) => definition.string_len(length),
     };

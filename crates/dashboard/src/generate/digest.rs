@@ -1,0 +1,53 @@
+//! One digest over all rows, so that two databases, or two machines, can be compared by a line.
+
+use sha2::{Digest as _, Sha256};
+
+use super::dataset::Cell;
+use super::traffic::Fact;
+use crate::schema::Table;
+
+/// SHA-256 over every table's name and rows: integers as 32 bits, little end first; texts in
+/// UTF-8 after their length. Facts come last, without any mark between them.
+pub struct Digest(Sha256);
+
+impl Digest {
+    pub fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    pub fn table(&mut self, table: Table) {
+        self.text(table.name());
+    }
+
+    pub fn row(&mut self, row: &[Cell<'_>]) {
+        for cell in row {
+            match cell {
+                Cell::Null => self.0.update([0]),
+                Cell::Integer(number) => {
+                    self.0.update([1]);
+                    self.0.update(number.to_le_bytes());
+                }
+                Cell::Text(text) => {
+                    self.0.update([2]);
+                    self.text(text);
+                }
+            }
+        }
+    }
+
+    pub fn facts(&mut self, facts: &[Fact]) {
+        let bytes: Vec<u8> =
+            facts.iter().flat_map(|fact| fact.values()).flat_map(i32::to_le_bytes).collect();
+        self.0.update(bytes);
+    }
+
+    /// In hexadecimal.
+    pub fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn text(&mut self, text: &str) {
+        self.0.update((text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+}

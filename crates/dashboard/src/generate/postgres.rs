@@ -1,0 +1,173 @@
+//! The dataset in a PostgreSQL database: one transaction of binary COPY, with the keys of the
+//! facts made over finished rows, then VACUUM ANALYZE, so that the database is settled.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use engine::PostgresUrl;
+use tokio::sync::mpsc;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Transaction};
+
+use super::dataset::{Cell, SMALL_TABLES};
+use super::traffic::Fact;
+use super::{Error, Job};
+use crate::schema::{
+    ColumnType, Declarations, Dialect, TABLES, Table, VERSION, check_postgres, column_names,
+    create_indexes, create_tables, existing_postgres_table, insert_row,
+};
+
+/// How soon an interruption is seen while PostgreSQL works on one long statement.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Writes everything; the database is as before if that fails.
+pub async fn write(
+    job: &Job<'_>,
+    url: &PostgresUrl,
+    days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<(), Error> {
+    let mut client = engine::postgres::connect(url).await?;
+    let cancel = client.cancel_token();
+    let interruption = async {
+        while job.go_on().is_ok() {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    };
+    let written = tokio::select! {
+        written = fill(job, &mut client, days) => written,
+        () = interruption => Err(Error::Interrupted),
+    };
+    if let Err(Error::Interrupted) = written {
+        // Else the server would finish its statement before it notices that nobody waits.
+        let _ = cancel.cancel_query(engine::postgres::tls(url)?).await;
+    }
+    written?;
+    job.progress.set_message("vacuum analyze");
+    settle(&client).await
+}
+
+async fn fill(
+    job: &Job<'_>,
+    client: &mut Client,
+    days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<(), Error> {
+    let transaction = client.transaction().await?;
+    make_room(&transaction, job.generate.replace).await?;
+    for statement in create_tables(Dialect::Postgres, Declarations::Own) {
+        transaction.batch_execute(&statement).await?;
+    }
+    for table in SMALL_TABLES {
+        copy_rows(job, &transaction, table).await?;
+    }
+    copy_facts(job, &transaction, days).await?;
+    let version = insert_row(Dialect::Postgres, Table::SchemaVersion);
+    transaction.execute(&version, &[&VERSION]).await?;
+    job.progress.set_message("keys and indexes");
+    for statement in create_indexes(Dialect::Postgres) {
+        transaction.batch_execute(&statement).await?;
+    }
+    job.go_on()?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Removes tables of ours, if they are all ours and either empty or to be replaced.
+async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<(), Error> {
+    if existing_postgres_table(transaction).await?.is_none() {
+        return Ok(());
+    }
+    check_postgres(transaction).await?;
+    for table in TABLES.iter().map(|table| table.name).filter(|&name| name != Table::SchemaVersion)
+    {
+        let has_rows = format!("SELECT EXISTS (SELECT FROM {})", table.name());
+        if !replace && transaction.query_one(&has_rows, &[]).await?.get(0) {
+            return Err(Error::NotEmpty { table: table.name() });
+        }
+    }
+    for table in TABLES.iter().rev() {
+        transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
+    }
+    Ok(())
+}
+
+/// Rows of a table made in the same transaction need no later freezing.
+fn copy_statement(table: Table) -> String {
+    format!(
+        "COPY {} ({}) FROM STDIN (FORMAT binary, FREEZE)",
+        table.name(),
+        column_names(table).join(", ")
+    )
+}
+
+fn column_types(table: Table) -> Vec<Type> {
+    let definition = TABLES.iter().filter(|definition| definition.name == table);
+    let columns = definition.flat_map(|definition| definition.columns);
+    columns
+        .map(|column| match column.column_type {
+            ColumnType::Integer => Type::INT4,
+            ColumnType::Varchar(_) => Type::VARCHAR,
+        })
+        .collect()
+}
+
+async fn copy_rows(
+    job: &Job<'_>,
+    transaction: &Transaction<'_>,
+    table: Table,
+) -> Result<(), Error> {
+    let sink = transaction.copy_in(&copy_statement(table)).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &column_types(table)));
+    for row in job.dataset.rows(table) {
+        writer.as_mut().write_raw(&row).await?;
+    }
+    writer.finish().await?;
+    Ok(())
+}
+
+async fn copy_facts(
+    job: &Job<'_>,
+    transaction: &Transaction<'_>,
+    mut days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<(), Error> {
+    let sink = transaction.copy_in(&copy_statement(Table::Traffic)).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &column_types(Table::Traffic)));
+    while let Some(facts) = days.recv().await {
+        job.go_on()?;
+        for fact in &facts {
+            writer.as_mut().write_raw(fact.values()).await?;
+        }
+        job.progress.inc(facts.len() as u64);
+    }
+    writer.finish().await?;
+    Ok(())
+}
+
+/// Statistics and visibility map, which else autovacuum would make in the middle of a measurement.
+async fn settle(client: &Client) -> Result<(), Error> {
+    for table in TABLES {
+        client.batch_execute(&format!("VACUUM (ANALYZE) {}", table.name.name())).await?;
+    }
+    Ok(())
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(
+        &self,
+        column_type: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Integer(number) => number.to_sql(column_type, out),
+            Self::Text(text) => text.to_sql(column_type, out),
+            Self::Null => Ok(IsNull::Yes),
+        }
+    }
+
+    fn accepts(column_type: &Type) -> bool {
+        [Type::INT4, Type::VARCHAR].contains(column_type)
+    }
+
+    to_sql_checked!();
+}

@@ -1,0 +1,116 @@
+//! The dataset as a new SQLite file. Nobody reads the file before it has its name, so it is
+//! written without a journal and synced once, at the end.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql, params_from_iter};
+use tokio::sync::mpsc;
+
+use super::dataset::{Cell, SMALL_TABLES};
+use super::traffic::Fact;
+use super::{Error, Job};
+use crate::new_file::{self, NewFile};
+use crate::schema::{
+    Declarations, Dialect, Table, VERSION, create_indexes, create_tables, insert_row,
+    unknown_sqlite_table,
+};
+
+/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// Writes everything; the size of the file in bytes.
+pub fn write(job: &Job<'_>, target: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<u64, Error> {
+    if job.generate.replace {
+        check_replaced(target)?;
+    }
+    let file = NewFile::begin(target, job.generate.replace)?;
+    fill(job, file.path(), days).map_err(|error| explain(error, target))?;
+    Ok(file.finish()?)
+}
+
+/// What is replaced must be a dashboard: a wrong path must not cost anyone another database.
+fn check_replaced(target: &Path) -> Result<(), Error> {
+    if target.metadata().is_ok_and(|data| data.is_file() && data.len() > 0) {
+        let connection = engine::sqlite::open_read_only(target)?;
+        if let Some(table) = unknown_sqlite_table(&connection)? {
+            return Err(Error::ForeignTable { path: target.display().to_string(), table });
+        }
+    }
+    Ok(())
+}
+
+fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
+    let mut connection = engine::sqlite::create(path)?;
+    // References are right by construction: checking them would cost more than writing the rows.
+    connection.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+         PRAGMA foreign_keys = OFF",
+    )?;
+    let interrupted = job.interrupted.clone();
+    let look = move || interrupted.load(Ordering::Relaxed);
+    connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+    let declarations =
+        if job.generate.as_found { Declarations::AsFound } else { Declarations::Own };
+
+    let transaction = connection.transaction()?;
+    for statement in create_tables(Dialect::Sqlite, declarations) {
+        transaction.execute(&statement, [])?;
+    }
+    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), [VERSION])?;
+    for table in SMALL_TABLES {
+        let mut insert = transaction.prepare(&insert_row(Dialect::Sqlite, table))?;
+        for row in job.dataset.rows(table) {
+            insert.execute(params_from_iter(row))?;
+        }
+    }
+    insert_facts(job, &transaction, days)?;
+    job.progress.set_message("indexes and statistics");
+    for statement in create_indexes(Dialect::Sqlite) {
+        transaction.execute(&statement, [])?;
+    }
+    transaction.execute("ANALYZE", [])?;
+    transaction.commit()?;
+    job.go_on()?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+fn insert_facts(
+    job: &Job<'_>,
+    connection: &Connection,
+    mut days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<(), Error> {
+    let mut insert = connection.prepare(&insert_row(Dialect::Sqlite, Table::Traffic))?;
+    while let Some(facts) = days.blocking_recv() {
+        job.go_on()?;
+        for fact in &facts {
+            insert.execute(fact.values())?;
+        }
+        job.progress.inc(facts.len() as u64);
+    }
+    Ok(())
+}
+
+fn explain(error: Error, target: &Path) -> Error {
+    let code = match &error {
+        Error::Sqlite(error) => error.sqlite_error_code(),
+        _ => None,
+    };
+    match code {
+        Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
+        Some(ErrorCode::DiskFull) => new_file::Error::DiskFull { path: target.to_owned() }.into(),
+        _ => error,
+    }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Integer(number) => ValueRef::Integer(i64::from(*number)),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Null => ValueRef::Null,
+        }))
+    }
+}

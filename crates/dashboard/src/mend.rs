@@ -1,0 +1,269 @@
+//! A dashboard's SQLite file as the article's author found his own, copied into one whose
+//! declarations tell the truth: what he did by hand before PostgreSQL would take his rows.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::ProgressBar;
+use rusqlite::{Connection, ErrorCode};
+
+use crate::new_file::{self, NewFile};
+use crate::schema::{
+    self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
+    create_tables, sqlite_declarations,
+};
+
+/// Why no mended file was made. Nothing is left behind then.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file has neither the declarations as found nor our own.
+    #[error("{path} cannot be mended: {reason}")]
+    Schema {
+        /// The file.
+        path: String,
+        /// What it is instead.
+        reason: Box<schema::Error>,
+    },
+    /// A value is longer than our own declaration, too.
+    #[error(
+        "{path} cannot be mended: {count} values of {table}.{column} are longer than {length} \
+         characters; shorten them first"
+    )]
+    TooLong {
+        /// The file.
+        path: String,
+        /// Where the values are.
+        table: &'static str,
+        /// Where the values are.
+        column: &'static str,
+        /// How many there are.
+        count: u32,
+        /// What fits.
+        length: u32,
+    },
+    /// The copy does not have the rows of the original.
+    #[error("table {table}: {found} rows were found, but {copied} copied; the copy is not kept")]
+    Incomplete {
+        /// The table.
+        table: &'static str,
+        /// Rows of the original.
+        found: u64,
+        /// Rows of the copy.
+        copied: u64,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+    /// The new file cannot be made.
+    #[error(transparent)]
+    NewFile(#[from] new_file::Error),
+    /// A file cannot be opened.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// SQLite refused something.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
+/// with our own; the number of rows copied.
+///
+/// # Errors
+/// [`Error`] says which; `mended` then does not exist.
+pub fn mend(
+    as_found: &Path,
+    mended: &Path,
+    progress: &ProgressBar,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<u64, Error> {
+    let original = engine::sqlite::open_read_only(as_found)?;
+    sqlite_declarations(&original).map_err(|error| Error::Schema {
+        path: as_found.display().to_string(),
+        reason: Box::new(error),
+    })?;
+    check_lengths(&original, as_found)?;
+    drop(original);
+    let file = NewFile::begin(mended, false)?;
+    let rows =
+        copy(as_found, file.path(), progress, interrupted).map_err(|error| match &error {
+            Error::Sqlite(reason) => match reason.sqlite_error_code() {
+                Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
+                Some(ErrorCode::DiskFull) => {
+                    new_file::Error::DiskFull { path: mended.to_owned() }.into()
+                }
+                _ => error,
+            },
+            _ => error,
+        })?;
+    file.finish()?;
+    Ok(rows)
+}
+
+fn check_lengths(original: &Connection, as_found: &Path) -> Result<(), Error> {
+    for table in TABLES {
+        for column in table.columns {
+            let ColumnType::Varchar(length) = column.column_type else { continue };
+            let (table, column) = (table.name.name(), column.name.name());
+            let sql = format!("SELECT count(*) FROM {table} WHERE length({column}) > {length}");
+            let count: u32 = original.query_row(&sql, [], |row| row.get(0))?;
+            if count > 0 {
+                let path = as_found.display().to_string();
+                return Err(Error::TooLong { path, table, column, count, length });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn copy(
+    as_found: &Path,
+    mended: &Path,
+    progress: &ProgressBar,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<u64, Error> {
+    let mut connection = engine::sqlite::create(mended)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF",
+    )?;
+    connection.execute("ATTACH ?1 AS found", [as_found.to_string_lossy()])?;
+    let look = interrupted.clone();
+    connection
+        .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.load(Ordering::Relaxed)))?;
+    let transaction = connection.transaction()?;
+    for statement in create_tables(Dialect::Sqlite, Declarations::Own) {
+        transaction.execute(&statement, [])?;
+    }
+    let mut rows = 0;
+    for table in TABLES {
+        progress.set_message(table.name.name());
+        rows += copy_table(&transaction, table)?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+    }
+    progress.set_message("indexes and statistics");
+    for statement in create_indexes(Dialect::Sqlite) {
+        transaction.execute(&statement, [])?;
+    }
+    transaction.execute("ANALYZE main", [])?;
+    transaction.commit()?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(rows)
+}
+
+/// In the order of the primary key, so that the copy is written from front to back.
+fn copy_table(connection: &Connection, table: &TableDefinition) -> Result<u64, Error> {
+    let name = table.name.name();
+    let columns = column_names(table.name).join(", ");
+    let key: Vec<_> = table.primary_key.iter().map(|column| column.name()).collect();
+    let copied = connection.execute(
+        &format!(
+            "INSERT INTO main.{name} ({columns}) SELECT {columns} FROM found.{name} ORDER BY {}",
+            key.join(", ")
+        ),
+        [],
+    )? as u64;
+    let count = |database: &str| -> Result<u64, rusqlite::Error> {
+        let sql = format!("SELECT count(*) FROM {database}.{name}");
+        connection.query_row(&sql, [], |row| row.get::<_, u32>(0)).map(u64::from)
+    };
+    let (found, written) = (count("found")?, count("main")?);
+    if copied != found || written != found {
+        return Err(Error::Incomplete { table: name, found, copied: copied.min(written) });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use engine::DatabaseUrl;
+
+    use super::*;
+    use crate::generate::{Generate, generate};
+
+    struct Place {
+        folder: tempfile::TempDir,
+        as_found: PathBuf,
+    }
+
+    impl Place {
+        fn new(as_found: bool) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("found.db");
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            generate(
+                &DatabaseUrl::Sqlite(path.clone()),
+                &Generate { as_found, ..Generate::scaled(0.001) },
+                runtime.handle(),
+                &ProgressBar::hidden(),
+                &Arc::new(AtomicBool::new(false)),
+            )
+            .unwrap();
+            Self { folder, as_found: path }
+        }
+
+        fn mend(&self) -> Result<u64, Error> {
+            let mended = self.folder.path().join("mended.db");
+            let interrupted = Arc::new(AtomicBool::new(false));
+            mend(&self.as_found, &mended, &ProgressBar::hidden(), &interrupted)
+        }
+
+        fn change(&self, sql: &str) {
+            Connection::open(&self.as_found).unwrap().execute_batch(sql).unwrap();
+        }
+
+        fn has_mended(&self) -> bool {
+            let names = self.folder.path().read_dir().unwrap();
+            names.map(|entry| entry.unwrap().file_name()).any(|name| name != "found.db")
+        }
+    }
+
+    #[test]
+    fn the_copy_has_our_declarations_and_the_same_rows() {
+        for as_found in [true, false] {
+            let place = Place::new(as_found);
+            let rows = place.mend().unwrap();
+            // 6,500 facts, 8 articles, 524 names, 1 version
+            assert_eq!(rows, 6_500 + 8 + 524 + 1);
+            let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
+            schema::check_sqlite(&copy).unwrap();
+            copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
+            for table in TABLES {
+                let name = table.name.name();
+                let sql = format!(
+                    "SELECT count(*) FROM (SELECT * FROM main.{name} EXCEPT SELECT * FROM found.{name})"
+                );
+                assert_eq!(copy.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn another_schema_and_values_that_do_not_fit_are_refused() {
+        let place = Place::new(true);
+        let long = "UPDATE articles SET slug = printf('%.*c', 513, 'x') WHERE id = 3";
+        place.change(long);
+        let refused = place.mend().unwrap_err().to_string();
+        assert!(refused.contains("1 values of articles.slug are longer than 512"), "{refused}");
+        place.change("ALTER TABLE teams ADD COLUMN city text");
+        let refused = place.mend().unwrap_err().to_string();
+        assert!(refused.contains("column teams.city is unknown"), "{refused}");
+        assert!(!place.has_mended());
+    }
+
+    #[test]
+    fn an_interruption_leaves_nothing_behind() {
+        let place = Place::new(true);
+        let mended = place.folder.path().join("mended.db");
+        let interrupted = Arc::new(AtomicBool::new(true));
+        let outcome = mend(&place.as_found, &mended, &ProgressBar::hidden(), &interrupted);
+        assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
+        assert!(!place.has_mended());
+    }
+}

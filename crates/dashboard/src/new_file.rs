@@ -1,0 +1,274 @@
+//! A SQLite file that exists whole or not at all: written under a temporary name beside its
+//! target, synced, then renamed. Whatever ends the writing early leaves the target as it was.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Why a new SQLite file cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is such a file already.
+    #[error("{} exists already; name another file, or replace it with --force", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file to be replaced is open elsewhere.
+    #[error("{} is in use; stop the program that has it open, then try again", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program is at the same work.
+    #[error("another program is just making {}; wait for it, or name another file", path.display())]
+    BeingMade {
+        /// The target of both.
+        path: PathBuf,
+    },
+    /// No room.
+    #[error(
+        "the disk is full: {} is not made; free some space, or name a file on another disk",
+        path.display()
+    )]
+    DiskFull {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The operating system refused something.
+    #[error("cannot {action} {}: {reason}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Of which file or folder.
+        path: PathBuf,
+        /// The system's words.
+        reason: io::Error,
+    },
+    /// The file to be replaced is no SQLite database, or cannot be opened.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+}
+
+/// A file in the making. Dropped before [`NewFile::finish`], it is removed.
+#[derive(Debug)]
+pub struct NewFile {
+    target: PathBuf,
+    part: PathBuf,
+    replace: bool,
+    /// The unfinished file, locked so that no other program of ours writes it at the same time.
+    /// After a crash the lock is gone and the next one begins it anew.
+    lock: File,
+    /// The folder of the target, if it was made for it.
+    made_folder: Option<PathBuf>,
+}
+
+impl NewFile {
+    /// Makes the empty temporary file. `replace` allows the target to exist, if it is a SQLite
+    /// database that nobody else has open; it is replaced only by [`NewFile::finish`].
+    ///
+    /// # Errors
+    /// [`Error`] says which.
+    pub fn begin(target: &Path, replace: bool) -> Result<Self, Error> {
+        if target.symlink_metadata().is_ok() {
+            if !replace {
+                return Err(Error::Exists { path: target.to_owned() });
+            }
+            settle(target)?;
+        }
+        let made_folder = make_folder(target)?;
+        let part = beside(target, ".part");
+        let lock = lock(&part).map_err(|error| match error {
+            TryLockError::WouldBlock => Error::BeingMade { path: target.to_owned() },
+            TryLockError::Error(reason) => Error::Io { action: "make", path: part.clone(), reason },
+        })?;
+        Ok(Self { target: target.to_owned(), part, replace, lock, made_folder })
+    }
+
+    /// Where to write. Every connection must be closed before [`NewFile::finish`].
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.part
+    }
+
+    /// Brings the file to the disk and gives it its name; its size in bytes.
+    ///
+    /// # Errors
+    /// The file cannot be synced or renamed, or its target has come into being meanwhile.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        let io_error = |action| {
+            let path = self.target.clone();
+            move |reason: io::Error| match reason.kind() {
+                io::ErrorKind::StorageFull => Error::DiskFull { path },
+                _ => Error::Io { action, path, reason },
+            }
+        };
+        self.lock.sync_all().map_err(io_error("write"))?;
+        let size = self.lock.metadata().map_err(io_error("write"))?.len();
+        if !self.replace && self.target.symlink_metadata().is_ok() {
+            return Err(Error::Exists { path: self.target.clone() });
+        }
+        // SQLite would take what an earlier file left behind for a part of this one.
+        for suffix in ["-wal", "-shm", "-journal"] {
+            remove(&beside(&self.target, suffix)).map_err(io_error("make"))?;
+        }
+        std::fs::rename(&self.part, &self.target).map_err(io_error("make"))?;
+        self.made_folder = None;
+        let folder = folder(&self.target);
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_error("sync"))?;
+        Ok(size)
+    }
+}
+
+impl Drop for NewFile {
+    /// Best effort: there is nobody left to tell. After [`NewFile::finish`] nothing is found.
+    fn drop(&mut self) {
+        let _ = remove(&self.part);
+        let _ = remove(&beside(&self.part, "-journal"));
+        if let Some(folder) = &self.made_folder {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+/// `dashboard.db.part` for `dashboard.db`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the folder of `target` if there is none; then it is returned.
+fn make_folder(target: &Path) -> Result<Option<PathBuf>, Error> {
+    let folder = folder(target);
+    if folder.is_dir() {
+        return Ok(None);
+    }
+    std::fs::create_dir_all(folder).map_err(|reason| Error::Io {
+        action: "make",
+        path: folder.to_owned(),
+        reason,
+    })?;
+    Ok(Some(folder.to_owned()))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Opens and locks the unfinished file, and empties it of what a killed program left.
+fn lock(part: &Path) -> Result<File, TryLockError> {
+    loop {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(part)
+            .map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        // The program that held the lock may have renamed the file before it let go of it.
+        let is_same = |found: std::fs::Metadata| {
+            file.metadata().is_ok_and(|ours| (ours.dev(), ours.ino()) == (found.dev(), found.ino()))
+        };
+        if part.symlink_metadata().is_ok_and(is_same) {
+            file.set_len(0).map_err(TryLockError::Error)?;
+            return Ok(file);
+        }
+    }
+}
+
+/// Makes sure that a file about to be replaced is a database, and that nobody has it open.
+fn settle(path: &Path) -> Result<(), Error> {
+    if path.metadata().is_ok_and(|data| data.is_file() && data.len() == 0) {
+        return Ok(());
+    }
+    let connection = engine::sqlite::open_existing(path)?;
+    // Leaving WAL mode needs the file for oneself, and takes its -wal and -shm away.
+    connection
+        .execute_batch(
+            "PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT",
+        )
+        .map_err(|error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                Error::InUse { path: path.to_owned() }
+            }
+            _ => Error::Engine(error.into()),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn dropped_early_it_leaves_nothing_not_even_its_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("data/dashboard.db");
+        let file = NewFile::begin(&target, false).unwrap();
+        assert_eq!(names(&home.path().join("data")), ["dashboard.db.part"]);
+        drop(file);
+        assert_eq!(names(home.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn two_programs_cannot_make_the_same_file() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("dashboard.db");
+        let first = NewFile::begin(&target, false).unwrap();
+        let second = NewFile::begin(&target, false);
+        assert!(matches!(second, Err(Error::BeingMade { .. })), "{second:?}");
+        first.finish().unwrap();
+        assert_eq!(names(home.path()), ["dashboard.db"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_begun_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("dashboard.db");
+        std::fs::write(beside(&target, ".part"), "half a database").unwrap();
+        std::fs::write(beside(&target, "-wal"), "of a file long gone").unwrap();
+        assert_eq!(NewFile::begin(&target, false).unwrap().finish().unwrap(), 0);
+        assert_eq!(names(home.path()), ["dashboard.db"]);
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_only_on_request_and_only_at_the_end() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("dashboard.db");
+        let old = rusqlite::Connection::open(&target).unwrap();
+        old.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE old (id)").unwrap();
+        let refused = |replace| NewFile::begin(&target, replace).unwrap_err();
+        assert!(matches!(refused(false), Error::Exists { .. }));
+        assert!(matches!(refused(true), Error::InUse { .. }));
+        drop(old);
+        drop(NewFile::begin(&target, true).unwrap());
+        let old = rusqlite::Connection::open(&target).unwrap();
+        old.execute("SELECT * FROM old", []).unwrap();
+        drop(old);
+        NewFile::begin(&target, true).unwrap().finish().unwrap();
+        assert_eq!(target.metadata().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_never_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("thesis.txt");
+        std::fs::write(&target, "years of work").unwrap();
+        let refused = NewFile::begin(&target, true).unwrap_err();
+        assert!(refused.to_string().contains("not a SQLite database"), "{refused}");
+    }
+}
