@@ -23,7 +23,7 @@ pub enum Error {
         /// The file.
         path: String,
         /// What it is instead.
-        reason: Box<schema::Error>,
+        reason: schema::Error,
     },
     /// A value is longer than our own declaration, too.
     #[error(
@@ -81,10 +81,8 @@ pub fn mend(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
     let original = engine::sqlite::open_read_only(as_found)?;
-    sqlite_declarations(&original).map_err(|error| Error::Schema {
-        path: as_found.display().to_string(),
-        reason: Box::new(error),
-    })?;
+    sqlite_declarations(&original)
+        .map_err(|reason| Error::Schema { path: as_found.display().to_string(), reason })?;
     check_lengths(&original, as_found)?;
     drop(original);
     let file = NewFile::begin(mended, false)?;

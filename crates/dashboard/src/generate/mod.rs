@@ -157,7 +157,7 @@ pub enum Error {
     NewFile(#[from] new_file::Error),
     /// The schema cannot be made, or is not ours to replace.
     #[error(transparent)]
-    Schema(Box<schema::Error>),
+    Schema(#[from] schema::Error),
     /// The database cannot be opened or reached.
     #[error(transparent)]
     Engine(#[from] engine::Error),
@@ -167,12 +167,6 @@ pub enum Error {
     /// PostgreSQL refused something.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
-}
-
-impl From<schema::Error> for Error {
-    fn from(error: schema::Error) -> Self {
-        Self::Schema(Box::new(error))
-    }
 }
 
 /// So that the ids of articles, and the rows of a day, stay far below 2^31.

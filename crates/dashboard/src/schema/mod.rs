@@ -10,6 +10,8 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
+use crate::new_file;
+
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub(crate) use check::{existing_postgres_table, unknown_sqlite_table};
 pub use definition::{
@@ -57,14 +59,26 @@ pub enum Error {
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL refused something.
-    #[error("PostgreSQL: {}", crate::schema::postgres_message(.0))]
+    #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(Box<engine::Error>),
     /// The new file cannot be made.
     #[error(transparent)]
-    NewFile(#[from] crate::new_file::Error),
+    NewFile(Box<new_file::Error>),
+}
+
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        Self::Engine(Box::new(error))
+    }
+}
+
+impl From<new_file::Error> for Error {
+    fn from(error: new_file::Error) -> Self {
+        Self::NewFile(Box::new(error))
+    }
 }
 
 /// The server's own words: `tokio_postgres` itself only says "db error".
