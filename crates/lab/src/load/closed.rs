@@ -27,10 +27,10 @@ pub enum Mode {
     Passes(u32),
     /// Every client walks rounds until `time` has passed since its own start, and until every
     /// client has finished `minimum_rounds`: those that are ahead go on meanwhile, so that the
-    /// last ones are not measured with fewer clients than were asked for. A request counts if and only if it was sent before that moment;
-    /// the one under way is waited for and counted. (To drop it would favour short requests; the
-    /// number of requests sent before a moment, plus the one under way, is a stopping time, so
-    /// their mean is unbiased by Wald's equation.)
+    /// last ones are not measured with fewer clients than were asked for. A request counts if and
+    /// only if it was sent before that moment; the one under way is waited for and counted.
+    /// (To drop it would favour short requests; the number of requests sent before a moment, plus
+    /// the one under way, is a stopping time, so their mean is unbiased by Wald's equation.)
     Steady {
         /// Length of the trial.
         time: Duration,
