@@ -86,6 +86,9 @@ pub struct Summary {
     pub seed: u64,
     /// Whether the declarations are those of the article's author.
     pub as_found: bool,
+    /// Slugs longer than the 256 characters that are declared as found: four, unless there are
+    /// fewer English articles.
+    pub long_slugs: usize,
     /// Size of the SQLite file; None for PostgreSQL.
     pub file_bytes: Option<u64>,
 }
@@ -226,6 +229,7 @@ pub fn generate(
         end: generate.end,
         seed: generate.seed,
         as_found: generate.as_found,
+        long_slugs: dataset.articles.iter().filter(|article| article.subject.is_long).count(),
         file_bytes: written?,
     })
 }

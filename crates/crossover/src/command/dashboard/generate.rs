@@ -1,0 +1,166 @@
+//! `crossover dashboard generate`.
+
+use std::time::Instant;
+
+use dashboard::generate::{Error, Generate, Summary, generate};
+use dashboard::query::Day;
+use engine::DatabaseUrl;
+use indicatif::{DecimalBytes, HumanCount};
+use serde::Serialize;
+
+use super::database::DatabaseArgument;
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+
+/// Fill a new database with the reference dataset; prints the digest of its rows.
+///
+/// The same seed, period and numbers give the same rows and the same digest on every machine, in
+/// SQLite and in PostgreSQL.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    database: DatabaseArgument,
+    /// Multiply articles and rows: 0.1 makes 800 articles and 650,000 rows
+    #[arg(long, default_value_t = 1.0, value_parser = scale, env = "CROSSOVER_SCALE")]
+    scale: f64,
+    /// Number of articles [default: 8,000 x scale]
+    #[arg(long, value_name = "N", value_parser = articles, env = "CROSSOVER_ARTICLES")]
+    articles: Option<u32>,
+    /// Number of rows of traffic; k, M and G are understood [default: 6,500,000 x scale]
+    #[arg(long, value_name = "N", value_parser = count, env = "CROSSOVER_ROWS")]
+    rows: Option<u64>,
+    /// First day of traffic [default: 2020-04-01]
+    #[arg(long, value_name = "DATE", value_parser = day, env = "CROSSOVER_START")]
+    start: Option<Day>,
+    /// Last day of traffic [default: 2022-06-26]
+    #[arg(long, value_name = "DATE", value_parser = day, env = "CROSSOVER_END")]
+    end: Option<Day>,
+    /// Other rows for every number [default: 1]
+    #[arg(long, value_name = "N", env = "CROSSOVER_SEED")]
+    seed: Option<u64>,
+    /// Declare slug and uuid as the author of the article found them in his SQLite file
+    #[arg(long, env = "CROSSOVER_AS_FOUND")]
+    as_found: bool,
+    /// Replace a dashboard that is there already, with all its rows and keys
+    #[arg(long, env = "CROSSOVER_FORCE")]
+    force: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale.is_finite() && scale > 0.0 => Ok(scale),
+        _ => Err("write a number above 0, such as 0.1".to_owned()),
+    }
+}
+
+/// Decimal multiples only: `k`, `M`, `G` are thousands.
+fn count(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.as_bytes().last() {
+        Some(b'k') => (&text[..text.len() - 1], 1_000),
+        Some(b'M') => (&text[..text.len() - 1], 1_000_000),
+        Some(b'G') => (&text[..text.len() - 1], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    number.ok_or_else(|| "write a whole number, such as 500000 or 500k".to_owned())
+}
+
+fn articles(text: &str) -> Result<u32, String> {
+    count(text)?.try_into().map_err(|_| "that is too many".to_owned())
+}
+
+fn day(text: &str) -> Result<Day, String> {
+    text.parse().map_err(|()| "write a date as 2021-01-31".to_owned())
+}
+
+impl Arguments {
+    fn wish(&self) -> Generate {
+        let reference = Generate::scaled(self.scale);
+        Generate {
+            articles: self.articles.unwrap_or(reference.articles),
+            rows: self.rows.unwrap_or(reference.rows),
+            start: self.start.unwrap_or(reference.start),
+            end: self.end.unwrap_or(reference.end),
+            seed: self.seed.unwrap_or(reference.seed),
+            as_found: self.as_found,
+            replace: self.force,
+        }
+    }
+}
+
+/// The summary together with where it was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    database: String,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    let started = Instant::now();
+    let progress = shared.progress("generate");
+    let runtime = shared.runtime().handle();
+    let written = generate(&database, &arguments.wish(), runtime, &progress, shared.interrupted());
+    progress.finish_and_clear();
+    let summary = written.map_err(|error| match error {
+        Error::Articles { .. }
+        | Error::EndBeforeStart { .. }
+        | Error::Rows { .. }
+        | Error::AsFoundPostgres => anyhow::Error::new(Usage(error.to_string())),
+        error => error.into(),
+    })?;
+    shared.say(&describe(&summary, &database, started));
+    match shared.output_format {
+        OutputFormat::Json => {
+            let database = database.to_string();
+            shared.print_json(&Written { database, summary: &summary })?;
+        }
+        OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{}\n", summary.digest))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(summary: &Summary, database: &DatabaseUrl, started: Instant) -> String {
+    let size =
+        summary.file_bytes.map_or_else(String::new, |bytes| format!(", {}", DecimalBytes(bytes)));
+    let as_found = match summary.as_found {
+        true => format!(
+            "\nas found: articles.uuid is declared integer, but holds UUID texts; articles.slug is \
+             declared varchar(256), but {} slugs are longer",
+            summary.long_slugs
+        ),
+        false => String::new(),
+    };
+    format!(
+        "{} articles and {} rows from {} to {}, seed {}, in {database}{size}; {:.1} s{as_found}",
+        HumanCount(summary.articles.into()),
+        HumanCount(summary.rows),
+        summary.start,
+        summary.end,
+        summary.seed,
+        started.elapsed().as_secs_f64(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_whole_and_decimal() {
+        assert_eq!(count("6500k"), Ok(6_500_000));
+        assert_eq!(count("2M"), Ok(2_000_000));
+        for wrong in ["", "k", "-1", "1.5M", "1Ki", "99999999999G"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+        assert!(articles("5G").is_err());
+    }
+
+    #[test]
+    fn a_scale_is_a_positive_number() {
+        assert_eq!(scale("0.1"), Ok(0.1));
+        for wrong in ["0", "-1", "nan", "inf", "a tenth"] {
+            assert!(scale(wrong).is_err(), "{wrong}");
+        }
+    }
+}
