@@ -133,6 +133,20 @@ impl EngineSource {
     }
 }
 
+/// Refuses `postgres:18[work_mem=1MB`, which would otherwise be a folder of a strange name.
+fn check_closed(text: &str) -> Result<(), Error> {
+    let Some((before, _)) = text.split_once('[') else { return Ok(()) };
+    match EngineSource::parse(before) {
+        Ok(EngineSource::Sqlite | EngineSource::Postgres(_) | EngineSource::Mariadb) => {
+            Err(Error::BadSettings {
+                text: text.to_owned(),
+                problem: "the bracket is not closed".to_owned(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The path with one leading slash instead of several, which would read as a URL.
 fn path_text(path: &Path) -> String {
     let text = path.display().to_string();
@@ -169,6 +183,7 @@ impl FromStr for EngineSpec {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let Some(inner) = text.strip_suffix(']') else {
+            check_closed(text)?;
             return Ok(Self { source: EngineSource::parse(text)?, settings: Settings::default() });
         };
         // The rightmost bracket after which a whole list can be read opens the settings: one

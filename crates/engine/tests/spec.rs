@@ -63,6 +63,8 @@ fn mistakes_are_named_with_the_way_out() {
     assert!(refusal("sqlite]").contains("there is no `[`"));
     assert!(refusal("postgres:18[work_mem]").contains("`work_mem` has no `=`"));
     assert!(refusal("postgres:18[a=1,a=2]").contains("`a` is given twice"));
+    assert!(refusal("postgres:18[work_mem=1MB").contains("not closed"));
+    assert!(refusal("sqlite[access=sql").contains("not closed"));
     assert!(refusal("postgres:18[a=b c]").contains("single quotes"));
     assert!(refusal("postgres:18[a='b]").contains("does not end"));
     assert!(refusal("postgres:18[a=1,]").contains("has no `=`"));

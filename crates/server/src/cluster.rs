@@ -57,10 +57,8 @@ impl Cluster {
         locations: &Locations,
         release: &Release,
         options: &StartOptions,
-        account: &Account,
     ) -> Result<Self, Error> {
         create_folder(&locations.clusters())?;
-        account.check_reach(&locations.clusters(), "CROSSOVER_DATA_DIR")?;
         // Held while folders appear, are locked and are swept, so that nobody sees one between.
         let _all = sweep::lock_all(locations)?;
         sweep::sweep(locations)?;
@@ -154,8 +152,8 @@ impl Cluster {
             false => &mut command,
         };
         if self.temporary {
-            // Nobody reads this after a crash of the machine.
-            command.arg("--no-sync");
+            // Not synced: nobody reads this after a crash of the machine.
+            command.arg("-N");
         }
         command.stdin(Stdio::null());
         let mut command = tokio::process::Command::from(command);
@@ -165,12 +163,8 @@ impl Cluster {
         if output.status.success() {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(&output.stderr);
-        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
-        Err(Error::Program {
-            program: program.display().to_string(),
-            reason: last.unwrap_or("no message").to_owned(),
-        })
+        let reason = reason_of_initdb(&String::from_utf8_lossy(&output.stderr));
+        Err(Error::Program { program: program.display().to_string(), reason })
     }
 
     /// Who may connect: everybody who reaches the socket (its folder is 0700), others only by
@@ -208,6 +202,16 @@ impl Drop for Cluster {
     }
 }
 
+/// The line that says why: the server's FATAL, else initdb's own error, else its last word.
+fn reason_of_initdb(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let fatal = lines().find_map(|line| line.split_once("FATAL:").map(|(_, reason)| reason));
+    let mut own = lines().filter_map(|line| line.strip_prefix("initdb: "));
+    let own = own.find(|line| !line.starts_with("warning") && !line.starts_with("hint"));
+    let own = own.map(|line| line.trim_start_matches("error: "));
+    fatal.or(own).or_else(|| lines().next_back()).unwrap_or("no message").trim().to_owned()
+}
+
 /// Removes a folder that may not be there. A process just killed may still write a last file, so
 /// a folder found not empty is tried again.
 pub(crate) fn remove_folder(path: &Path) -> Result<(), Error> {
@@ -239,4 +243,21 @@ fn directory_name(release: &Release, options: &StartOptions) -> String {
         digest.update(part);
     }
     format!("{}-{}", release.version, hexadecimal(&digest.finalize()[..6]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_initdb_is_the_line_that_says_why() {
+        let new = "initdb: warning: trust\ninitdb: error: could not write\ninitdb: removing data\n";
+        assert_eq!(reason_of_initdb(new), "could not write");
+        let old =
+            "initdb: unrecognized option '--x'\nTry \"initdb --help\" for more information.\n";
+        assert_eq!(reason_of_initdb(old), "unrecognized option '--x'");
+        let full = "FATAL:  could not write: No space left on device\nchild process exited\n\
+                    initdb: removing contents of data directory\n";
+        assert_eq!(reason_of_initdb(full), "could not write: No space left on device");
+    }
 }

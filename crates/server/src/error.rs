@@ -19,13 +19,13 @@ pub enum Error {
     Engine(#[from] engine::Error),
     /// Neither a cache, a network nor an installed server has the release.
     #[error(
-        "PostgreSQL {wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
+        "{wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
          connect to a network, name an installed one (postgres:PATH), or copy the cache folder \
          from a machine that has it",
         cache.display()
     )]
     Offline {
-        /// The release asked for.
+        /// The release asked for, as in `PostgreSQL 18`.
         wanted: String,
         /// Where fetched releases are kept.
         cache: PathBuf,
@@ -181,14 +181,14 @@ pub enum Error {
     #[error("servers can be bound to CPUs on Linux only: leave the CPUs out")]
     NoAffinity,
     /// The server ended before it took connections.
-    #[error("PostgreSQL {version} did not start: {reason} (its log: {})", log.display())]
+    #[error("PostgreSQL {version} did not start: {reason}{log}")]
     NotStarted {
         /// The release.
         version: String,
         /// Its last words.
         reason: String,
-        /// The whole log.
-        log: PathBuf,
+        /// ` (its log: PATH)`, or nothing if the log went with its temporary folder.
+        log: String,
     },
     /// A server that does not end.
     #[error("PostgreSQL (process {pid}) does not stop: end it by hand (kill -QUIT {pid})")]

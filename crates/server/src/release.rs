@@ -59,6 +59,7 @@ pub(crate) async fn resolve(
         return installed::in_folder(folder, account);
     }
     let wanted = &options.version;
+    account.check_reach(&locations.releases(), "CROSSOVER_CACHE_DIR")?;
     if let Some(release) = cached(locations, wanted) {
         return Ok(release);
     }
@@ -145,7 +146,7 @@ fn without_network(
 ) -> Result<Release, Error> {
     if let Some(release) = newest_fetched(locations, wanted) {
         let notice = format!(
-            "no network to ask for the newest PostgreSQL ({reason}): using {} from the cache",
+            "cannot ask for the newest PostgreSQL ({reason}): using {} from the cache",
             release.version
         );
         return Ok(Release { notice: Some(notice), ..release });
@@ -154,7 +155,8 @@ fn without_network(
     let matching = installed.iter().filter(|release| wanted.matches(&release.version));
     if let Some(release) = matching.max_by_key(|release| release.version.clone()) {
         let notice = format!(
-            "PostgreSQL {wanted} cannot be fetched ({reason}): using {} installed in {}",
+            "{} cannot be fetched ({reason}): using {} installed in {}",
+            described(wanted),
             release.version,
             release.binaries.display()
         );
@@ -165,7 +167,7 @@ fn without_network(
         .map(|release| format!("{} (postgres:{})", release.version, release.binaries.display()))
         .collect();
     Err(Error::Offline {
-        wanted: wanted.to_string(),
+        wanted: described(wanted),
         cache: locations.releases(),
         reason: reason.to_owned(),
         installed: if names.is_empty() {
@@ -174,6 +176,14 @@ fn without_network(
             format!("; installed: {}", names.join(", "))
         },
     })
+}
+
+/// `PostgreSQL 18` or `the newest PostgreSQL`, as in a sentence.
+fn described(wanted: &VersionRequest) -> String {
+    match wanted.is_newest() {
+        true => "the newest PostgreSQL".to_owned(),
+        false => format!("PostgreSQL {wanted}"),
+    }
 }
 
 /// Runs `work` unless or until SIGINT or SIGTERM arrives.

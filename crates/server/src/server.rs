@@ -49,10 +49,9 @@ impl PostgresServer {
         progress.set_message(format!("starting PostgreSQL {}", release.version));
         let cluster = {
             let (locations, release) = (locations.clone(), release.clone());
-            let (options, account) = (options.clone(), account.clone());
+            let options = options.clone();
             // Stopping an orphan may take a while.
-            let open = move || Cluster::open(&locations, &release, &options, &account);
-            blocking(open).await?
+            blocking(move || Cluster::open(&locations, &release, &options)).await?
         };
         let was_ready = cluster.prepare(&release, &options, &account, interrupted).await?;
         let mut server = launch(locations, &options, &account, release, cluster)?;
@@ -171,11 +170,12 @@ impl PostgresServer {
             }
             if !matches!(self.child.try_wait(), Ok(None)) {
                 let log = self.cluster.log_path();
-                return Err(Error::NotStarted {
-                    version: self.version.clone(),
-                    reason: postmaster::last_words(&log),
-                    log,
-                });
+                let reason = postmaster::last_words(&log);
+                let log = match self.cluster.temporary {
+                    true => String::new(),
+                    false => format!(" (its log: {})", log.display()),
+                };
+                return Err(Error::NotStarted { version: self.version.clone(), reason, log });
             }
             match config.connect(NoTls).await {
                 Ok((client, connection)) => {
@@ -230,8 +230,8 @@ async fn resolve(
     if let Some(cpus) = &options.cpus {
         affinity::check(cpus)?;
     }
+    account.check_reach(&locations.clusters(), "CROSSOVER_DATA_DIR")?;
     let release = release::resolve(locations, options, account, progress, interrupted).await?;
-    account.check_reach(&release.binaries, "CROSSOVER_CACHE_DIR")?;
     if options.tcp && release.version.components() < [10].as_slice() {
         return Err(Error::NoScram { version: release.version.to_string() });
     }

