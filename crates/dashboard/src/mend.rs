@@ -25,6 +25,12 @@ pub enum Error {
         /// What it is instead.
         reason: schema::Error,
     },
+    /// Both names are those of one file.
+    #[error("{path} cannot be mended into itself; name another file for the copy")]
+    SameFile {
+        /// The file.
+        path: String,
+    },
     /// A value is longer than our own declaration, too.
     #[error(
         "{path} cannot be mended: {count} values of {table}.{column} are longer than {length} \
@@ -70,13 +76,14 @@ pub enum Error {
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
-/// with our own; the number of rows copied.
+/// with our own; the number of rows copied. `replace` allows `mended` to be a dashboard already.
 ///
 /// # Errors
 /// [`Error`] says which; `mended` then does not exist.
 pub fn mend(
     as_found: &Path,
     mended: &Path,
+    replace: bool,
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
@@ -85,7 +92,10 @@ pub fn mend(
         .map_err(|reason| Error::Schema { path: as_found.display().to_string(), reason })?;
     check_lengths(&original, as_found)?;
     drop(original);
-    let file = NewFile::begin(mended, false)?;
+    if is_same_file(as_found, mended) {
+        return Err(Error::SameFile { path: mended.display().to_string() });
+    }
+    let file = NewFile::begin(mended, replace)?;
     let rows =
         copy(as_found, file.path(), progress, interrupted).map_err(|error| match &error {
             Error::Sqlite(reason) => match reason.sqlite_error_code() {
@@ -99,6 +109,10 @@ pub fn mend(
         })?;
     file.finish()?;
     Ok(rows)
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn check_lengths(original: &Connection, as_found: &Path) -> Result<(), Error> {
@@ -209,7 +223,7 @@ mod tests {
         fn mend(&self) -> Result<u64, Error> {
             let mended = self.folder.path().join("mended.db");
             let interrupted = Arc::new(AtomicBool::new(false));
-            mend(&self.as_found, &mended, &ProgressBar::hidden(), &interrupted)
+            mend(&self.as_found, &mended, false, &ProgressBar::hidden(), &interrupted)
         }
 
         fn change(&self, sql: &str) {
@@ -256,11 +270,21 @@ mod tests {
     }
 
     #[test]
+    fn the_original_is_never_replaced_by_its_copy() {
+        let place = Place::new(true);
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let itself = place.folder.path().join("./found.db");
+        let refused =
+            mend(&place.as_found, &itself, true, &ProgressBar::hidden(), &interrupted).unwrap_err();
+        assert!(matches!(refused, Error::SameFile { .. }), "{refused}");
+    }
+
+    #[test]
     fn an_interruption_leaves_nothing_behind() {
         let place = Place::new(true);
         let mended = place.folder.path().join("mended.db");
         let interrupted = Arc::new(AtomicBool::new(true));
-        let outcome = mend(&place.as_found, &mended, &ProgressBar::hidden(), &interrupted);
+        let outcome = mend(&place.as_found, &mended, false, &ProgressBar::hidden(), &interrupted);
         assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
         assert!(!place.has_mended());
     }

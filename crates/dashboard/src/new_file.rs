@@ -1,10 +1,13 @@
-//! A SQLite file that exists whole or not at all: written under a temporary name beside its
-//! target, synced, then renamed. Whatever ends the writing early leaves the target as it was.
+//! A dashboard's SQLite file that exists whole or not at all: written under a temporary name
+//! beside its target, synced, then renamed. Whatever ends the writing early leaves the target as
+//! it was, and only a dashboard is ever replaced.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::schema::{is_empty_sqlite_dashboard, unknown_sqlite_table};
 
 /// Why a new SQLite file cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +23,18 @@ pub enum Error {
     InUse {
         /// The file.
         path: PathBuf,
+    },
+    /// The file to be replaced is no dashboard.
+    #[error(
+        "{} also has a table {table}, which is not the dashboard's: it is not replaced; name \
+         another file",
+        path.display()
+    )]
+    ForeignTable {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: String,
     },
     /// Another program is at the same work.
     #[error("another program is just making {}; wait for it, or name another file", path.display())]
@@ -56,7 +71,7 @@ pub enum Error {
 pub struct NewFile {
     target: PathBuf,
     part: PathBuf,
-    replace: bool,
+    may_replace: bool,
     /// The unfinished file, locked so that no other program of ours writes it at the same time.
     /// After a crash the lock is gone and the next one begins it anew.
     lock: File,
@@ -65,17 +80,15 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Makes the empty temporary file. `replace` allows the target to exist, if it is a SQLite
-    /// database that nobody else has open; it is replaced only by [`NewFile::finish`].
+    /// Makes the empty temporary file. The target may be an empty dashboard, or with `replace` one
+    /// with rows, if nobody else has it open; it is replaced only by [`NewFile::finish`].
     ///
     /// # Errors
     /// [`Error`] says which.
     pub fn begin(target: &Path, replace: bool) -> Result<Self, Error> {
-        if target.symlink_metadata().is_ok() {
-            if !replace {
-                return Err(Error::Exists { path: target.to_owned() });
-            }
-            settle(target)?;
+        let may_replace = target.symlink_metadata().is_ok();
+        if may_replace {
+            settle(target, replace)?;
         }
         let made_folder = make_folder(target)?;
         let part = beside(target, ".part");
@@ -83,7 +96,7 @@ impl NewFile {
             TryLockError::WouldBlock => Error::BeingMade { path: target.to_owned() },
             TryLockError::Error(reason) => Error::Io { action: "make", path: part.clone(), reason },
         })?;
-        Ok(Self { target: target.to_owned(), part, replace, lock, made_folder })
+        Ok(Self { target: target.to_owned(), part, may_replace, lock, made_folder })
     }
 
     /// Where to write. Every connection must be closed before [`NewFile::finish`].
@@ -106,7 +119,7 @@ impl NewFile {
         };
         self.lock.sync_all().map_err(io_error("write"))?;
         let size = self.lock.metadata().map_err(io_error("write"))?.len();
-        if !self.replace && self.target.symlink_metadata().is_ok() {
+        if !self.may_replace && self.target.symlink_metadata().is_ok() {
             return Err(Error::Exists { path: self.target.clone() });
         }
         // SQLite would take what an earlier file left behind for a part of this one.
@@ -186,12 +199,23 @@ fn lock(part: &Path) -> Result<File, TryLockError> {
     }
 }
 
-/// Makes sure that a file about to be replaced is a database, and that nobody has it open.
-fn settle(path: &Path) -> Result<(), Error> {
+/// Makes sure that an existing file may be replaced and that nobody has it open. Another database
+/// than a dashboard is never replaced: a wrong path must not cost anyone his data.
+fn settle(path: &Path, replace: bool) -> Result<(), Error> {
+    let exists = || Error::Exists { path: path.to_owned() };
     if path.metadata().is_ok_and(|data| data.is_file() && data.len() == 0) {
-        return Ok(());
+        return if replace { Ok(()) } else { Err(exists()) };
     }
-    let connection = engine::sqlite::open_existing(path)?;
+    let connection = match engine::sqlite::open_existing(path) {
+        Err(_) if !replace => return Err(exists()),
+        opened => opened?,
+    };
+    if !replace && !is_empty_sqlite_dashboard(&connection) {
+        return Err(exists());
+    }
+    if let Some(table) = unknown_sqlite_table(&connection).map_err(engine::Error::from)? {
+        return Err(Error::ForeignTable { path: path.to_owned(), table });
+    }
     // Leaving WAL mode needs the file for oneself, and takes its -wal and -shm away.
     connection
         .execute_batch(
@@ -250,14 +274,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("dashboard.db");
         let old = rusqlite::Connection::open(&target).unwrap();
-        old.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE old (id)").unwrap();
+        old.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE blogs (id)").unwrap();
         let refused = |replace| NewFile::begin(&target, replace).unwrap_err();
         assert!(matches!(refused(false), Error::Exists { .. }));
         assert!(matches!(refused(true), Error::InUse { .. }));
         drop(old);
         drop(NewFile::begin(&target, true).unwrap());
         let old = rusqlite::Connection::open(&target).unwrap();
-        old.execute("SELECT * FROM old", []).unwrap();
+        old.execute("SELECT * FROM blogs", []).unwrap();
         drop(old);
         NewFile::begin(&target, true).unwrap().finish().unwrap();
         assert_eq!(target.metadata().unwrap().len(), 0);
@@ -270,5 +294,16 @@ mod tests {
         std::fs::write(&target, "years of work").unwrap();
         let refused = NewFile::begin(&target, true).unwrap_err();
         assert!(refused.to_string().contains("not a SQLite database"), "{refused}");
+    }
+
+    #[test]
+    fn a_database_with_other_tables_is_never_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("shop.db");
+        let shop = rusqlite::Connection::open(&target).unwrap();
+        shop.execute_batch("CREATE TABLE blogs (id); CREATE TABLE invoices (id)").unwrap();
+        drop(shop);
+        let refused = NewFile::begin(&target, true).unwrap_err();
+        assert!(matches!(refused, Error::ForeignTable { .. }), "{refused}");
     }
 }

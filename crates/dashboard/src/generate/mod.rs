@@ -141,17 +141,6 @@ pub enum Error {
         /// A table with rows.
         table: &'static str,
     },
-    /// The file to be replaced is no dashboard.
-    #[error(
-        "{path} also has a table {table}, which is not the dashboard's: it is not replaced; name \
-         another file"
-    )]
-    ForeignTable {
-        /// The file.
-        path: String,
-        /// The table.
-        table: String,
-    },
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,

@@ -13,8 +13,7 @@ use super::traffic::Fact;
 use super::{Error, Job};
 use crate::new_file::{self, NewFile};
 use crate::schema::{
-    Declarations, Dialect, TABLES, Table, VERSION, check_sqlite, create_indexes, create_tables,
-    insert_row, unknown_sqlite_table,
+    Declarations, Dialect, Table, VERSION, create_indexes, create_tables, insert_row,
 };
 
 /// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
@@ -22,37 +21,9 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Writes everything; the size of the file in bytes.
 pub fn write(job: &Job<'_>, target: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<u64, Error> {
-    let file = NewFile::begin(target, may_replace(target, job.generate.replace)?)?;
+    let file = NewFile::begin(target, job.generate.replace)?;
     fill(job, file.path(), days).map_err(|error| explain(error, target))?;
     Ok(file.finish()?)
-}
-
-/// Whether a file of this name may be replaced: an empty dashboard always, one with rows on
-/// request, another database never, since a wrong path must not cost anyone his data.
-fn may_replace(target: &Path, on_request: bool) -> Result<bool, Error> {
-    if !target.metadata().is_ok_and(|data| data.is_file() && data.len() > 0) {
-        return Ok(on_request);
-    }
-    if !on_request {
-        let connection = engine::sqlite::open_read_only(target);
-        return Ok(connection.is_ok_and(|connection| is_empty_dashboard(&connection)));
-    }
-    match unknown_sqlite_table(&engine::sqlite::open_read_only(target)?)? {
-        Some(table) => Err(Error::ForeignTable { path: target.display().to_string(), table }),
-        None => Ok(true),
-    }
-}
-
-/// As `dashboard init` leaves it.
-fn is_empty_dashboard(connection: &Connection) -> bool {
-    let is_empty = |table: Table| {
-        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", table.name());
-        connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false)
-    };
-    let tables = TABLES.iter().map(|table| table.name);
-    check_sqlite(connection).is_ok()
-        && matches!(unknown_sqlite_table(connection), Ok(None))
-        && tables.filter(|&table| table != Table::SchemaVersion).all(is_empty)
 }
 
 fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {

@@ -232,7 +232,7 @@ pub(crate) async fn existing_postgres_table(
 }
 
 /// A table in a SQLite database that is none of ours and none of SQLite's own.
-pub(crate) fn unknown_sqlite_table(connection: &Connection) -> Result<Option<String>, Error> {
+pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare(
         "SELECT lower(name) FROM sqlite_schema
          WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
@@ -240,4 +240,16 @@ pub(crate) fn unknown_sqlite_table(connection: &Connection) -> Result<Option<Str
     let names = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     let is_ours = |name: &String| TABLES.iter().any(|table| table.name.name() == name);
     Ok(names.into_iter().find(|name| !is_ours(name)))
+}
+
+/// Whether a SQLite database is as `dashboard init` leaves it.
+pub(crate) fn is_empty_sqlite_dashboard(connection: &Connection) -> bool {
+    let is_empty = |table: Table| {
+        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", table.name());
+        connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false)
+    };
+    let tables = TABLES.iter().map(|table| table.name);
+    check_sqlite(connection).is_ok()
+        && matches!(unknown_sqlite_table(connection), Ok(None))
+        && tables.filter(|&table| table != Table::SchemaVersion).all(is_empty)
 }
