@@ -1,0 +1,85 @@
+//! `crossover server` as a user types it: one thing on standard output, mistakes in one line with
+//! their exit code, nothing running afterwards.
+
+use std::os::unix::fs::PermissionsExt;
+
+use assert_cmd::Command;
+
+/// A data directory of its own; releases come from the shared cache.
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // As root the servers' account has to pass through.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open).unwrap();
+        Self { directory }
+    }
+
+    fn server(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("crossover").unwrap();
+        command.arg("server").args(arguments).env("CROSSOVER_DATA_DIR", self.directory.path());
+        command
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A failed test must not leave a server running.
+        let _ = self.server(&["stop", "--all"]).output();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_server_is_started_seen_reached_and_stopped() {
+    let place = Place::new();
+    let started = place.server(&["start", "postgres:18[work_mem=16MB]"]).assert().success();
+    let url = text(&started.get_output().stdout);
+    assert!(url.starts_with("postgresql://postgres@/crossover?host=/"), "{url}");
+    assert_eq!(url.lines().count(), 1);
+    assert!(text(&started.get_output().stderr).contains("work_mem = 16MB"));
+
+    let status = place.server(&["status", "--output-format", "json"]).assert().success();
+    let status: serde_json::Value = serde_json::from_slice(&status.get_output().stdout).unwrap();
+    assert_eq!(status[0]["url"], url.trim());
+    assert_eq!(status[0]["settings"]["work_mem"], "16MB");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let value = runtime.block_on(async {
+        let client = engine::postgres::connect(&url.trim().parse().unwrap()).await.unwrap();
+        let row = client.query_one("SHOW work_mem", &[]).await.unwrap();
+        row.get::<_, String>(0)
+    });
+    assert_eq!(value, "16MB");
+
+    let again = place.server(&["start", "postgres:18"]).assert().code(1);
+    assert!(text(&again.get_output().stderr).contains("already running"));
+    place.server(&["stop", "postgres:18"]).assert().success();
+    let status = place.server(&["status", "--output-format", "json"]).assert().success();
+    assert_eq!(text(&status.get_output().stdout), "[]\n");
+    place.server(&["stop", "postgres:18"]).assert().code(1);
+}
+
+#[test]
+fn mistakes_are_one_line_with_their_exit_code() {
+    let place = Place::new();
+    for (engine, code, expected) in [
+        ("postgers:18", 2, "did you mean `postgres`"),
+        ("postgres:18[work_mem=1MB", 2, "not closed"),
+        ("sqlite", 2, "not a server that Crossover starts"),
+        ("mariadb", 2, "not a server that Crossover starts"),
+        ("postgres:18[work_men=1MB]", 1, "did you mean `work_mem`"),
+        ("postgres:/nonexistent", 1, "/nonexistent is not a folder with PostgreSQL's programs"),
+    ] {
+        let refused = place.server(&["start", engine]).assert().code(code);
+        let message = text(&refused.get_output().stderr);
+        assert!(message.contains(expected), "{engine}: {message}");
+        assert!(refused.get_output().stdout.is_empty());
+    }
+}
