@@ -151,7 +151,7 @@ pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
     let mut message = report.message().to_owned();
     for part in [report.detail(), report.hint(), report.where_()].into_iter().flatten() {
         message.push_str("; ");
-        message.push_str(&part.replace('\n', " "));
+        message.push_str(part.replace('\n', " ").trim_end_matches('.'));
     }
     message
 }

@@ -52,8 +52,8 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
     {
         findings.push(judged.blocker(Misfit::Null, refused));
     }
-    findings.extend(judged.accident());
-    findings.extend(judged.changed_class());
+    // What became of accidental numbers says it all.
+    findings.extend(judged.accident().or_else(|| judged.changed_class()));
     findings.extend(judged.looks_like());
     findings
 }
@@ -165,6 +165,9 @@ impl Judged<'_> {
                 format!("repair them, or keep the bytes: {}", self.retype(&PostgresType::Bytea))
             }
             Misfit::TooLarge => "store such values outside the database".to_owned(),
+            Misfit::NotFinite if self.profile.texts > 0 => {
+                "repair them: the texts that they were are lost".to_owned()
+            }
             Misfit::NotFinite => self.retype(&PostgresType::DoublePrecision),
             _ => {
                 let better = self.better();
@@ -194,6 +197,10 @@ impl Judged<'_> {
             PostgresType::TimestampTz(6)
         } else if *blobs > 0 && integers + reals == 0 {
             PostgresType::Bytea
+        } else if matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)))
+            && texts + blobs == 0
+        {
+            PostgresType::Numeric(None)
         } else {
             match (fallback(self.profile), &self.field.postgres_type) {
                 // Fallen back to what was refused: the widest type of its kind.
@@ -260,12 +267,8 @@ impl Judged<'_> {
 
     /// Numbers in a column of dates that lie between 1973 and 2096.
     fn epoch(&self) -> Option<(&'static str, &'static str)> {
-        let moments = self.candidate.field.as_ref().is_some_and(|field| {
-            matches!(
-                field.postgres_type,
-                PostgresType::Date | PostgresType::Timestamp(_) | PostgresType::TimestampTz(_)
-            )
-        });
+        let tried = self.candidate.field.as_ref();
+        let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
         if !moments || texts + blobs > 0 {
             return None;
@@ -310,16 +313,17 @@ impl Judged<'_> {
     /// Values that fit, but come back as something else than they were.
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
-        let (count, message) = match &self.field.postgres_type {
+        let (count, what, becomes) = match &self.field.postgres_type {
             PostgresType::Text | PostgresType::Varchar(_) if integers + reals > 0 => {
-                (integers + reals, "numbers among the texts become text")
+                (integers + reals, "number", "among the texts becomes text")
             }
             PostgresType::Bytea if texts > 0 && blobs > 0 => {
-                (texts, "texts among the blobs become their bytes")
+                (texts, "text", "among the blobs becomes its bytes")
             }
             _ => return None,
         };
-        let message = format!("{} {message}", thousands(count));
+        let becomes = if count == 1 { becomes.to_owned() } else { several(becomes) };
+        let message = format!("{} {what}{} {becomes}", thousands(count), plural(count));
         let finding = self.finding(Severity::Warning, "class_changes", message, String::new());
         Some(finding.counted(count, Vec::new()))
     }
@@ -345,6 +349,11 @@ impl Judged<'_> {
         let finding = self.finding(Severity::Note, "narrower_type", message, fix);
         Some(finding.counted(self.profile.texts, Vec::new()))
     }
+}
+
+/// "becomes its" for several.
+fn several(becomes: &str) -> String {
+    becomes.replace("becomes its", "become their").replace("becomes", "become")
 }
 
 /// `s` unless there is exactly one.

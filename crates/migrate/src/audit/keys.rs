@@ -2,7 +2,6 @@
 
 use rusqlite::Connection;
 
-use super::column::plural;
 use super::finding::{Finding, Severity};
 use super::profile::{Example, Refused};
 use crate::Error;
@@ -74,9 +73,9 @@ pub fn findings(
         let orphans = orphans(source, connection, table, key, &schema.tables[parent], &columns)?;
         if orphans.count > 0 {
             let message = format!(
-                "{} row{} refer by ({names}) to rows of {} that do not exist",
+                "{} {} by ({names}) to rows of {} that do not exist",
                 thousands(orphans.count),
-                plural(orphans.count),
+                if orphans.count == 1 { "row refers" } else { "rows refer" },
                 key.parent
             );
             let fix = "delete or repair them, or add the missing rows";

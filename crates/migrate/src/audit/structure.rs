@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Severity};
 use crate::copy::{Field, default_expression};
-use crate::inspect::{Rowid, Schema, Table, shorten};
+use crate::inspect::{OtherKind, Rowid, Schema, Table, shorten};
 
 /// PostgreSQL cuts longer identifiers (NAMEDATALEN - 1).
 const LONGEST_NAME_BYTES: usize = 63;
@@ -13,12 +13,11 @@ const LARGEST_INDEX_ENTRY_BYTES: usize = 2704;
 
 /// Findings that hold whatever the target is: objects that are not tables.
 pub fn objects(schema: &Schema) -> Vec<Finding> {
-    let objects = schema.others.iter().map(|other| {
+    // Shadow tables belong to their virtual table, which is named.
+    let others = schema.others.iter().filter(|other| other.kind != OtherKind::ShadowTable);
+    let objects = others.map(|other| {
         let message = format!("a {} is not carried over", other.kind.name());
-        let fix = match other.kind {
-            crate::inspect::OtherKind::ShadowTable => "it belongs to its virtual table",
-            _ => "write its equal for PostgreSQL by hand",
-        };
+        let fix = "write its equal for PostgreSQL by hand";
         Finding::on_table(Severity::Warning, "not_carried_over", &other.name, message, fix)
     });
     objects.collect()

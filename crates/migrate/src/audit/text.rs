@@ -156,7 +156,7 @@ fn range(column: &ColumnReport) -> String {
     if profile.texts > 0 {
         let (characters, bytes) = (profile.longest_text_characters, profile.longest_value_bytes);
         let bytes = if characters == bytes { String::new() } else { format!(" ({bytes} bytes)") };
-        parts.push(format!("{characters} characters{bytes}"));
+        parts.push(format!("{characters} character{}{bytes}", plural(characters as u64)));
     } else if profile.blobs > 0 {
         parts.push(format!("{} bytes", profile.longest_value_bytes));
     }

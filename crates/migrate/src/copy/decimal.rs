@@ -48,6 +48,16 @@ impl Decimal {
         if zeros == self.digits.len() { 0 } else { (self.scale - zeros as i32).max(0) }
     }
 
+    /// Appends a form that is equal for equal numbers, however they are written.
+    pub fn write_canonical(&self, out: &mut Vec<u8>) {
+        let zeros = self.digits.iter().rev().take_while(|digit| **digit == 0).count();
+        let digits = &self.digits[..self.digits.len() - zeros];
+        let exponent = if digits.is_empty() { 0 } else { zeros as i32 - self.scale };
+        out.push(if self.negative { b'-' } else { b'+' });
+        out.extend(digits.iter().map(|digit| digit + b'0'));
+        out.extend_from_slice(format!("e{exponent}").as_bytes());
+    }
+
     /// Whether `numeric(precision, scale)` keeps the number whole: `Err(true)` if it is too large,
     /// `Err(false)` if it would be rounded.
     pub fn fits(&self, precision: u16, scale: u16) -> Result<(), bool> {
@@ -95,9 +105,46 @@ impl Decimal {
     }
 }
 
+/// The binary form as people write it; `None` if it is not one (or NaN or infinity).
+pub fn show(binary: &[u8]) -> Option<String> {
+    let words: Vec<u16> =
+        binary.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+    let [count, weight, sign, scale, groups @ ..] = words.as_slice() else { return None };
+    if usize::from(*count) != groups.len() || !matches!(sign, 0 | 0x4000) {
+        return None;
+    }
+    let group = |place: i32| {
+        let position = usize::try_from(i32::from(*weight as i16) - place).ok();
+        position.and_then(|position| groups.get(position)).copied().unwrap_or(0)
+    };
+    let highest = i32::from(*weight as i16).max(0);
+    let whole: String = (0..=highest).rev().map(|place| format!("{:04}", group(place))).collect();
+    let scale = usize::from(*scale);
+    let fraction: String =
+        (1..=scale.div_ceil(4) as i32).map(|place| format!("{:04}", group(-place))).collect();
+    let whole = whole.trim_start_matches('0');
+    let mut shown = String::from(if *sign == 0 { "" } else { "-" });
+    shown.push_str(if whole.is_empty() { "0" } else { whole });
+    if scale > 0 {
+        shown.push('.');
+        shown.push_str(&fraction[..scale]);
+    }
+    Some(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_shown_again() {
+        for text in ["0", "-1.50", "12345678.000012", "0.00001", "10000", "-99999999", "0.0"] {
+            let mut binary = Vec::new();
+            Decimal::parse(text).unwrap().write(&mut binary);
+            assert_eq!(show(&binary).as_deref(), Some(text));
+        }
+        assert_eq!(show(&[0, 0]), None);
+    }
 
     fn binary(text: &str) -> (i16, u16, u16, Vec<i16>) {
         let mut out = Vec::new();

@@ -1,8 +1,12 @@
 //! JSON as PostgreSQL takes it: a check before copying, and one canonical form for comparing,
 //! since jsonb sorts keys, drops blanks and keeps only the last of equal keys.
 
+use std::collections::BTreeMap;
+
 use serde::de::IgnoredAny;
 use serde_json::Value;
+
+use super::decimal::Decimal;
 
 /// Whether `text` is JSON that `json` takes.
 pub fn is_json(text: &str) -> bool {
@@ -28,46 +32,107 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-/// Appends a form that is equal for equal documents: keys sorted, numbers by value.
+/// Appends a form that is equal for equal documents: keys sorted, numbers by their exact value.
 pub fn canonical(text: &str, out: &mut Vec<u8>) {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) => write(&value, out),
+    let start = out.len();
+    let document = Document { rest: text };
+    if !is_json(text) || document.value(out).is_none() {
         // Not readable here (for example nested too deeply): compared as text.
-        Err(_) => out.extend_from_slice(text.as_bytes()),
+        out.truncate(start);
+        out.extend_from_slice(text.as_bytes());
     }
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.push(b'n'),
-        Value::Bool(value) => out.push(if *value { b't' } else { b'f' }),
-        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(integer), _) => out.extend_from_slice(format!("#{integer}").as_bytes()),
-            (None, float) => {
-                let float = float.unwrap_or_default();
-                if float.fract() == 0.0 && float.abs() < 9e15 {
-                    out.extend_from_slice(format!("#{}", float as i64).as_bytes());
-                } else {
-                    out.extend_from_slice(format!("#{float:?}").as_bytes());
+/// What is left of a document that is known to be valid and not too deep. serde_json's own values
+/// would round numbers to floats.
+struct Document<'a> {
+    rest: &'a str,
+}
+
+impl Document<'_> {
+    /// Writes the canonical form of the next value; what follows it.
+    fn value(mut self, out: &mut Vec<u8>) -> Option<Self> {
+        self = self.skip_blanks();
+        match self.rest.bytes().next()? {
+            b'{' => self.object(out),
+            b'[' => {
+                out.push(b'[');
+                let mut inside = self.after("[")?.skip_blanks();
+                while let Err(next) = inside.closed("]")? {
+                    inside = next.value(out)?;
                 }
+                let Ok(rest) = inside.closed("]")? else { return None };
+                out.push(b']');
+                Some(rest)
             }
-        },
-        Value::String(text) => string(text, out),
-        Value::Array(values) => {
-            out.push(b'[');
-            values.iter().for_each(|value| write(value, out));
-            out.push(b']');
-        }
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_unstable_by_key(|(key, _)| key.as_str());
-            out.push(b'{');
-            for (key, value) in members {
-                string(key, out);
-                write(value, out);
+            b'"' => {
+                let (text, rest) = self.string()?;
+                string(&text, out);
+                Some(rest)
             }
-            out.push(b'}');
+            _ => {
+                let ends = |byte: char| byte.is_ascii_whitespace() || ",]}".contains(byte);
+                let (word, rest) =
+                    self.rest.split_at(self.rest.find(ends).unwrap_or(self.rest.len()));
+                match Decimal::parse(word) {
+                    Some(number) => number.write_canonical(out),
+                    None => out.extend_from_slice(word.as_bytes()),
+                }
+                Some(Self { rest })
+            }
         }
+    }
+
+    /// Of equal keys the last counts, as jsonb has it.
+    fn object(self, out: &mut Vec<u8>) -> Option<Self> {
+        let mut members = BTreeMap::new();
+        let mut inside = self.after("{")?.skip_blanks();
+        while let Err(next) = inside.closed("}")? {
+            let (key, rest) = next.skip_blanks().string()?;
+            let mut value = Vec::new();
+            inside = rest.skip_blanks().after(":")?.value(&mut value)?;
+            members.insert(key, value);
+        }
+        let Ok(rest) = inside.closed("}")? else { return None };
+        out.push(b'{');
+        for (key, value) in members {
+            string(&key, out);
+            out.extend_from_slice(&value);
+        }
+        out.push(b'}');
+        Some(rest)
+    }
+
+    /// What follows the closing bracket (`Ok`), or the next element, past its comma (`Err`).
+    fn closed(&self, bracket: &str) -> Option<Result<Self, Self>> {
+        let here = Self { rest: self.rest }.skip_blanks();
+        if let Some(rest) = here.rest.strip_prefix(bracket) {
+            return Some(Ok(Self { rest }));
+        }
+        if here.rest.is_empty() {
+            return None;
+        }
+        let rest = here.rest.strip_prefix(',').unwrap_or(here.rest);
+        Some(Err(Self { rest }))
+    }
+
+    fn string(&self) -> Option<(String, Self)> {
+        let mut escaped = false;
+        let end = self.rest.bytes().skip(1).position(|byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        })?;
+        let (text, rest) = self.rest.split_at(end + 2);
+        Some((serde_json::from_str(text).ok()?, Self { rest }))
+    }
+
+    fn after(&self, mark: &str) -> Option<Self> {
+        self.rest.strip_prefix(mark).map(|rest| Self { rest })
+    }
+
+    fn skip_blanks(self) -> Self {
+        Self { rest: self.rest.trim_start() }
     }
 }
 
@@ -91,6 +156,12 @@ mod tests {
         assert_eq!(form(r#"{"b": 1.0, "a":[1,"é"]}"#), form("{\"a\":[1,\"\\u00e9\"],\"b\":1}"));
         assert_ne!(form(r#"["ab","c"]"#), form(r#"["a","bc"]"#));
         assert_ne!(form("1"), form("\"1\""));
+        assert_eq!(form(" [ ] "), form("[]"));
+        assert_eq!(form(r#"{"a":1,"a":{ }}"#), form(r#"{"a":{}}"#));
+        assert_eq!(form("[1.50e2,-0]"), form("[150 , 0]"));
+        // Beyond what a float can tell apart.
+        assert_ne!(form("10000000000000000001"), form("10000000000000000002"));
+        assert_eq!(form(r#"["\"]","x"]"#), form(r#"[ "\u0022]" ,"x"]"#));
     }
 
     #[test]

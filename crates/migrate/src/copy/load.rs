@@ -13,7 +13,7 @@ use tokio_postgres::{Client, CopyInSink};
 
 use super::encode::encode;
 use super::matching::Matched;
-use super::misfit::{BadRow, Misfit};
+use super::misfit::{BadRow, Misfit, StorageClass};
 use crate::inspect::{Shown, Source, Table, quoted};
 use crate::{Error, Watch};
 
@@ -200,24 +200,38 @@ impl<'a> RowEncoder<'a> {
     }
 
     fn refusal(&self, row: &Row<'_>, position: usize, value: String, misfit: Misfit) -> Error {
-        let (table, column) = (&self.load.table, self.columns[position]);
-        let fields = &self.load.matched.columns;
-        let type_name = fields
-            .iter()
-            .find(|each| each.source == column)
-            .map_or_else(String::new, |each| each.field.postgres_type.to_string());
-        let name = &table.columns[column].name;
+        let (load, column) = (self.load, self.columns[position]);
+        let Some(target) = load.matched.written().nth(position) else {
+            return Error::Worker("a column without a target".to_owned());
+        };
+        let name = &load.table.columns[column].name;
+        let fix = match misfit {
+            Misfit::TooLong { characters, .. } => format!(
+                "widen it in the target: ALTER TABLE {} ALTER COLUMN {} TYPE varchar({})",
+                load.matched.relation,
+                quoted(&target.name),
+                characters.next_power_of_two()
+            ),
+            Misfit::Unreadable(StorageClass::Integer | StorageClass::Real)
+                if target.field.postgres_type.is_moment() =>
+            {
+                format!(
+                    "say how numbers are read, for example --map '{}.{name}={} using \
+                     epoch_seconds'",
+                    load.table.name, target.field.postgres_type
+                )
+            }
+            _ => "repair the value, or alter the column in the target: crossover audit --target \
+                  lists every such value and the type that fits"
+                .to_owned(),
+        };
         Error::Row(Box::new(BadRow {
-            table: table.name.clone(),
-            row: table.row_name(row, &self.columns),
+            table: load.table.name.clone(),
+            row: load.table.row_name(row, &self.columns),
             column: name.clone(),
             value,
-            reason: misfit.explain(&type_name),
-            fix: format!(
-                "repair the value, or change the column's type (crossover audit names all such \
-                 rows and the type for {}.{name})",
-                table.name
-            ),
+            reason: misfit.explain(&target.field.postgres_type.to_string()),
+            fix,
         }))
     }
 

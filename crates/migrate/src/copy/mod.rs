@@ -1,7 +1,7 @@
 //! The move itself: schema, rows by binary COPY, keys and indexes, in one transaction.
 
 mod catalog;
-mod decimal;
+pub(crate) mod decimal;
 mod encode;
 pub(crate) mod json;
 mod load;

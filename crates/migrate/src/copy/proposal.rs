@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::encode::Field;
 use super::schema::statements;
 use crate::audit::Finding;
-use crate::inspect::{Schema, quoted};
+use crate::inspect::{OtherKind, Schema, quoted};
 
 /// Releases are named only where the statements differ; the proposal is for current ones.
 const CURRENT_VERSION: i32 = 180_000;
@@ -39,7 +39,7 @@ pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) ->
     for sql in statements.keys.iter().chain(&statements.foreign_keys) {
         let _ = writeln!(script, "{sql};");
     }
-    for other in &schema.others {
+    for other in schema.others.iter().filter(|other| other.kind != OtherKind::ShadowTable) {
         let (kind, name) = (other.kind.name(), quoted(&other.name));
         let _ = writeln!(script, "-- not carried over: {kind} {}", name.replace('\n', " "));
     }

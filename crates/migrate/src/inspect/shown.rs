@@ -23,7 +23,8 @@ impl Display for Shown<'_> {
                     write!(formatter, "{byte:02x}")?;
                 }
                 let more = if bytes.len() > SHOWN_CHARACTERS / 4 { "..." } else { "" };
-                write!(formatter, "{more}' ({} bytes)", thousands(bytes.len() as u64))
+                let plural = if bytes.len() == 1 { "" } else { "s" };
+                write!(formatter, "{more}' ({} byte{plural})", thousands(bytes.len() as u64))
             }
         }
     }

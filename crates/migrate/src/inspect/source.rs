@@ -122,6 +122,7 @@ impl Source {
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
+    refuse_truncated(path)?;
     let connection = match engine::sqlite::open_read_only(path) {
         Ok(connection) => connection,
         Err(error @ engine::Error::CannotOpen { .. }) => {
@@ -137,7 +138,6 @@ fn open(path: &Path) -> Result<Connection, Error> {
         )
         .and_then(|()| connection.busy_timeout(LOCK_WAIT))
         .map_err(|error| sqlite_error(path, error))?;
-    refuse_truncated(path)?;
     Ok(connection)
 }
 
@@ -168,6 +168,9 @@ fn wal_path(path: &Path) -> PathBuf {
 /// stands beside the file, pages may rightly be missing from it.
 fn refuse_truncated(path: &Path) -> Result<(), Error> {
     let (Some(header), Ok(file)) = (header(path), path.metadata()) else { return Ok(()) };
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Ok(());
+    }
     let number = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };

@@ -46,10 +46,7 @@ pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> Field
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
         Some(tried) => {
-            let moments = matches!(
-                tried.postgres_type,
-                PostgresType::Date | PostgresType::Timestamp(_) | PostgresType::TimestampTz(_)
-            );
+            let moments = tried.postgres_type.is_moment();
             let looks = &profile.looks;
             let all = |count: u64| moments && count == profile.texts && profile.only_texts();
             if all(looks.dates + looks.timestamps) {

@@ -97,6 +97,11 @@ impl PostgresType {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
     }
 
+    /// Whether values are dates or timestamps.
+    pub fn is_moment(&self) -> bool {
+        matches!(self, Self::Date | Self::Timestamp(_) | Self::TimestampTz(_))
+    }
+
     /// Whether values are text without further form.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Text | Self::Varchar(_))

@@ -40,12 +40,8 @@ impl FromStr for Mapping {
                 (type_name, Some(reading))
             }
         };
-        let postgres_type = type_name.parse().map_err(wrong)?;
-        let moment = matches!(
-            postgres_type,
-            PostgresType::Date | PostgresType::Timestamp(_) | PostgresType::TimestampTz(_)
-        );
-        if reading.is_some() && !moment {
+        let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
+        if reading.is_some() && !postgres_type.is_moment() {
             return Err(wrong("`using` is for date, timestamp and timestamptz".to_owned()));
         }
         let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio_postgres::Client;
 
-use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket};
+use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
 use super::field::show;
 use super::rows;
 use crate::copy::Matched;
@@ -53,8 +53,16 @@ pub struct ColumnDifference {
     pub target: String,
 }
 
-/// Rows of the looked-at buckets by key: each with its fields, equal keys one after another.
-type Rows = HashMap<u64, Vec<Vec<Vec<u8>>>>;
+/// Rows of the looked-at buckets by key.
+type Rows = HashMap<u64, Vec<Kept>>;
+
+/// A row kept for comparison.
+struct Kept {
+    /// Its fields in their one form: these are compared.
+    canonical: Vec<Vec<u8>>,
+    /// Its fields as they came: these are shown.
+    raw: Vec<Vec<u8>>,
+}
 
 /// Finds rows that differ, at most 20.
 pub async fn differences(
@@ -108,8 +116,9 @@ impl<'a> Collector<'a> {
         self.row.read(self.shape, tuple)?;
         let key = self.row.key(self.shape);
         if self.looked_at.contains(&bucket(key)) {
-            let fields = (0..self.shape.forms.len()).map(|place| keep(self.row.field(place)));
-            rows.entry(key).or_default().push(fields.collect());
+            let canonical = (0..self.shape.forms.len()).map(|place| keep(self.row.field(place)));
+            let (canonical, raw) = (canonical.collect(), fields(tuple).map(keep).collect());
+            rows.entry(key).or_default().push(Kept { canonical, raw });
         }
         Ok(())
     }
@@ -131,7 +140,7 @@ fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> 
     let mut found = Vec::new();
     for (key, mut rows) in source {
         let mut others = target.remove(&key).unwrap_or_default();
-        rows.retain(|row| match others.iter().position(|other| other == row) {
+        rows.retain(|row| match others.iter().position(|other| other.canonical == row.canonical) {
             Some(place) => {
                 others.swap_remove(place);
                 false
@@ -154,30 +163,28 @@ fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> 
     found
 }
 
-fn key_of(matched: &Matched, shape: &Shape, row: &[Vec<u8>]) -> String {
+fn key_of(matched: &Matched, shape: &Shape, row: &Kept) -> String {
     let parts = shape.key.iter().take(8).map(|&place| {
         let column = &matched.columns[place];
-        format!("{} {}", column.name, show(&column.field.postgres_type, &row[place]))
+        format!("{} {}", column.name, show(&column.field.postgres_type, &row.raw[place]))
     });
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn one_sided(
-    kind: DifferenceKind,
-    matched: &Matched,
-    shape: &Shape,
-    row: &[Vec<u8>],
-) -> Difference {
+fn one_sided(kind: DifferenceKind, matched: &Matched, shape: &Shape, row: &Kept) -> Difference {
     Difference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
 }
 
-fn changed(matched: &Matched, shape: &Shape, row: &[Vec<u8>], other: &[Vec<u8>]) -> Difference {
-    let columns =
-        matched.columns.iter().enumerate().filter(|(place, _)| row[*place] != other[*place]);
+fn changed(matched: &Matched, shape: &Shape, row: &Kept, other: &Kept) -> Difference {
+    let columns = matched
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| row.canonical[*place] != other.canonical[*place]);
     let columns = columns.map(|(place, column)| ColumnDifference {
         column: column.name.clone(),
-        source: show(&column.field.postgres_type, &row[place]),
-        target: show(&column.field.postgres_type, &other[place]),
+        source: show(&column.field.postgres_type, &row.raw[place]),
+        target: show(&column.field.postgres_type, &other.raw[place]),
     });
     Difference {
         kind: DifferenceKind::Changed,

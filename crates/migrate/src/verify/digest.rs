@@ -133,6 +133,17 @@ impl<'a> Hasher<'a> {
     }
 }
 
+/// The fields of a tuple, each with its length in front.
+pub fn fields(tuple: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = tuple;
+    std::iter::from_fn(move || {
+        let (_, after) = split_field(rest)?;
+        let (field, after) = rest.split_at(rest.len() - after.len());
+        rest = after;
+        Some(field)
+    })
+}
+
 /// The first field of a tuple (`None` inside for NULL) and what follows.
 fn split_field(tuple: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (length, rest) = tuple.split_first_chunk::<4>()?;

@@ -4,7 +4,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
 
-use crate::copy::json;
+use crate::copy::{decimal, json};
 use crate::inspect::{Shown, shorten};
 use crate::mapping::PostgresType;
 use rusqlite::types::ValueRef;
@@ -92,7 +92,9 @@ pub fn show(postgres_type: &PostgresType, field: &[u8]) -> String {
             let moment = start.checked_add(integer(bytes).microseconds());
             moment.ok().map(|moment| moment.to_string())
         }
-        (PostgresType::Bytea | PostgresType::Numeric(_) | PostgresType::Time(_), _) => {
+        (PostgresType::Numeric(_), _) => decimal::show(bytes),
+        (PostgresType::Jsonb, 1..) => Some(shorten(&String::from_utf8_lossy(&bytes[1..]))),
+        (PostgresType::Bytea | PostgresType::Time(_), _) => {
             Some(Shown(ValueRef::Blob(bytes)).to_string())
         }
         _ => None,

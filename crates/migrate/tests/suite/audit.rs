@@ -1,0 +1,176 @@
+//! What the audit says, word by word, and that it says it from one snapshot.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use migrate::{AuditOptions, Severity};
+
+use crate::support::{File, Target, rules};
+
+/// The article's two faults: slugs longer than declared, UUIDs in a column declared integer.
+pub fn as_found() -> File {
+    let file = File::new(
+        "CREATE TABLE articles(id INTEGER PRIMARY KEY, uuid INTEGER NOT NULL UNIQUE, \
+             slug VARCHAR(256) NOT NULL, original_id INTEGER REFERENCES articles(id)); \
+         CREATE TABLE traffic(day INTEGER NOT NULL, article_id INTEGER NOT NULL \
+             REFERENCES articles(id), pageviews INTEGER NOT NULL, \
+             PRIMARY KEY(day, article_id)) WITHOUT ROWID; \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) \
+         INSERT INTO articles SELECT i, \
+             printf('%08x-0000-4000-8000-%012x', i, i * 7), \
+             'how-to-' || i, CASE WHEN i % 8 = 0 THEN i / 2 END FROM n; \
+         INSERT INTO traffic SELECT 18000, id, id % 90 FROM articles;",
+    );
+    file.run(
+        "UPDATE articles SET slug = 'how-to-' || substr(hex(zeroblob(200)), 1, 250 + id % 50) \
+         WHERE id IN (11, 4711, 7044, 7999)",
+    );
+    file
+}
+
+#[test]
+fn names_the_two_faults_of_the_article_plainly() {
+    let file = as_found();
+    let report = file.audit(&[]).unwrap();
+    assert!(report.blocks());
+    insta::assert_snapshot!(file.audit_text(&[]));
+}
+
+#[test]
+fn the_cure_that_it_names_cures() {
+    let file = as_found();
+    let cured = file.audit(&["articles.slug=varchar(512)", "articles.uuid=uuid"]).unwrap();
+    assert!(!cured.blocks(), "{}", cured.to_text());
+}
+
+/// Everything else that SQLite holds and PostgreSQL does not.
+fn everything() -> File {
+    let file = File::new(
+        "CREATE TABLE parents(a TEXT, b INT, PRIMARY KEY(a, b)); \
+         INSERT INTO parents VALUES ('x', 1), (NULL, 2); \
+         CREATE TABLE children(id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT, b INT, \
+             gone INT REFERENCES nowhere(id), \
+             FOREIGN KEY(a, b) REFERENCES parents(a, b) DEFERRABLE INITIALLY DEFERRED); \
+         INSERT INTO children(a, b) VALUES ('x', 1), ('y', 1), ('y', NULL); \
+         CREATE TABLE kinds(n SMALLINT CHECK (n <> 7), r INTEGER, d DATE, at DATETIME, \
+             flag BOOLEAN, code STRING, uuid UUID, j JSON, amount DECIMAL(6,2), \
+             name TEXT COLLATE NOCASE DEFAULT (lower('X')), payload BLOB, \
+             doubled INT GENERATED ALWAYS AS (n * 2) STORED); \
+         CREATE INDEX kinds_name ON kinds(name) WHERE n > 0; \
+         CREATE UNIQUE INDEX kinds_lower ON kinds(lower(name)); \
+         CREATE VIEW some AS SELECT 1; \
+         CREATE TRIGGER watch AFTER INSERT ON kinds BEGIN SELECT 1; END; \
+         CREATE VIRTUAL TABLE search USING fts5(body); \
+         CREATE TABLE strictly(a INT) STRICT; \
+         CREATE TABLE \"a name of more than sixty-three bytes, which PostgreSQL would cut off\"(a); \
+         INSERT INTO kinds(n, r, d, at, flag, code, uuid, j, amount, name, payload) VALUES \
+             (1, 2, '2021-02-28', 1614834367, 1, '007', '00000000-0000-0000-0000-000000000001', \
+              '{\"a\": 1}', 12.34, 'a', x'00'), \
+             (40000, 2.5, '2021-02-29', 1714834367, 2, 'abc', '7e999', '[', 12345.6, \
+              CAST(x'61ff' AS TEXT), 'text'), \
+             (2, 'many', '2021-03-01', 1814834367, 'yes', 8, NULL, NULL, 0.125, \
+              'nul' || char(0), x'');",
+    );
+    file.run("ANALYZE");
+    file
+}
+
+#[test]
+fn names_everything_that_sqlite_holds_and_postgresql_does_not() {
+    insta::assert_snapshot!(everything().audit_text(&[]));
+}
+
+#[test]
+fn the_proposed_schema_has_a_comment_at_every_decision() {
+    let file = everything();
+    insta::assert_snapshot!(file.audit(&[]).unwrap().proposed_schema);
+}
+
+#[tokio::test]
+async fn judges_against_the_tables_of_a_target() {
+    let file = as_found();
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE articles(id int PRIMARY KEY, uuid int NOT NULL, slug varchar(256), \
+                 original_id smallint); \
+             CREATE TABLE traffic(day int, article_id int, pageviews smallint)",
+        )
+        .await;
+    let catalog = migrate::read_catalog(&target.url, None).await.unwrap();
+    let options = AuditOptions { target: Some(catalog), ..AuditOptions::default() };
+    let report = migrate::audit(
+        &file.path,
+        &options,
+        &indicatif::ProgressBar::hidden(),
+        &AtomicBool::new(false),
+    )
+    .unwrap();
+    let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    // The cure can be pasted.
+    target
+        .run(
+            "ALTER TABLE articles ALTER COLUMN uuid TYPE uuid USING NULL::uuid; \
+             ALTER TABLE articles ALTER COLUMN slug TYPE varchar(512)",
+        )
+        .await;
+}
+
+#[test]
+fn reads_one_snapshot_while_another_program_writes() {
+    let file = File::new(
+        "PRAGMA journal_mode = wal; CREATE TABLE a(i INTEGER PRIMARY KEY, t TEXT); \
+         CREATE TABLE b(i INTEGER PRIMARY KEY, t TEXT); CREATE TABLE c(i INTEGER PRIMARY KEY); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+         INSERT INTO a SELECT i, hex(i) FROM n; INSERT INTO b SELECT * FROM a; \
+         INSERT INTO c SELECT i FROM a",
+    );
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let connection = file.connection();
+            let mut written = 0;
+            while !stop.load(Ordering::Relaxed) {
+                connection
+                    .execute_batch(
+                        "BEGIN; INSERT INTO a(t) VALUES('x'); INSERT INTO b(t) VALUES('x'); \
+                         INSERT INTO c DEFAULT VALUES; COMMIT",
+                    )
+                    .unwrap();
+                written += 1;
+            }
+            written
+        });
+        for _ in 0..10 {
+            let report = file.audit(&[]).unwrap();
+            let rows: Vec<u64> = report.tables.iter().map(|table| table.rows).collect();
+            assert!(rows[0] >= 20_000 && rows.iter().all(|each| *each == rows[0]), "{rows:?}");
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(writer.join().unwrap() > 0);
+    });
+}
+
+#[test]
+fn a_rule_that_fits_nothing_is_refused() {
+    let file = as_found();
+    let refused = |rule| file.audit(&[rule]).unwrap_err().to_string();
+    insta::assert_snapshot!([refused("articles.slog=text"), refused("article.*=text")].join("\n"));
+}
+
+#[test]
+fn a_selection_leaves_tables_out_and_says_so_where_keys_refer_to_them() {
+    let file = as_found();
+    let options = AuditOptions {
+        selection: migrate::Selection { tables: vec!["tr*".into()], excluded: vec![] },
+        rules: rules(&[]),
+        target: None,
+    };
+    let (progress, interrupted) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
+    let report = migrate::audit(&file.path, &options, &progress, &interrupted).unwrap();
+    assert_eq!(report.tables.len(), 1);
+    let warnings: Vec<_> =
+        report.findings.iter().filter(|each| each.severity == Severity::Warning).collect();
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0].kind, "foreign_key_not_carried_over");
+}

@@ -1,0 +1,94 @@
+//! Files that are not what they should be: one clear line each.
+
+use std::io::{Seek as _, SeekFrom, Write as _};
+
+use crate::support::{File, Target, data_only};
+
+fn some_rows() -> File {
+    File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
+         INSERT INTO t SELECT i, hex(zeroblob(20)) FROM n",
+    )
+}
+
+#[test]
+fn damaged_files_are_named_with_the_way_out() {
+    let truncated = some_rows();
+    let length = truncated.path.metadata().unwrap().len();
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&truncated.path)
+        .unwrap()
+        .set_len(length / 2)
+        .unwrap();
+
+    let damaged = some_rows();
+    let mut file = std::fs::OpenOptions::new().write(true).open(&damaged.path).unwrap();
+    file.seek(SeekFrom::Start(4096)).unwrap();
+    file.write_all(&[0xee; 40_960]).unwrap();
+
+    let encrypted = some_rows();
+    std::fs::write(&encrypted.path, [0x5a; 8192]).unwrap();
+
+    let empty = some_rows();
+    std::fs::write(&empty.path, []).unwrap();
+
+    let missing = some_rows();
+    std::fs::remove_file(&missing.path).unwrap();
+
+    let texts: Vec<String> = [truncated, damaged, encrypted, empty, missing]
+        .iter()
+        .map(|file| file.plain(&file.audit(&[]).unwrap_err().to_string()))
+        .collect();
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn rows_that_are_still_in_the_wal_are_read() {
+    let file = File::new("PRAGMA journal_mode = wal; CREATE TABLE t(a INT)");
+    // The writer stays open, so nothing is checkpointed.
+    let writer = file.connection();
+    writer.execute_batch("INSERT INTO t VALUES (1), (2)").unwrap();
+    let report = file.audit(&[]).unwrap();
+    assert_eq!(report.tables[0].rows, 2);
+    drop(writer);
+}
+
+#[test]
+fn a_file_without_tables_has_nothing_to_refuse() {
+    let file = File::new("CREATE VIEW v AS SELECT 1");
+    let report = file.audit(&[]).unwrap();
+    assert!(!report.blocks() && report.tables.is_empty());
+}
+
+#[tokio::test]
+async fn a_server_without_an_answer_is_one_clear_line() {
+    let file = some_rows();
+    let url = "postgresql://nobody@127.0.0.1:9/x?connect_timeout=2".parse().unwrap();
+    let (progress, stop) =
+        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let error = migrate::migrate(&file.path, &url, &data_only(), &progress, &stop).await;
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("connection refused") && !text.contains('\n'), "{text}");
+}
+
+#[tokio::test]
+async fn a_target_without_rights_is_left_alone() {
+    let (file, target) = (some_rows(), Target::new().await);
+    target
+        .run(
+            "DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN; \
+             REVOKE CREATE ON SCHEMA public FROM public",
+        )
+        .await;
+    let before = target.structure().await;
+    let url = target.url.expose().replacen("postgres@", "stranger@", 1);
+    let url = url.parse().unwrap();
+    let (progress, stop) =
+        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let options = migrate::MigrateOptions::default();
+    let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
+    assert!(error.to_string().contains("permission denied"), "{error}");
+    assert_eq!(target.structure().await, before);
+}

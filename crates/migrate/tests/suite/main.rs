@@ -1,0 +1,12 @@
+//! Migration against real SQLite files and a real PostgreSQL: one binary, so that one server
+//! serves all tests.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod audit;
+mod bad_input;
+mod data_only;
+mod migrate;
+mod properties;
+mod support;
+mod verify;

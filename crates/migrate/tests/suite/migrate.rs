@@ -1,0 +1,185 @@
+//! Migration that creates the schema: everything that can be carried over is, by real servers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::ProgressBar;
+use migrate::{Error, MigrateOptions};
+
+use crate::audit::as_found;
+use crate::support::{File, Target, rules};
+
+/// Keys of all kinds, names of all kinds.
+fn shop() -> File {
+    File::new(
+        "CREATE TABLE \"order\"(id INTEGER PRIMARY KEY AUTOINCREMENT, \"select\" TEXT NOT NULL \
+             DEFAULT 'it''s', \"Größe \"\"🦀\"\"\" REAL DEFAULT 1.5, at DATETIME DEFAULT \
+             CURRENT_TIMESTAMP, paid BOOLEAN DEFAULT FALSE, parent INTEGER \
+             REFERENCES \"order\"(id) ON DELETE CASCADE); \
+         CREATE TABLE line(order_id INT NOT NULL REFERENCES \"order\", no SMALLINT NOT NULL, \
+             sku VARCHAR(8), PRIMARY KEY(order_id, no)) WITHOUT ROWID; \
+         CREATE TABLE part(order_id INT, no INT, amount NUMERIC, UNIQUE(no, order_id), \
+             FOREIGN KEY(order_id, no) REFERENCES line(order_id, no)); \
+         CREATE TABLE hollow(a, b BLOB); \
+         CREATE INDEX \"by select\" ON \"order\"(\"select\" DESC, at); \
+         INSERT INTO \"order\" VALUES (1, 'a', 0.1, '2021-01-01 10:00:00', 1, 3), \
+             (3, 'ünï', NULL, NULL, 0, NULL), (9, '', -0.0, '2021-01-02 00:00:00.25', NULL, 9); \
+         DELETE FROM \"order\" WHERE id = 9; \
+         INSERT INTO line VALUES (1, 1, 'x'), (1, 2, NULL), (3, 1, '12345678'); \
+         INSERT INTO part VALUES (1, 2, 1.5), (NULL, 2, 7), (NULL, 2, NULL); ANALYZE",
+    )
+}
+
+async fn moves_the_shop(target: &Target) {
+    let file = shop();
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    assert!(report.verification.unwrap().is_equal());
+    assert!(target.verify(&file).await.is_equal());
+    let before_insert = target
+        .texts(
+            "SELECT format('%s|%s|%s|%s|%s', id, \"select\", \"Größe \"\"🦀\"\"\", at, paid) \
+                FROM \"order\" ORDER BY id",
+        )
+        .await;
+    assert_eq!(before_insert, ["1|a|0.1|2021-01-01 10:00:00|t", "3|ünï|||f"]);
+    // AUTOINCREMENT goes on after 9, which was given out and deleted; defaults work.
+    let next = "INSERT INTO \"order\"(parent) VALUES (3) RETURNING \
+                format('%s %s %s %s', id, \"select\", \"Größe \"\"🦀\"\"\", paid)";
+    assert_eq!(target.texts(next).await, ["10 it's 1.5 f"]);
+    // The keys are there and valid.
+    for refused in [
+        "INSERT INTO line VALUES (77, 1, NULL)",
+        "INSERT INTO part VALUES (1, 9, NULL)",
+        "INSERT INTO line VALUES (1, 1, NULL)",
+        "INSERT INTO \"order\"(parent) VALUES (77)",
+    ] {
+        assert!(target.client.batch_execute(refused).await.is_err(), "{refused}");
+    }
+    target.run("DELETE FROM part; DELETE FROM line; DELETE FROM \"order\" WHERE id = 3").await;
+    assert!(target.texts("SELECT id::text FROM \"order\"").await.is_empty(), "ON DELETE CASCADE");
+}
+
+#[tokio::test]
+async fn keys_names_and_defaults_are_carried_over() {
+    moves_the_shop(&Target::new().await).await;
+}
+
+#[tokio::test]
+async fn the_oldest_release_takes_the_same() {
+    moves_the_shop(&Target::release("9.6").await).await;
+}
+
+#[tokio::test]
+async fn the_structure_that_is_made() {
+    let (file, target) = (shop(), Target::new().await);
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    insta::assert_snapshot!(target.structure().await.join("\n"));
+}
+
+#[tokio::test]
+async fn blockers_stop_before_anything_is_touched() {
+    let (file, target) = (as_found(), Target::new().await);
+    let before = target.structure().await;
+    let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err();
+    insta::assert_snapshot!(error.to_string());
+    assert_eq!(target.structure().await, before);
+    let cured = MigrateOptions {
+        rules: rules(&["articles.slug=varchar(512)", "articles.uuid=uuid"]),
+        ..MigrateOptions::default()
+    };
+    let report = target.migrate(&file, &cured).await.unwrap();
+    assert_eq!(report.tables.iter().map(|table| table.rows).sum::<u64>(), 16_000);
+    assert_eq!(
+        target.texts("SELECT uuid::text FROM articles WHERE id = 7").await,
+        ["00000007-0000-4000-8000-000000000031"]
+    );
+}
+
+#[tokio::test]
+async fn tables_that_exist_are_refused_and_replaced_only_when_told() {
+    let (file, target) = (shop(), Target::new().await);
+    target.run("CREATE TABLE line(a int); INSERT INTO line VALUES (1)").await;
+    let before = target.structure().await;
+    let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err();
+    insta::assert_snapshot!(error.to_string());
+    assert_eq!(target.structure().await, before);
+    assert_eq!(target.texts("SELECT a::text FROM line").await, ["1"]);
+    let replace = MigrateOptions { replace: true, ..MigrateOptions::default() };
+    target.migrate(&file, &replace).await.unwrap();
+    assert!(target.verify(&file).await.is_equal());
+}
+
+#[tokio::test]
+async fn another_schema_is_made_when_named() {
+    let (file, target) = (shop(), Target::new().await);
+    let options =
+        MigrateOptions { schema: Some("My shop".to_owned()), ..MigrateOptions::default() };
+    target.migrate(&file, &options).await.unwrap();
+    assert_eq!(target.texts("SELECT count(*)::text FROM \"My shop\".line").await, ["3"]);
+}
+
+#[tokio::test]
+async fn a_dry_run_does_everything_and_leaves_nothing() {
+    let (file, target) = (shop(), Target::new().await);
+    let before = target.structure().await;
+    let options = MigrateOptions { dry_run: true, ..MigrateOptions::default() };
+    let report = target.migrate(&file, &options).await.unwrap();
+    assert!(report.dry_run && report.verification.unwrap().is_equal());
+    assert_eq!(target.structure().await, before);
+}
+
+#[tokio::test]
+async fn an_interrupted_migration_leaves_the_target_as_it_was() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) \
+         INSERT INTO t SELECT i, hex(i) FROM n",
+    );
+    let target = Target::new().await;
+    let before = target.structure().await;
+    // One pass for the audit, one for the copy, two for the proof: stop in each of them.
+    for rows_before_stop in [1, 250_000, 450_000] {
+        let progress = ProgressBar::hidden();
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let stopper = std::thread::spawn({
+            let (progress, interrupted) = (progress.clone(), interrupted.clone());
+            move || {
+                while progress.position() < rows_before_stop && !progress.is_finished() {
+                    std::thread::yield_now();
+                }
+                interrupted.store(true, Ordering::Relaxed);
+            }
+        });
+        let options = MigrateOptions::default();
+        let result =
+            migrate::migrate(&file.path, &target.url, &options, &progress, &interrupted).await;
+        progress.finish();
+        stopper.join().unwrap();
+        assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+        assert_eq!(target.structure().await, before);
+    }
+}
+
+#[tokio::test]
+async fn numbers_become_dates_only_when_told() {
+    let file = File::new(
+        "CREATE TABLE event(id INTEGER PRIMARY KEY, seconds DATETIME, julian DATETIME, day DATE); \
+         INSERT INTO event VALUES (1, 1614834367, 2459277.5, 18690)",
+    );
+    let target = Target::new().await;
+    let options = MigrateOptions {
+        rules: rules(&[
+            "event.seconds=timestamptz using epoch_seconds",
+            "event.julian=timestamp using julian_day",
+            "event.day=date using epoch_days",
+        ]),
+        ..MigrateOptions::default()
+    };
+    target.migrate(&file, &options).await.unwrap();
+    let shown = "SELECT format('%s|%s|%s', seconds AT TIME ZONE 'UTC', julian, day) FROM event";
+    assert_eq!(target.texts(shown).await, ["2021-03-04 05:06:07|2021-03-04 00:00:00|2021-03-04"]);
+
+    let plain = Target::new().await;
+    plain.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    assert_eq!(plain.texts("SELECT seconds::text FROM event").await, ["1614834367"]);
+}

@@ -1,0 +1,175 @@
+//! Random schemas with values of every storage class under every declared type: either the audit
+//! blocks, or everything arrives, which PostgreSQL itself confirms.
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use rusqlite::types::Value;
+
+use crate::support::{File, Target};
+
+const DECLARED: [&str; 26] = [
+    "",
+    "INTEGER",
+    "INT",
+    "SMALLINT",
+    "TEXT",
+    "VARCHAR(5)",
+    "VARCHAR",
+    "CHAR(3)",
+    "REAL",
+    "FLOAT",
+    "NUMERIC",
+    "DECIMAL(8,3)",
+    "BLOB",
+    "BOOLEAN",
+    "DATE",
+    "DATETIME",
+    "TIMESTAMP",
+    "TIME",
+    "JSON",
+    "UUID",
+    "STRING",
+    "POINT",
+    "MONEY",
+    "ANY",
+    "INTEGER UNSIGNED",
+    "DOUBLE PRECISION",
+];
+
+fn value() -> impl Strategy<Value = Value> {
+    let texts = prop_oneof![
+        "[a-zä🦀\"'\\\\]{0,8}",
+        "-?[0-9]{1,6}(\\.[0-9]{1,4})?",
+        "20[0-9]{2}-[01][0-9]-[0-3][0-9]",
+        "20[0-9]{2}-0[1-9]-[0-2][1-8] [01][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,7})?(Z|\\+02:00)?",
+        "[01][0-9]:[0-5][0-9]:[0-5][0-9]",
+        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}",
+        Just("{\"b\":1.50,\"a\":[1e3,null]}".to_owned()),
+        Just("a\0b".to_owned()),
+        Just("true".to_owned()),
+    ];
+    prop_oneof![
+        2 => Just(Value::Null),
+        4 => (-3_i64..3).prop_map(Value::Integer),
+        2 => any::<i64>().prop_map(Value::Integer),
+        2 => (1_600_000_000_i64..1_700_000_000).prop_map(Value::Integer),
+        2 => (-1e6..1e6_f64).prop_map(|x| Value::Real((x * 1000.0).round() / 1000.0)),
+        1 => any::<f64>().prop_filter("NaN is NULL", |x| !x.is_nan()).prop_map(Value::Real),
+        8 => texts.prop_map(Value::Text),
+        2 => proptest::collection::vec(any::<u8>(), 0..20).prop_map(Value::Blob),
+    ]
+}
+
+/// A column with values mostly of one kind, so that many columns can be moved.
+fn column() -> impl Strategy<Value = (&'static str, Vec<Value>)> {
+    (proptest::sample::select(&DECLARED[..]), proptest::collection::vec(value(), 1..4))
+        .prop_flat_map(|(declared, kinds)| {
+            let values = proptest::collection::vec(proptest::sample::select(kinds), 12);
+            (Just(declared), values)
+        })
+}
+
+fn file(columns: &[(&'static str, Vec<Value>)], without_rowid: bool) -> File {
+    let names: Vec<String> = (0..columns.len()).map(|n| format!("\"c {n}\"")).collect();
+    let declared: Vec<String> = names
+        .iter()
+        .zip(columns)
+        .map(|(name, (declared, _))| format!("{name} {declared}"))
+        .collect();
+    let ending = if without_rowid { " WITHOUT ROWID" } else { "" };
+    let file = File::new(&format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, {}){ending}",
+        declared.join(", ")
+    ));
+    let places: Vec<&str> = names.iter().map(|_| "?").collect();
+    let sql = format!("INSERT INTO t({}) VALUES ({})", names.join(", "), places.join(", "));
+    let sql = sql.replacen("t(", "t(id, ", 1).replacen("VALUES (", "VALUES (?, ", 1);
+    let connection = file.connection();
+    for row in 0..columns[0].1.len() {
+        let id = Value::Integer(row as i64);
+        let values = std::iter::once(&id).chain(columns.iter().map(|(_, values)| &values[row]));
+        connection.execute(&sql, rusqlite::params_from_iter(values)).unwrap();
+    }
+    file
+}
+
+/// What PostgreSQL says of integers and texts, beside what SQLite says: a check that shares no code
+/// with the encoder.
+async fn integers_and_texts_agree(target: &Target, file: &File, columns: usize) {
+    let connection = file.connection();
+    for column in 0..columns {
+        let name = format!("\"c {column}\"");
+        let types = format!(
+            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute \
+             WHERE attrelid = 't'::regclass AND attname = 'c {column}'"
+        );
+        let postgres_type = target.texts(&types).await.remove(0);
+        let plain = postgres_type == "bigint"
+            || postgres_type == "smallint"
+            || postgres_type.starts_with("character")
+            || postgres_type == "date";
+        if !plain {
+            continue;
+        }
+        let shown = format!("SELECT coalesce({name}::text, 'NULL') FROM t ORDER BY id");
+        let of_target = target.texts(&shown).await;
+        let mut statement = connection
+            .prepare(&format!("SELECT coalesce(CAST({name} AS TEXT), 'NULL') FROM t ORDER BY id"))
+            .unwrap();
+        let of_source: Vec<String> =
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(of_target, of_source, "{name} {postgres_type}");
+    }
+}
+
+#[test]
+fn every_storage_class_under_every_declared_type_arrives_or_is_named() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let target = runtime.block_on(Target::new());
+    let cases = std::env::var("CROSSOVER_TEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let mut runner = TestRunner::new(Config { cases: cases.unwrap_or(60), ..Config::default() });
+    let strategy = (proptest::collection::vec(column(), 1..8), any::<bool>());
+    let (moved, blocked) = (Cell::new(0), Cell::new(0));
+    let result = runner.run(&strategy, |(mut columns, without_rowid)| {
+        let whole = file(&columns, without_rowid);
+        let report = whole.audit(&[]).unwrap();
+        let options = migrate::MigrateOptions { replace: true, ..Default::default() };
+        if report.blocks() {
+            let refused = runtime.block_on(target.migrate(&whole, &options));
+            prop_assert!(matches!(refused, Err(migrate::Error::Blocked { .. })), "{refused:?}");
+            blocked.set(blocked.get() + 1);
+        }
+        // What is not blocked must arrive.
+        let blocks = |place: usize| {
+            report.findings.iter().any(|finding| {
+                finding.severity == migrate::Severity::Blocker
+                    && finding.column.as_deref() == Some(&format!("c {place}"))
+            })
+        };
+        let mut place = 0;
+        columns.retain(|_| {
+            place += 1;
+            !blocks(place - 1)
+        });
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let rest = file(&columns, without_rowid);
+        let done = runtime.block_on(target.migrate(&rest, &options));
+        let done = done.map_err(|error| {
+            TestCaseError::fail(format!("{error}\n{}", rest.audit(&[]).unwrap().to_text()))
+        })?;
+        prop_assert!(done.verification.unwrap().is_equal());
+        runtime.block_on(integers_and_texts_agree(&target, &rest, columns.len()));
+        moved.set(moved.get() + 1);
+        Ok(())
+    });
+    drop(target);
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    let (moved, blocked) = (moved.get(), blocked.get());
+    assert!(moved > 0 && blocked > 0, "{moved} moved, {blocked} blocked: neither may be rare");
+}

@@ -1,0 +1,72 @@
+//! Verification finds what was changed on purpose, and nothing else.
+
+use crate::support::{File, Target};
+
+fn source() -> File {
+    File::new(
+        "CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT, price DECIMAL(8,2), j JSON); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+         INSERT INTO items SELECT i, 'item ' || i, i / 4.0, \
+             json_object('b', i, 'a', 'x') FROM n; \
+         CREATE TABLE log(line TEXT); INSERT INTO log VALUES ('a'), ('a'), ('b')",
+    )
+}
+
+#[tokio::test]
+async fn equal_databases_are_equal_in_any_order_of_rows() {
+    let (file, target) = (source(), Target::new().await);
+    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    // Rewrites every row in another order, and jsonb and numeric in another spelling.
+    target
+        .run(
+            "UPDATE items SET name = name || '' WHERE id % 3 = 0; \
+             CREATE TABLE again AS SELECT * FROM items ORDER BY name; \
+             TRUNCATE items; INSERT INTO items SELECT * FROM again",
+        )
+        .await;
+    let verification = target.verify(&file).await;
+    assert!(verification.is_equal(), "{}", verification.to_text());
+}
+
+#[tokio::test]
+async fn changed_missing_and_extra_rows_are_shown_by_their_keys() {
+    let (file, target) = (source(), Target::new().await);
+    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target
+        .run(
+            "UPDATE items SET price = price + 0.01 WHERE id = 17; \
+             UPDATE items SET name = NULL, j = '{\"a\": \"x\"}' WHERE id = 2999; \
+             DELETE FROM items WHERE id = 4; \
+             INSERT INTO items VALUES (-1, 'new', 0, NULL); \
+             DELETE FROM log WHERE line = 'b'; INSERT INTO log VALUES ('a')",
+        )
+        .await;
+    let verification = target.verify(&file).await;
+    assert!(!verification.is_equal());
+    insta::assert_snapshot!(verification.to_text());
+    let text = serde_json::to_value(&verification).unwrap();
+    assert_eq!(text["tables"][0]["equal"], false);
+}
+
+#[tokio::test]
+async fn values_swapped_between_two_rows_are_found() {
+    let (file, target) = (source(), Target::new().await);
+    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    // Every column keeps its set of values, so only whole rows can tell.
+    target
+        .run("UPDATE items SET name = CASE id WHEN 1 THEN 'item 2' ELSE 'item 1' END WHERE id < 3")
+        .await;
+    let verification = target.verify(&file).await;
+    let items = &verification.tables[0];
+    assert!(!items.equal && items.differing_columns.is_empty());
+    assert_eq!(items.differences.len(), 2);
+}
+
+#[tokio::test]
+async fn rows_that_the_target_cannot_hold_are_named() {
+    let (file, target) = (source(), Target::new().await);
+    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    file.run("UPDATE items SET price = 'much' WHERE id = 3");
+    let verification = target.verify(&file).await;
+    assert!(verification.to_text().contains("items, rowid 3, column price: \"much\""));
+}
