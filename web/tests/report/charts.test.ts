@@ -68,6 +68,14 @@ describe("captions", () => {
     const [chart] = bySwept(experiment("article"), "articles");
     expect(chart?.captions[0]?.text).toMatch(/^postgres:18 is faster up to the quarter/);
   });
+  test("a sentence that loses its prefix begins with a capital, engine names stay", () => {
+    const document = experiment("article").document;
+    for (const crossing of document.crossings) {
+      crossing.sentence = "1 client: no verdict for postgres:18 against sqlite.";
+    }
+    const [chart] = bySwept(new Experiment(document));
+    expect(chart?.captions[0]?.text).toBe("No verdict for postgres:18 against sqlite.");
+  });
   test("two pairs that cross in one bracket mark it once", () => {
     expect(firstChart("three").brackets).toHaveLength(1);
     expect(firstChart("three").captions.filter((caption) => caption.marked)).toHaveLength(2);

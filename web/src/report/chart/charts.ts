@@ -95,10 +95,19 @@ function gaps(lines: readonly Line[]): string[] {
   });
 }
 
-/** Drops a leading "4 clients, articles: " where titles already say so. */
-function withoutPrefix(sentence: string, titles: readonly string[]): string {
+/**
+ * Drops a leading "4 clients, articles: " where titles already say so. What is left begins with a
+ * capital, unless it begins with an engine's name.
+ */
+function withoutPrefix(
+  sentence: string,
+  titles: readonly string[],
+  engines: readonly string[],
+): string {
   const prefix = `${titles.filter((title) => title !== "").join(", ")}: `;
-  return sentence.startsWith(prefix) ? sentence.slice(prefix.length) : sentence;
+  const rest = sentence.startsWith(prefix) ? sentence.slice(prefix.length) : sentence;
+  if (engines.some((engine) => rest.startsWith(engine))) return rest;
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
 /** Each bracket once, though several pairs of engines may cross in it. */
@@ -111,12 +120,16 @@ function bracketsOf(crossings: readonly Crossing[]): Bracket[] {
   return [...new Map(brackets.map((b) => [`${b.low} ${b.high}`, b])).values()];
 }
 
-function crossingCaptions(crossings: readonly Crossing[], title: string): Chart["captions"] {
+function crossingCaptions(
+  crossings: readonly Crossing[],
+  title: string,
+  engines: readonly string[],
+): Chart["captions"] {
   // Several crossings of one pair of lines share a sentence.
   return [...new Set(crossings.map((c) => c.sentence))].map((sentence) => {
     const of = crossings.filter((crossing) => crossing.sentence === sentence);
     return {
-      text: withoutPrefix(sentence, [title, of[0]?.request ?? ""]),
+      text: withoutPrefix(sentence, [title, of[0]?.request ?? ""], engines),
       marked: of.some((crossing) => crossing.kind === "bracketed"),
     };
   });
@@ -164,7 +177,7 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
       lines,
       brackets: bracketsOf(crossings),
       captions: [
-        ...crossingCaptions(crossings, experiment.describe(fixed)),
+        ...crossingCaptions(crossings, experiment.describe(fixed), experiment.engines),
         ...gaps(lines).map((text) => ({ text, marked: false })),
       ],
     };
