@@ -133,16 +133,32 @@ pub enum Error {
     },
     /// SQLite reported an error.
     #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(rusqlite::Error),
     /// PostgreSQL reported an error.
     #[error("PostgreSQL: {}", postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Postgres(tokio_postgres::Error),
+}
+
+// Not by `#[from]`, which would make them sources as well: they stand in the message already.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error)
+    }
 }
 
 /// The server's own words if there are any: the client's `Display` says only "db error".
 pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
-        Some(reported) => reported.message().to_owned(),
+        Some(reported) => match reported.detail() {
+            Some(detail) => format!("{} ({detail})", reported.message()),
+            None => reported.message().to_owned(),
+        },
         None => match std::error::Error::source(error) {
             Some(source) => source.to_string(),
             None => error.to_string(),

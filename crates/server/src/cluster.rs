@@ -11,7 +11,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::account::Account;
-use crate::locations::{Locations, create_folder, hexadecimal, random_name, write_whole};
+use crate::locations::{
+    Locations, create_folder, hexadecimal, open_lock, random_name, write_whole,
+};
 use crate::record::{Record, USER};
 use crate::release::interruptible;
 use crate::{Error, Release, StartOptions, sweep};
@@ -37,12 +39,7 @@ pub(crate) fn data_in(folder: &Path) -> PathBuf {
 /// Opens and locks the owner's lock of a folder; `None` if another program holds it.
 pub(crate) fn try_lock(folder: &Path) -> Result<Option<File>, Error> {
     let path = folder.join("owner.lock");
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(Error::io("open", &path))?;
+    let file = open_lock(&path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
@@ -72,8 +69,8 @@ impl Cluster {
         let folder = locations.clusters().join(name);
         create_folder(&folder)?;
         let Some(lock) = try_lock(&folder)? else {
-            let owner = Record::read(&folder).map(|record| record.owner.to_string());
-            let owner = owner.unwrap_or_else(|| "about to start it".to_owned());
+            let owner = Record::read(&folder).map(|record| format!(" (process {})", record.owner));
+            let owner = owner.unwrap_or_default();
             return Err(Error::InUse { directory: folder, owner });
         };
         if let Some(record) = Record::read(&folder) {

@@ -111,13 +111,13 @@ pub enum Error {
     },
     /// Another program runs a server on the same data directory.
     #[error(
-        "another Crossover (process {owner}) runs PostgreSQL on {}: wait until it ends, or keep \
-         data apart with CROSSOVER_DATA_DIR", directory.display()
+        "another Crossover{owner} has PostgreSQL on {}: wait until it ends, or keep data apart with \
+         CROSSOVER_DATA_DIR", directory.display()
     )]
     InUse {
         /// The data directory.
         directory: PathBuf,
-        /// The process that holds it.
+        /// ` (process NUMBER)`, or nothing if it is only about to start.
         owner: String,
     },
     /// `server start` did so earlier.
@@ -209,14 +209,14 @@ pub enum Error {
     )]
     NoHome,
     /// The operating system refused something.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {reason}", path.display())]
     Io {
         /// What was tried, as in `create`.
         action: &'static str,
         /// Where.
         path: PathBuf,
-        /// The reason.
-        source: std::io::Error,
+        /// The reason. Not called `source`: it stands in the message already.
+        reason: std::io::Error,
     },
     /// The server reported an error.
     #[error("PostgreSQL: {0}")]
@@ -230,7 +230,7 @@ impl Error {
     /// For `map_err` on input and output: what was tried, and where.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { action, path, source }
+        move |reason| Self::Io { action, path, reason }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where files lie: fetched releases, data directories, sockets. As root under /var, so that the
 //! servers' account can reach them; as a user in the XDG directories.
 
-use std::fs::{DirBuilder, Permissions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::fs::{DirBuilder, File, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -154,19 +154,21 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the rights of", path))
 }
 
+/// Opens a file that is only ever locked. Nobody else may open it, so nobody else can hold it.
+pub(crate) fn open_lock(path: &Path) -> Result<File, Error> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.open(path).map_err(Error::io("open", path))
+}
+
 /// Writes a small file under a temporary name, syncs it and renames it, so that it is whole or
 /// not there.
 pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
     use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt;
     let temporary = path.with_extension("new");
     let write = || {
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(mode)
-            .open(&temporary)?;
+        let mut file =
+            File::options().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
         // The umask may have taken rights away that the servers' account needs.
         file.set_permissions(Permissions::from_mode(mode))?;
         file.write_all(text.as_bytes())?;

@@ -13,7 +13,7 @@ use engine::{ExactVersion, VersionRequest};
 use indicatif::ProgressBar;
 
 use crate::account::Account;
-use crate::locations::{Locations, create_folder, write_whole};
+use crate::locations::{Locations, create_folder, open_lock, write_whole};
 use crate::{Error, StartOptions};
 
 /// PostgreSQL's programs on this disk.
@@ -212,12 +212,7 @@ async fn lock_fetching(
 ) -> Result<std::fs::File, Error> {
     create_folder(&locations.releases())?;
     let path = locations.releases().join(format!(".{wanted}.lock"));
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(Error::io("open", &path))?;
+    let file = open_lock(&path)?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),

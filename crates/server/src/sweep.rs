@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 
 use crate::cluster::{TEMPORARY_PREFIX, remove_folder, try_lock};
+use crate::locations::open_lock;
 use crate::record::Record;
 use crate::{Error, Locations, postmaster};
 
@@ -36,12 +37,7 @@ pub struct ServerStatus {
 /// Held by whoever makes, locks or removes folders of data directories.
 pub(crate) fn lock_all(locations: &Locations) -> Result<File, Error> {
     let path = locations.clusters().join(".lock");
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(Error::io("open", &path))?;
+    let file = open_lock(&path)?;
     file.lock().map_err(Error::io("lock", &path))?;
     Ok(file)
 }
@@ -120,7 +116,8 @@ pub fn stop_server(locations: &Locations, name: &str) -> Result<(), Error> {
     let _all = lock_all(locations)?;
     let folder = server.folder;
     let Some(_lock) = try_lock(&folder)? else {
-        return Err(Error::InUse { directory: folder, owner: server.owner.to_string() });
+        let owner = format!(" (process {})", server.owner);
+        return Err(Error::InUse { directory: folder, owner });
     };
     postmaster::stop(server.pid, || postmaster::find(&folder).is_none())?;
     if let Some(record) = Record::read(&folder) {
