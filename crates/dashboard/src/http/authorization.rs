@@ -33,7 +33,8 @@ pub(super) async fn require_key(
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
     let missing = || unauthorized("an API key is required: Authorization: Bearer KEY");
     let header = headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
-    let (scheme, key) = header.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
+    let (scheme, key) =
+        header.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Err(missing());
     }

@@ -85,9 +85,7 @@ pub async fn listen(address: &str) -> Result<TcpListener, Error> {
             io::ErrorKind::AddrNotAvailable => {
                 "this machine has no such address; 127.0.0.1 or 0.0.0.0 always work".to_owned()
             }
-            io::ErrorKind::InvalidInput => {
-                "write HOST:PORT, for example 127.0.0.1:8080".to_owned()
-            }
+            io::ErrorKind::InvalidInput => "write HOST:PORT, for example 127.0.0.1:8080".to_owned(),
             _ => format!("{error}; write HOST:PORT, for example 127.0.0.1:8080"),
         };
         Error::CannotListen { address, reason }

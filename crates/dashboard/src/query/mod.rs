@@ -74,7 +74,7 @@ impl Query {
         Ok(Self {
             grouping,
             period: Period::new(start, end)?,
-            blog: given.get("blog").map(str::to_owned),
+            blog: given.get("blog").map(blog_name).transpose()?,
             count: given.one_of("count", &[("articles", Count::Articles)])?,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
@@ -84,4 +84,10 @@ impl Query {
                 .unwrap_or_default(),
         })
     }
+}
+
+/// PostgreSQL refuses a NUL in any text, so no blog can have one in its name.
+fn blog_name(text: &str) -> Result<String, Refusal> {
+    let name = text.to_owned();
+    if name.contains('\0') { Err(Refusal::UnknownBlog { name }) } else { Ok(name) }
 }

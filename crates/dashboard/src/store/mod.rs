@@ -4,6 +4,8 @@ mod postgres;
 mod postgres_pool;
 mod sqlite;
 mod sqlite_pool;
+#[cfg(test)]
+mod tests;
 
 use engine::{DatabaseUrl, Settings};
 

@@ -1,0 +1,96 @@
+//! Databases for tests: a SQLite file, and a database in a managed PostgreSQL whose default
+//! collation is English, so that an order left to the collation shows.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+use dashboard::schema;
+use dashboard::store::{Options, Store};
+use engine::{DatabaseUrl, PostgresUrl};
+use indicatif::ProgressBar;
+use rusqlite::params_from_iter;
+use server::{Locations, PostgresServer, StartOptions};
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+
+use crate::rows::Rows;
+
+/// A database that goes when the test ends.
+pub struct TestDatabase {
+    pub url: DatabaseUrl,
+    _folder: Option<TempDir>,
+    _server: Option<Arc<PostgresServer>>,
+}
+
+impl TestDatabase {
+    pub async fn store(&self) -> Store {
+        Store::open(&self.url, &Options::default()).await.unwrap()
+    }
+
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.url, DatabaseUrl::Postgres(_))
+    }
+}
+
+/// `rows` in both engines.
+pub async fn both(rows: &Rows) -> [TestDatabase; 2] {
+    [sqlite(rows), postgres(rows).await]
+}
+
+pub fn sqlite(rows: &Rows) -> TestDatabase {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dashboard.db");
+    let mut connection = engine::sqlite::create(&path).unwrap();
+    schema::create_sqlite(&mut connection).unwrap();
+    let transaction = connection.transaction().unwrap();
+    for (sql, values) in rows.inserts("?") {
+        transaction.execute(&sql, params_from_iter(values)).unwrap();
+    }
+    transaction.commit().unwrap();
+    TestDatabase { url: DatabaseUrl::Sqlite(path), _folder: Some(folder), _server: None }
+}
+
+pub async fn postgres(rows: &Rows) -> TestDatabase {
+    let server = server().await;
+    let url = new_database(&server).await;
+    let mut client = engine::postgres::connect(&url).await.unwrap();
+    schema::create_postgres(&mut client).await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    for (sql, values) in rows.inserts("$") {
+        let values: Vec<_> = values.iter().map(|value| value.as_postgres()).collect();
+        transaction.execute(&sql, &values).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    TestDatabase { url: DatabaseUrl::Postgres(url), _folder: None, _server: Some(server) }
+}
+
+async fn new_database(server: &PostgresServer) -> PostgresUrl {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let client = engine::postgres::connect(&server.url("postgres")).await.unwrap();
+    let create =
+        format!("CREATE DATABASE {name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
+    client.batch_execute(&create).await.unwrap();
+    server.url(&name)
+}
+
+/// One server for all tests that run at the same time; the last one that ends stops it.
+async fn server() -> Arc<PostgresServer> {
+    static RUNNING: Mutex<Weak<PostgresServer>> = Mutex::const_new(Weak::new());
+    let mut running = RUNNING.lock().await;
+    if let Some(server) = running.upgrade() {
+        return server;
+    }
+    let server = Arc::new(own_server().await);
+    *running = Arc::downgrade(&server);
+    server
+}
+
+/// A server that no other test uses.
+pub async fn own_server() -> PostgresServer {
+    let options = StartOptions::new("18").unwrap().temporary();
+    let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
+    PostgresServer::start(&Locations::detect().unwrap(), options, &progress, &interrupted)
+        .await
+        .unwrap()
+}

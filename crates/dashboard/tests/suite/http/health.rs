@@ -1,0 +1,34 @@
+//! `/healthz`
+
+use axum::http::StatusCode;
+use dashboard::schema;
+use engine::DatabaseUrl;
+
+use super::get_with;
+use crate::database::{both, own_server};
+use crate::rows::Rows;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_open_and_well_while_the_database_answers() {
+    for database in both(&Rows::none()).await {
+        let reply = get_with(&super::application(&database).await, "/healthz", None).await;
+        assert_eq!((reply.status, reply.body.as_str()), (StatusCode::OK, "ok\n"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_tells_when_the_database_has_gone_and_questions_say_try_again() {
+    let server = own_server().await;
+    let url = server.url("crossover");
+    schema::create_postgres(&mut engine::postgres::connect(&url).await.unwrap()).await.unwrap();
+    let application = super::over(&DatabaseUrl::Postgres(url)).await;
+    assert_eq!(get_with(&application, "/healthz", None).await.status, StatusCode::OK);
+    server.stop().await.unwrap();
+    let reply = get_with(&application, "/healthz", None).await;
+    assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+    insta::assert_snapshot!(reply.body);
+    let path = "/api/query/teams?start=2021-01-01&end=2021-01-31";
+    let reply = super::get(&application, path).await;
+    assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+    insta::assert_snapshot!(reply.body);
+}

@@ -1,0 +1,29 @@
+//! `/metrics`
+
+use axum::http::StatusCode;
+
+use super::{application, get, get_with};
+use crate::database::sqlite;
+use crate::rows::Rows;
+
+#[tokio::test]
+async fn requests_are_counted_by_route_and_status_and_strangers_invent_no_labels() {
+    let application = application(&sqlite(&Rows::nasty())).await;
+    let period = "start=2021-01-01&end=2021-01-31";
+    for path in ["/api/query/teams", "/api/query/days", "/api/query/invented", "/invented"] {
+        get(&application, &format!("{path}?{period}")).await;
+    }
+    get_with(&application, "/api/query/teams", None).await;
+    let reply = get_with(&application, "/metrics", None).await;
+    assert_eq!(reply.status, StatusCode::OK);
+    for line in [
+        r#"crossover_http_requests_total{route="/api/query/{grouping}",status="200"} 2"#,
+        r#"crossover_http_requests_total{route="/api/query/{grouping}",status="404"} 1"#,
+        r#"crossover_http_requests_total{route="/api/query/{grouping}",status="401"} 1"#,
+        r#"crossover_http_requests_total{route="other",status="404"} 1"#,
+        r#"crossover_query_duration_seconds_count{grouping="teams"} 1"#,
+    ] {
+        assert!(reply.body.lines().any(|found| found == line), "{line}\n{}", reply.body);
+    }
+    assert!(!reply.body.contains("invented"), "{}", reply.body);
+}

@@ -1,0 +1,159 @@
+//! `/api/query/{grouping}`
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use dashboard::key;
+
+use super::{application, get, get_with, send};
+use crate::database::{both, sqlite};
+use crate::rows::Rows;
+
+const JANUARY: &str = "start=2021-01-01&end=2021-01-31";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_body_is_the_contract_and_the_headers_tell_the_engine() {
+    let path = format!("/api/query/teams?{JANUARY}&blog=twilio&count=articles&limit=2");
+    let mut bodies = Vec::new();
+    for database in both(&Rows::nasty()).await {
+        let reply = get(&application(&database).await, &path).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.body);
+        assert_eq!(reply.header("content-type"), "application/json");
+        assert_eq!(reply.header("crossover-design"), "daily");
+        let engine = reply.header("crossover-engine");
+        let expected = if database.is_postgres() { "postgres 18." } else { "sqlite 3." };
+        assert!(engine.starts_with(expected), "{engine}");
+        let timing = reply.header("server-timing").strip_prefix("query;dur=").unwrap();
+        assert!(timing.parse::<f64>().unwrap() > 0.0);
+        bodies.push(reply.body);
+    }
+    assert_eq!(bodies[0], bodies[1]);
+    insta::assert_snapshot!(bodies[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_is_the_same_from_both_engines() {
+    let mut bodies = Vec::new();
+    for database in both(&Rows::nasty()).await {
+        let application = application(&database).await;
+        let path = format!("/api/query/authors?{JANUARY}&format=csv&sort=key");
+        let reply = get(&application, &path).await;
+        assert_eq!(reply.status, StatusCode::OK);
+        assert_eq!(reply.header("content-type"), "text/csv; charset=utf-8");
+        bodies.push(reply.body);
+    }
+    assert_eq!(bodies[0], bodies[1]);
+    insta::assert_snapshot!(bodies[0]);
+}
+
+#[tokio::test]
+async fn without_a_valid_key_nothing_is_answered() {
+    let database = sqlite(&Rows::nasty());
+    let application = application(&database).await;
+    let path = format!("/api/query/teams?{JANUARY}");
+    let wrong = [
+        None,
+        Some(""),
+        Some("Bearer"),
+        Some("Bearer "),
+        Some("Bearer wrong"),
+        Some("Basic Y3Jvc3NvdmVy"),
+        Some("crossover_of_the_tests"),
+        Some("Bearer crossover_of_the_test"),
+        Some("Bearer crossover_of_the_tests crossover_of_the_tests"),
+    ];
+    let mut messages = String::new();
+    for authorization in wrong {
+        let reply = get_with(&application, &path, authorization).await;
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{authorization:?}");
+        assert_eq!(reply.header("content-type"), "application/problem+json");
+        assert_eq!(reply.header("www-authenticate"), "Bearer");
+        messages += &format!("{authorization:?}\n  {}\n", reply.body);
+    }
+    insta::assert_snapshot!(messages);
+    // A key comes before everything else: strangers do not learn what there is.
+    let reply = get_with(&application, "/api/query/nothing?x=1", None).await;
+    assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
+    let reply = get_with(&application, &path, Some("bearer crossover_of_the_tests")).await;
+    assert_eq!(reply.status, StatusCode::OK, "the scheme's case does not count");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_key_is_taken_until_it_is_revoked() {
+    for database in both(&Rows::nasty()).await {
+        let application = application(&database).await;
+        let path = format!("/api/query/teams?{JANUARY}");
+        let key = key::add(&database.url, "laptop").await.unwrap();
+        let authorization = format!("Bearer {}", key.expose());
+        let ask = || get_with(&application, &path, Some(&authorization));
+        assert_eq!(ask().await.status, StatusCode::OK);
+        key::revoke(&database.url, "laptop").await.unwrap();
+        assert_eq!(ask().await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(get(&application, &path).await.status, StatusCode::OK, "the one in memory");
+        let by_hash = format!("Bearer {}", key.hash().as_str());
+        let reply = get_with(&application, &path, Some(&by_hash)).await;
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "a stolen hash is no key");
+    }
+}
+
+/// Every refusal as the asker sees it; the rules behind them are tested in `src/query`.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_answered_is_a_problem_that_names_the_parameter() {
+    let paths = [
+        "/api/query/teams".to_owned(),
+        "/api/query/teams?start=yesterday&end=2021-01-31".to_owned(),
+        "/api/query/teams?start=2021-02-01&end=2021-01-31".to_owned(),
+        format!("/api/query/teams?{JANUARY}&blog=twillio"),
+        format!("/api/query/teams?{JANUARY}&blog=%27%3B+DROP+TABLE+traffic%3B+--"),
+        format!("/api/query/teams?{JANUARY}&blog=%00"),
+        format!("/api/query/teams?{JANUARY}&blog=%FF%FE"),
+        format!("/api/query/teams?{JANUARY}&blog=%F0%9F%A6%80"),
+        format!("/api/query/teams?{JANUARY}&blog={}", "x".repeat(5_000)),
+        format!("/api/query/teams?{JANUARY}&blog=twilio&blog=SendGrid"),
+        format!("/api/query/teams?{JANUARY}&author=Ann"),
+        format!("/api/query/teams?{JANUARY}&limt=5"),
+        format!("/api/query/teams?{JANUARY}&%22%3B=1"),
+        format!("/api/query/teams?{JANUARY}&limit=-1"),
+        format!("/api/query/teams?{JANUARY}&sort=name"),
+        format!("/api/query/team?{JANUARY}"),
+        format!("/api/query/%27%3B--?{JANUARY}"),
+        format!("/api/query/%FF?{JANUARY}"),
+        format!("/api/query/{}?{JANUARY}", "x".repeat(5_000)),
+        format!("/api/query/?{JANUARY}"),
+        "/api".to_owned(),
+    ];
+    let mut seen = Vec::new();
+    for database in both(&Rows::nasty()).await {
+        let application = application(&database).await;
+        let mut messages = String::new();
+        for path in &paths {
+            let reply = get(&application, path).await;
+            assert!(reply.status.is_client_error(), "{path}: {}", reply.status);
+            assert_eq!(reply.header("content-type"), "application/problem+json", "{path}");
+            let shown: String = path.chars().take(90).collect();
+            messages += &format!("{shown}\n  {}\n", reply.body);
+        }
+        // The server is none the worse for it, and nothing was dropped.
+        let path = format!("/api/query/teams?{JANUARY}");
+        assert_eq!(get(&application, &path).await.status, StatusCode::OK);
+        seen.push(messages);
+    }
+    assert_eq!(seen[0], seen[1]);
+    insta::assert_snapshot!(seen[0]);
+}
+
+#[tokio::test]
+async fn only_get_and_head_are_offered() {
+    let application = application(&sqlite(&Rows::nasty())).await;
+    for path in ["/api/query/teams", "/healthz", "/metrics", "/", "/nothing"] {
+        for method in [Method::POST, Method::DELETE, Method::PUT] {
+            let request = Request::builder()
+                .method(&method)
+                .uri(path)
+                .header("authorization", format!("Bearer {}", super::KEY));
+            let reply = send(&application, request.body(Body::from("x")).unwrap()).await;
+            assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
+            assert_eq!(reply.header("allow"), "GET, HEAD", "{method} {path}");
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! API keys in both engines: only a hash is stored, names are used once, revoked is revoked.
+
+use dashboard::key::{self, Error};
+use engine::DatabaseUrl;
+
+use crate::database::{TestDatabase, both};
+use crate::rows::Rows;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_hash_is_stored() {
+    for database in both(&Rows::none()).await {
+        let key = key::add(&database.url, "laptop").await.unwrap();
+        let stored = database.store().await.key_hashes().await.unwrap();
+        assert_eq!(stored, [key.hash().as_str()]);
+        let everything = everything(&database).await;
+        assert!(everything.contains(key.hash().as_str()), "the search itself finds nothing");
+        let secret = key.expose().strip_prefix("crossover_").unwrap();
+        assert!(!everything.contains(secret), "the key is in the database");
+    }
+}
+
+/// Every byte of the SQLite file and its log, every column of the PostgreSQL table.
+async fn everything(database: &TestDatabase) -> String {
+    match &database.url {
+        DatabaseUrl::Sqlite(path) => {
+            let mut bytes = std::fs::read(path).unwrap();
+            bytes.extend(std::fs::read(path.with_extension("db-wal")).unwrap_or_default());
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        DatabaseUrl::Postgres(url) => {
+            let client = engine::postgres::connect(url).await.unwrap();
+            let all = "SELECT string_agg(k::text, ' ') FROM api_keys k";
+            client.query_one(all, &[]).await.unwrap().get(0)
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_listed_and_revoked_by_name() {
+    for database in both(&Rows::none()).await {
+        let url = &database.url;
+        let first = key::add(url, "laptop").await.unwrap();
+        let second = key::add(url, "O'Neil's \"script\"").await.unwrap();
+        assert_ne!(first, second);
+        key::revoke(url, "laptop").await.unwrap();
+        let listed = key::list(url).await.unwrap();
+        let names: Vec<_> = listed.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(names, ["laptop", "O'Neil's \"script\""]);
+        assert!(listed[0].revoked_at.is_some() && listed[1].revoked_at.is_none());
+        let valid = database.store().await.key_hashes().await.unwrap();
+        assert_eq!(valid, [second.hash().as_str()]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_are_named() {
+    let mut messages = Vec::new();
+    for database in both(&Rows::none()).await {
+        let url = &database.url;
+        key::add(url, "laptop").await.unwrap();
+        key::add(url, "old").await.unwrap();
+        key::revoke(url, "old").await.unwrap();
+        let long = "x".repeat(65);
+        let mut seen = Vec::new();
+        for name in ["laptop", "old", "", " laptop", "two\nlines", &long] {
+            seen.push(key::add(url, name).await.unwrap_err().to_string());
+        }
+        for name in ["laptpo", "nobody", "old"] {
+            seen.push(key::revoke(url, name).await.unwrap_err().to_string());
+        }
+        messages.push(seen);
+    }
+    assert_eq!(messages[0], messages[1]);
+    insta::assert_snapshot!(messages[0].join("\n"));
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_dashboard_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.db");
+    engine::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    let error = key::add(&DatabaseUrl::Sqlite(path), "laptop").await.unwrap_err();
+    assert!(matches!(error, Error::Schema(_)), "{error}");
+}

@@ -1,0 +1,10 @@
+//! The dashboard on both engines: the same tests on a SQLite file and on a managed PostgreSQL.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod brute_force;
+mod database;
+mod golden;
+mod http;
+mod key;
+mod rows;
+mod store;

@@ -1,0 +1,167 @@
+//! What a store promises beside right answers, on both engines: one snapshot for each question,
+//! slow questions that block nobody, lost connections replaced, mistakes named.
+
+use std::time::Duration;
+
+use dashboard::query::{Grouping, Query, Refusal};
+use dashboard::store::{Error, Options, Store};
+use engine::{DatabaseUrl, Settings};
+
+use crate::database::{TestDatabase, both, postgres, sqlite};
+use crate::rows::Rows;
+
+fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
+    let period = [("start", "2020-01-01"), ("end", "2022-12-31")];
+    let pairs: Vec<_> = period
+        .iter()
+        .chain(parameters)
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Query::parse(grouping, &pairs).unwrap()
+}
+
+async fn execute(database: &TestDatabase, sql: &str) {
+    match &database.url {
+        DatabaseUrl::Sqlite(path) => {
+            engine::sqlite::open_existing(path).unwrap().execute_batch(sql).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => {
+            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_blog_is_refused_by_name() {
+    for database in both(&Rows::nasty()).await {
+        let store = database.store().await;
+        for name in ["Twilio", "", "' OR 1=1 --", &"x".repeat(10_000)] {
+            let error = store.answer(query(Grouping::Days, &[("blog", name)])).await.unwrap_err();
+            let Error::Refused(Refusal::UnknownBlog { name: named }) = error else {
+                panic!("{name:?}: {error}")
+            };
+            assert_eq!(named, name);
+        }
+    }
+}
+
+/// Each transaction of the writer gives one more article traffic on one day. So in any single
+/// snapshot the days' counts add up to the count over all days; in two they need not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn all_statements_of_a_question_see_one_snapshot() {
+    for database in both(&Rows::nasty()).await {
+        execute(&database, "DELETE FROM traffic").await;
+        let store = database.store().await;
+        let url = database.url.clone();
+        let writer = tokio::spawn(async move {
+            for (article, day) in (1..=40).zip(18_500..) {
+                let insert = format!("INSERT INTO traffic VALUES ({day}, {article}, 1, 1, 1, 1)");
+                write(&url, &insert).await;
+            }
+        });
+        let mut answers = 0;
+        while !writer.is_finished() || answers == 0 {
+            let answer = store.answer(query(Grouping::Days, &[("count", "articles")])).await;
+            let body: serde_json::Value = serde_json::from_slice(&answer.unwrap().body).unwrap();
+            assert_eq!(body["totals"]["articles"], body["row_count"], "{body}");
+            assert_eq!(body["totals"]["pageviews"], body["row_count"], "{body}");
+            answers += 1;
+        }
+        writer.await.unwrap();
+    }
+}
+
+async fn write(url: &DatabaseUrl, sql: &str) {
+    match url {
+        DatabaseUrl::Sqlite(path) => {
+            let connection = engine::sqlite::open_existing(path).unwrap();
+            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
+            connection.execute_batch(sql).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => {
+            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_applied_or_refused_before_anything_is_answered() {
+    let cases = [("cache_size", "-4000", "cach_size"), ("work_mem", "16MB", "work_memm")];
+    for (database, (name, value, misspelt)) in both(&Rows::none()).await.iter().zip(cases) {
+        let open = async |name: &str| {
+            let mut settings = Settings::default();
+            settings.set(name, value).unwrap();
+            let options = Options { settings, ..Options::default() };
+            Store::open(&database.url, &options).await
+        };
+        open(name).await.unwrap().check().await.unwrap();
+        let error = open(misspelt).await.unwrap_err().to_string();
+        assert!(error.contains(misspelt) && error.contains(name), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_s_schema_is_refused_with_the_difference() {
+    for database in both(&Rows::none()).await {
+        execute(&database, "ALTER TABLE teams ADD COLUMN city varchar(64)").await;
+        let error = Store::open(&database.url, &Options::default()).await.unwrap_err();
+        assert!(error.to_string().contains("teams.city"), "{error}");
+    }
+}
+
+/// More endless questions than there are connections: keys are still checked and the health is
+/// still known. (SQLite's pool has the same test beside its code.)
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_and_health_answer_while_every_connection_is_busy() {
+    let database = postgres(&Rows::nasty()).await;
+    let options = Options { connections: 2, ..Options::default() };
+    let store = Store::open(&database.url, &options).await.unwrap();
+    let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
+    let mut other = engine::postgres::connect(url).await.unwrap();
+    let lock = other.transaction().await.unwrap();
+    lock.batch_execute("LOCK TABLE traffic IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let question = || store.answer(query(Grouping::Days, &[]));
+    let questions = futures_util::future::join_all([question(), question(), question()]);
+    let beside = async {
+        store.check().await.unwrap();
+        assert_eq!(store.key_hashes().await.unwrap(), Vec::<String>::new());
+        lock.rollback().await.unwrap();
+    };
+    let (answers, ()) = tokio::join!(questions, beside);
+    for answer in answers {
+        answer.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_postgresql_ended_are_replaced() {
+    let database = postgres(&Rows::nasty()).await;
+    let store = database.store().await;
+    let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
+    let end_others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                      WHERE pid <> pg_backend_pid() AND datname = current_database()";
+    execute(&database, end_others).await;
+    // The pool learns of it as soon as the runtime has read the end of the connection.
+    let answer = async {
+        loop {
+            match store.answer(query(Grouping::Teams, &[])).await {
+                Ok(answer) => break answer,
+                Err(error) => assert!(error.is_unavailable(), "{error}"),
+            }
+        }
+    };
+    let after = tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap();
+    assert_eq!(before, after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
+    let database = sqlite(&Rows::nasty());
+    let store = database.store().await;
+    store.answer(query(Grouping::Days, &[])).await.unwrap();
+    let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
+    let connection = engine::sqlite::open_existing(path).unwrap();
+    let mode: String =
+        connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
