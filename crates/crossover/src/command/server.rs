@@ -215,8 +215,13 @@ fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
         version: data.version.to_string(),
     });
     let rows: Vec<KeptRow> = fetched.chain(installed).chain(data).collect();
-    print_rows(shared, &["kind", "release", "size", "folder"], &rows, |row| {
-        let size = row.bytes.map_or_else(String::new, |bytes| HumanBytes(bytes).to_string());
+    // For programs the number, under a name with its unit.
+    let (size_header, write_size): (_, fn(u64) -> String) = match shared.output_format {
+        OutputFormat::Csv => ("bytes", |bytes| bytes.to_string()),
+        _ => ("size", |bytes| HumanBytes(bytes).to_string()),
+    };
+    print_rows(shared, &["kind", "release", size_header, "folder"], &rows, |row| {
+        let size = row.bytes.map(write_size).unwrap_or_default();
         vec![row.kind.to_owned(), row.version.clone(), size, row.folder.clone()]
     })
 }
