@@ -248,9 +248,9 @@ mod tests {
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
             for table in TABLES {
                 let name = table.name.name();
-                let sql = format!(
-                    "SELECT count(*) FROM (SELECT * FROM main.{name} EXCEPT SELECT * FROM found.{name})"
-                );
+                let difference =
+                    format!("SELECT * FROM main.{name} EXCEPT SELECT * FROM found.{name}");
+                let sql = format!("SELECT count(*) FROM ({difference})");
                 assert_eq!(copy.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
             }
         }

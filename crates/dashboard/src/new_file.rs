@@ -63,7 +63,13 @@ pub enum Error {
     },
     /// The file to be replaced is no SQLite database, or cannot be opened.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(Box<engine::Error>),
+}
+
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        Self::Engine(Box::new(error))
+    }
 }
 
 /// A file in the making. Dropped before [`NewFile::finish`], it is removed.
@@ -225,7 +231,7 @@ fn settle(path: &Path, replace: bool) -> Result<(), Error> {
             Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
                 Error::InUse { path: path.to_owned() }
             }
-            _ => Error::Engine(error.into()),
+            _ => engine::Error::from(error).into(),
         })
 }
 

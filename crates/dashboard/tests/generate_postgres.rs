@@ -135,7 +135,7 @@ fn rows_are_replaced_only_on_request_and_others_tables_never() {
     let other = Generate { seed: 2, replace: true, ..tiny() };
     place.postgres(&other).unwrap();
 
-    let as_found = Generate { as_found: true, ..other.clone() };
+    let as_found = Generate { as_found: true, ..tiny() };
     assert!(matches!(place.postgres(&as_found), Err(Error::AsFoundPostgres)));
 
     place.query("DROP TABLE traffic; ALTER TABLE authors ADD COLUMN salary integer");

@@ -62,9 +62,13 @@ fn the_first_difference_is_named() {
     let cases = [
         ("DROP TABLE traffic", "table traffic is missing"),
         ("ALTER TABLE teams ADD COLUMN city text", "column teams.city is unknown"),
-        ("DROP INDEX articles_slug; ALTER TABLE articles DROP COLUMN slug", "column articles.slug is missing"),
         (
-            "DROP TABLE traffic; CREATE TABLE traffic (day integer NOT NULL, article_id integer NOT NULL,
+            "DROP INDEX articles_slug; ALTER TABLE articles DROP COLUMN slug",
+            "column articles.slug is missing",
+        ),
+        (
+            "DROP TABLE traffic;
+             CREATE TABLE traffic (day integer NOT NULL, article_id integer NOT NULL,
              country_id integer NOT NULL, pageviews integer NOT NULL, sessions integer NOT NULL,
              engagement_seconds integer NOT NULL, PRIMARY KEY (article_id, day, country_id))",
             "the primary key of table traffic is (article_id, day, country_id), \
