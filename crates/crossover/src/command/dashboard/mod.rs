@@ -1,10 +1,32 @@
-//! `crossover dashboard`
+//! `crossover dashboard`: the commands that make, fill and serve the dashboard's database.
+
+mod database;
+mod generate;
+mod init;
+mod key;
+mod mend;
+mod serve;
 
 use crate::shared::{Outcome, Shared};
 
 #[derive(clap::Subcommand)]
-pub enum Command {}
+pub enum Command {
+    Init(init::Arguments),
+    Generate(generate::Arguments),
+    Mend(mend::Arguments),
+    /// Answer questions over HTTP
+    Serve(serve::Arguments),
+    /// API keys: make, list, revoke
+    #[command(subcommand)]
+    Key(key::Command),
+}
 
-pub fn run(_command: Command, _shared: &Shared) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not built yet")
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Init(arguments) => init::run(arguments, shared),
+        Command::Generate(arguments) => generate::run(arguments, shared),
+        Command::Mend(arguments) => mend::run(arguments, shared),
+        Command::Serve(arguments) => serve::run(arguments, shared),
+        Command::Key(command) => key::run(command, shared),
+    }
 }
