@@ -1,10 +1,226 @@
-//! `crossover demo`
+//! `crossover demo`: the whole story on this machine. It runs the same commands that a user would
+//! type and shows each of them, so that the demo cannot do what the program does not.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use engine::EngineSpec;
+use lab::plan::Seconds;
+use server::{Locations, PostgresServer, StartOptions};
 
 use crate::shared::{Outcome, Shared};
 
+/// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, the
+/// experiment and the report; then the dashboard itself, left serving until Ctrl-C.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Size of the dataset; 1 is the article's (8,000 articles, 6.5 million rows)
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.1, env = "CROSSOVER_SCALE")]
+    scale: f64,
+    /// The engine to compare SQLite with: a PostgreSQL that Crossover starts
+    #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]
+    engine: EngineSpec,
+    /// Number of blocks
+    #[arg(long, value_name = "N", default_value_t = 5, env = "CROSSOVER_REPLICATES")]
+    replicates: usize,
+    /// Length of a trial
+    #[arg(long, value_name = "TIME", default_value = "1s", env = "CROSSOVER_TIME")]
+    time: Seconds,
+    /// No further bisection of a crossing after this time
+    #[arg(long, value_name = "TIME", default_value = "150s", env = "CROSSOVER_BUDGET")]
+    budget: Seconds,
+    /// Starts every random choice of the experiment
+    #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SEED")]
+    seed: Option<u64>,
+    /// Where the demo's files go; those of an earlier demo are replaced
+    #[arg(long, value_name = "FOLDER", default_value = "crossover-data/demo")]
+    folder: PathBuf,
+    /// The folder of all runs
+    #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
+    runs: PathBuf,
+    /// Where the dashboard listens at the end
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", env = "CROSSOVER_LISTEN")]
+    listen: String,
+    /// End instead of serving the dashboard
+    #[arg(long)]
+    no_serve: bool,
+}
 
-pub fn run(_arguments: Arguments, _shared: &Shared) -> anyhow::Result<Outcome> {
-    anyhow::bail!("not built yet")
+/// Exit code 3: done, with findings.
+const FINDINGS: i32 = 3;
+
+/// Tables of the dashboard that are about one database and not about its content.
+const OWN_TABLES: &str = "schema_version,api_keys";
+
+/// Runs `crossover demo`.
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let begun = Instant::now();
+    let demo = Demo { arguments, shared, program: std::env::current_exe()? };
+    std::fs::create_dir_all(&demo.arguments.folder)
+        .with_context(|| format!("cannot make {}", demo.arguments.folder.display()))?;
+    demo.as_found()?;
+    demo.audit()?;
+    demo.mend()?;
+    demo.migrate()?;
+    let outcome = demo.experiment()?;
+    demo.report()?;
+    shared.print(&format!("\nThe story took {}.\n", seconds(begun.elapsed())))?;
+    if !demo.arguments.no_serve {
+        demo.serve()?;
+    }
+    Ok(outcome)
+}
+
+struct Demo<'a> {
+    arguments: Arguments,
+    shared: &'a Shared,
+    program: PathBuf,
+}
+
+impl Demo<'_> {
+    fn as_found(&self) -> anyhow::Result<()> {
+        self.chapter(1, "The database as found")?;
+        self.crossover(&[
+            "dashboard",
+            "generate",
+            "--as-found",
+            "--force",
+            "--scale",
+            &self.arguments.scale.to_string(),
+            "--database",
+            &sqlite_url(&self.file("as-found.db")),
+        ])
+    }
+
+    fn audit(&self) -> anyhow::Result<()> {
+        self.chapter(2, "What PostgreSQL would refuse")?;
+        let code = self.exit_code(&["audit", &text(&self.file("as-found.db"))])?;
+        ensure!(code == FINDINGS, "the audit should have named two faults and ended with {code}");
+        Ok(())
+    }
+
+    fn mend(&self) -> anyhow::Result<()> {
+        self.chapter(3, "The mended schema")?;
+        let (found, mended) = (self.file("as-found.db"), self.file("dashboard.db"));
+        self.crossover(&["dashboard", "mend", "--force", &text(&found), &text(&mended)])?;
+        self.crossover(&["audit", &text(&mended)])
+    }
+
+    fn migrate(&self) -> anyhow::Result<()> {
+        self.chapter(4, "The move to PostgreSQL, and the proof")?;
+        let mut options = StartOptions::for_engine(&self.arguments.engine)?.temporary();
+        options.database = "dashboard".to_owned();
+        let locations = Locations::detect()?;
+        let progress = self.shared.progress("PostgreSQL");
+        let start =
+            PostgresServer::start(&locations, options, &progress, self.shared.interrupted());
+        let server = self.shared.runtime().block_on(start)?;
+        progress.finish_and_clear();
+        self.shared.print(&format!("PostgreSQL {} is running.\n", server.exact_version()))?;
+        let url = server.url("dashboard").expose();
+        let moved = self.move_to(&url);
+        self.shared.runtime().block_on(server.stop())?;
+        moved
+    }
+
+    fn move_to(&self, url: &str) -> anyhow::Result<()> {
+        let file = text(&self.file("dashboard.db"));
+        self.crossover(&["dashboard", "init", "--database", url])?;
+        self.crossover(&["migrate", &file, url, "--data-only", "--no-verify", "--exclude", OWN_TABLES])?;
+        self.crossover(&["verify", &file, url, "--exclude", OWN_TABLES])
+    }
+
+    fn experiment(&self) -> anyhow::Result<Outcome> {
+        self.chapter(5, "The experiment: SQLite or PostgreSQL?")?;
+        let Arguments { engine, replicates, time, budget, runs, seed, .. } = &self.arguments;
+        let mut words = vec![
+            "bench".to_owned(),
+            "dashboard".to_owned(),
+            "--on=sqlite".to_owned(),
+            format!("--on={}", engine.expose()),
+            format!("--data={}", text(&self.file("dashboard.db"))),
+            format!("--replicates={replicates}"),
+            format!("--time={time}"),
+            format!("--budget={budget}"),
+            format!("--runs={}", text(runs)),
+        ];
+        words.extend(seed.map(|seed| format!("--seed={seed}")));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match self.exit_code(&words)? {
+            0 => Ok(Outcome::Done),
+            FINDINGS => Ok(Outcome::Findings),
+            code => bail!("the experiment failed with exit code {code}; see above"),
+        }
+    }
+
+    fn report(&self) -> anyhow::Result<()> {
+        self.chapter(6, "The report")?;
+        self.crossover(&["report", "latest", "--runs", &text(&self.arguments.runs)])
+    }
+
+    fn serve(&self) -> anyhow::Result<()> {
+        self.chapter(7, "The dashboard")?;
+        let database = sqlite_url(&self.file("dashboard.db"));
+        self.shared.print("Its key, shown only now:\n")?;
+        self.crossover(&["dashboard", "key", "add", "demo", "--database", &database])?;
+        let listen = match TcpListener::bind(&self.arguments.listen) {
+            Ok(_) => self.arguments.listen.as_str(),
+            Err(_) => {
+                self.shared.say(&format!("{} is in use; taking a free port", self.arguments.listen));
+                "127.0.0.1:0"
+            }
+        };
+        self.crossover(&["dashboard", "serve", "--database", &database, "--listen", listen])
+    }
+
+    fn chapter(&self, number: usize, title: &str) -> anyhow::Result<()> {
+        if self.shared.is_interrupted() {
+            bail!("interrupted");
+        }
+        self.shared.print(&format!("\n{number}. {title}\n"))
+    }
+
+    /// Runs a command of ours that must succeed.
+    fn crossover(&self, words: &[&str]) -> anyhow::Result<()> {
+        match self.exit_code(words)? {
+            0 => Ok(()),
+            code => bail!("`crossover {}` ended with {code}; see above", words.join(" ")),
+        }
+    }
+
+    /// Shows and runs a command of ours; what it prints goes where our own output goes.
+    fn exit_code(&self, words: &[&str]) -> anyhow::Result<i32> {
+        self.shared.print(&format!("$ crossover {}\n", words.join(" ")))?;
+        let status = Command::new(&self.program)
+            .args(words)
+            .stdin(Stdio::null())
+            .status()
+            .context("cannot start this program again")?;
+        if self.shared.is_interrupted() {
+            bail!("interrupted");
+        }
+        status.code().with_context(|| format!("`crossover {}` was killed: {status}", words.join(" ")))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.arguments.folder.join(name)
+    }
+}
+
+fn sqlite_url(path: &Path) -> String {
+    format!("sqlite://{}", path.display())
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        less if less < 120 => format!("{less} seconds"),
+        more => format!("{} min {} s", more / 60, more % 60),
+    }
 }

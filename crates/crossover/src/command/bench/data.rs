@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dashboard::generate::{Generate, generate};
+use engine::DatabaseUrl;
 use server::Locations;
 
 use crate::shared::Shared;
@@ -21,7 +23,7 @@ pub fn reference(
     locations: &Locations,
     shared: &Shared,
 ) -> anyhow::Result<PathBuf> {
-    let options = dashboard::Generate::default().scaled(data.scale)?;
+    let options = Generate::scaled(data.scale);
     let folder = locations.data.join("datasets");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -31,7 +33,9 @@ pub fn reference(
     }
     shared.say(&format!("generating the reference dataset once, kept as {}", path.display()));
     let progress = shared.progress("rows");
-    dashboard::generate_sqlite(&path, &options, &progress, shared.interrupted())?;
+    let target = DatabaseUrl::Sqlite(path.clone());
+    let runtime = shared.runtime().handle();
+    generate(&target, &options, runtime, &progress, shared.interrupted())?;
     progress.finish_and_clear();
     Ok(path)
 }

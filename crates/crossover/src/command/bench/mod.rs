@@ -6,6 +6,7 @@ mod data;
 mod shipped;
 mod url;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -43,7 +44,7 @@ enum Command {
 pub struct RunArguments {
     /// Number of blocks; at least 5 for intervals and verdicts
     #[arg(long, value_name = "N", env = "CROSSOVER_REPLICATES")]
-    pub replicates: Option<usize>,
+    pub replicates: Option<NonZeroUsize>,
     /// No further bisection of a crossing after this time: 90s, 20m, 2h
     #[arg(long, value_name = "TIME", env = "CROSSOVER_BUDGET")]
     pub budget: Option<Seconds>,
@@ -67,7 +68,7 @@ pub struct RunArguments {
 impl RunArguments {
     /// Overrides what the plan says.
     pub fn apply(&self, plan: &mut Plan) {
-        plan.replicates = self.replicates.unwrap_or(plan.replicates);
+        plan.replicates = self.replicates.map_or(plan.replicates, NonZeroUsize::get);
         plan.budget = self.budget.or(plan.budget);
         plan.seed = self.seed.or(plan.seed);
         if self.server_cpus.is_some() {

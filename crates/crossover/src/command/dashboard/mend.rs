@@ -1,0 +1,27 @@
+//! `crossover dashboard mend`: the database as found, copied into the dashboard's own schema.
+
+use std::path::PathBuf;
+
+use crate::shared::{Outcome, Shared};
+
+/// Copy a file made by `generate --as-found` into a new one of the dashboard's own schema: slugs up
+/// to 512 characters, UUIDs declared as the texts they are.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The SQLite file as found
+    as_found: PathBuf,
+    /// The file to write
+    mended: PathBuf,
+    /// Replace a file that is there already
+    #[arg(long, env = "CROSSOVER_FORCE")]
+    force: bool,
+}
+
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let Arguments { as_found, mended, force } = arguments;
+    let progress = shared.progress("rows");
+    let rows = dashboard::mend::mend(&as_found, &mended, force, &progress, shared.interrupted())?;
+    progress.finish_and_clear();
+    shared.print(&format!("{rows} rows copied to {}\n", mended.display()))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,238 @@
+//! The article's experiment by the program itself, on a real PostgreSQL: interrupted, killed and
+//! resumed without losing or repeating a trial, and every bad request refused by name.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const PERIODS: &str = "--periods=week,month";
+
+/// A folder of its own for data, datasets and runs; fetched releases are shared.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The account that the server runs as has to reach its data.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), mode).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("CROSSOVER_DATA_DIR", self.path("data"))
+            .env_remove("DATABASE_URL")
+            .env_remove("CROSSOVER_KEY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// A dashboard of 80 articles.
+    fn generate(&self) -> PathBuf {
+        let database = self.path("small.db");
+        let url = format!("sqlite://{}", database.display());
+        let words =
+            ["dashboard", "generate", "--articles=80", "--rows=20000", "--database", &url];
+        let output = self.run(&words);
+        assert!(output.status.success(), "{}", error(&output));
+        database
+    }
+
+    fn bench(&self, data: &Path, more: &[&str]) -> Vec<String> {
+        let mut words = vec![
+            "bench".to_owned(),
+            "dashboard".to_owned(),
+            "--on=sqlite".to_owned(),
+            "--on=postgres:18".to_owned(),
+            PERIODS.to_owned(),
+            "--clients=1,2".to_owned(),
+            "--mode=article".to_owned(),
+            format!("--data={}", data.display()),
+        ];
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        words
+    }
+
+    fn only_run(&self) -> PathBuf {
+        let runs: Vec<_> =
+            std::fs::read_dir(self.path("runs")).unwrap().map(|e| e.unwrap().path()).collect();
+        assert_eq!(runs.len(), 1);
+        runs[0].clone()
+    }
+
+    /// The whole trials on disk, by file name.
+    fn trials(&self) -> BTreeMap<String, Vec<u8>> {
+        let Ok(entries) = std::fs::read_dir(self.only_run().join("trials")) else {
+            return BTreeMap::new();
+        };
+        entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path))
+            .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+            .collect()
+    }
+
+    /// Waits until `count` trials are on disk while `child` runs.
+    fn wait_for_trials(&self, child: &mut Child, count: usize) {
+        loop {
+            let begun = self.path("runs").is_dir()
+                && std::fs::read_dir(self.path("runs")).unwrap().next().is_some();
+            if begun && self.trials().len() >= count {
+                return;
+            }
+            assert!(child.try_wait().unwrap().is_none(), "it ended before {count} trials");
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn strings(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn an_interrupted_experiment_is_resumed_without_losing_or_repeating_a_trial() {
+    let place = Place::new();
+    let data = place.generate();
+    let words = place.bench(&data, &["--replicates=3", "--seed=5"]);
+    let mut child = place.command(&strings(&words)).spawn().unwrap();
+    place.wait_for_trials(&mut child, 2);
+    signal(&child, rustix::process::Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+    assert!(error(&output).contains("interrupted; continue with --resume"), "{}", error(&output));
+    let before = place.trials();
+    let planned = 2 * 2 * 2 * 3;
+    assert!(before.len() >= 2 && before.len() < planned);
+
+    let killed = strings_of(&["bench", "dashboard", "--resume=latest"]);
+    let mut child = place.command(&strings(&killed)).spawn().unwrap();
+    place.wait_for_trials(&mut child, before.len() + 2);
+    signal(&child, rustix::process::Signal::KILL);
+    child.wait().unwrap();
+
+    let changed = place.bench(&data, &["--replicates=4", "--seed=5", "--resume=latest"]);
+    let output = place.run(&strings(&changed));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("the plan changed since it began"), "{}", error(&output));
+
+    let output = place.run(&["bench", "dashboard", "--resume=latest"]);
+    // Three blocks give no verdict: done, with findings.
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    let after = place.trials();
+    let names: Vec<String> = (1..=planned).map(|number| format!("{number:04}.json")).collect();
+    assert_eq!(after.keys().cloned().collect::<Vec<_>>(), names);
+    for (name, bytes) in &before {
+        assert_eq!(&after[name], bytes, "{name} was measured again");
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("3 blocks show values and ranges, not a verdict"), "{text}");
+    assert!(place.only_run().join("report.html").is_file());
+    let scratch = place.path("data").join("scratch");
+    assert_eq!(std::fs::read_dir(scratch).unwrap().count(), 0, "copies of the data are left");
+    assert_eq!(running_servers(&place), "[]");
+}
+
+/// What `server list` says runs in this place's data folder.
+fn running_servers(place: &Place) -> String {
+    let output = place.run(&["server", "status", "--output-format=json"]);
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn strings_of(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn a_changed_data_file_is_not_resumed() {
+    let place = Place::new();
+    let data = place.generate();
+    let words = place.bench(&data, &["--replicates=2"]);
+    let mut child = place.command(&strings(&words)).spawn().unwrap();
+    place.wait_for_trials(&mut child, 1);
+    signal(&child, rustix::process::Signal::INT);
+    child.wait_with_output().unwrap();
+    let connection = rusqlite::Connection::open(&data).unwrap();
+    connection.execute("UPDATE articles SET title = 'other' WHERE id = 1", []).unwrap();
+    drop(connection);
+    let output = place.run(&["bench", "dashboard", "--resume=latest"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("the data changed since it began"), "{}", error(&output));
+}
+
+#[test]
+fn mistakes_are_named_before_anything_is_generated_or_started() {
+    let place = Place::new();
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["--on=sqlight"], 2, "did you mean `sqlite`"),
+        (&["--on=sqlite", "--periods=fortnight"], 2, "`fortnight` is no period"),
+        (&["--on=sqlite", "--start=2021-02-30"], 2, "`2021-02-30` is no date"),
+        (&["--on=sqlite", "--clients=0"], 2, "0"),
+        (&["--on=sqlite", "--replicates=0"], 2, "replicates"),
+        (&["--on=sqlite", "--mode=article", "--time=3s"], 2, "--time goes with --mode steady"),
+        (&["--on=sqlite", "--data=nothing.db"], 1, "nothing.db"),
+        (&["--url=http://127.0.0.1:9", "--on=sqlite"], 2, "cannot be used with"),
+        (&["--resume=20200101-000000-http-0000"], 1, "there is no run"),
+    ];
+    for (more, code, message) in cases {
+        let mut words = vec!["bench", "dashboard"];
+        words.extend(more);
+        let output = place.run(&words);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {}", error(&output));
+        assert!(error(&output).contains(message), "{words:?}: {}", error(&output));
+    }
+    assert!(!place.path("runs").exists());
+    assert!(!place.path("data").join("datasets").exists());
+}
+
+#[test]
+fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
+    let place = Place::new();
+    let data = place.generate();
+    for (engine, message) in [
+        ("--on=postgres:18[wrk_mem=16MB]", "work_mem"),
+        ("--on=sqlite[cash_size=100]", "cache_size"),
+    ] {
+        let data = format!("--data={}", data.display());
+        let output = place.run(&["bench", "dashboard", engine, &data]);
+        assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+        assert!(error(&output).contains(message), "{}", error(&output));
+    }
+    let text = place.path("text.db");
+    std::fs::write(&text, "this is no database, but it is long enough to look like one").unwrap();
+    let output =
+        place.run(&["bench", "dashboard", "--on=sqlite", &format!("--data={}", text.display())]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("not a SQLite database"), "{}", error(&output));
+    let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);
+    assert_eq!(runs, 0, "a run was begun");
+}
