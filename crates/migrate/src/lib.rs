@@ -17,7 +17,7 @@ pub use audit::{
 };
 pub use copy::{
     BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, create_database,
-    migrate, read_catalog,
+    load_rejects, migrate, read_catalog,
 };
 pub use error::Error;
 pub use mapping::{Mapping, PostgresType, Rules};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use migrate::{AuditOptions, Mapping, Rules, Selection};
 
-use crate::shared::{OutputFormat, Outcome, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///

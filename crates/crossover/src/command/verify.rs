@@ -6,7 +6,7 @@ use engine::PostgresUrl;
 use migrate::VerifyOptions;
 
 use super::audit::Choice;
-use crate::shared::{OutputFormat, Outcome, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared};
 
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
 ///

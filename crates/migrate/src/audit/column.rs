@@ -85,6 +85,7 @@ impl Judged<'_> {
         let message = self.message(misfit, refused.count);
         self.finding(Severity::Blocker, misfit.name(), message, self.fix(misfit))
             .counted(refused.count, refused.examples.clone())
+            .about_rows()
     }
 
     fn message(&self, misfit: Misfit, count: u64) -> String {

@@ -48,6 +48,8 @@ pub struct Finding {
     pub examples: Vec<Example>,
     /// What mends it; may be empty for a note.
     pub fix: String,
+    /// It is about certain rows, which could be left behind.
+    pub is_about_rows: bool,
 }
 
 impl Finding {
@@ -68,6 +70,7 @@ impl Finding {
             message: message.into(),
             examples: Vec::new(),
             fix: fix.into(),
+            is_about_rows: false,
         }
     }
 
@@ -75,6 +78,13 @@ impl Finding {
     #[must_use]
     pub fn on_column(mut self, column: &str) -> Self {
         self.column = Some(column.to_owned());
+        self
+    }
+
+    /// The same, about rows that could be left behind.
+    #[must_use]
+    pub fn about_rows(mut self) -> Self {
+        self.is_about_rows = true;
         self
     }
 

@@ -81,7 +81,7 @@ pub fn findings(
             let fix = "delete or repair them, or add the missing rows";
             let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
             let finding = Finding::on_table(severity, kind, &table.name, message, fix);
-            findings.push(finding.counted(orphans.count, orphans.examples));
+            findings.push(finding.counted(orphans.count, orphans.examples).about_rows());
         }
     }
     Ok(findings)
@@ -105,6 +105,44 @@ fn names(table: &Table, key: &ForeignKey) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// A query for the distinct keys by which rows refer to rows that do not exist.
+pub fn missing_parents(
+    table: &Table,
+    columns: &[usize],
+    parent: &Table,
+    parent_columns: &[usize],
+) -> String {
+    let keys: Vec<String> = columns
+        .iter()
+        .map(|column| format!("c.{}", quoted(&table.columns[*column].name)))
+        .collect();
+    let missing = missing(table, columns, parent, parent_columns);
+    format!("SELECT DISTINCT {} {missing}", keys.join(", "))
+}
+
+/// FROM and WHERE of the rows whose key is complete and has no parent.
+fn missing(table: &Table, columns: &[usize], parent: &Table, parent_columns: &[usize]) -> String {
+    let child = |column: &usize| format!("c.{}", quoted(&table.columns[*column].name));
+    let complete: Vec<String> =
+        columns.iter().map(|column| format!("{} IS NOT NULL", child(column))).collect();
+    // The parent's column on the left gives the comparison its affinity and collation, as
+    // SQLite's own check has it.
+    let equal: Vec<String> = columns
+        .iter()
+        .zip(parent_columns)
+        .map(|(column, parent_column)| {
+            format!("p.{} = {}", quoted(&parent.columns[*parent_column].name), child(column))
+        })
+        .collect();
+    format!(
+        "FROM main.{} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM main.{} AS p WHERE {})",
+        quoted(&table.name),
+        complete.join(" AND "),
+        quoted(&parent.name),
+        equal.join(" AND ")
+    )
+}
+
 /// Rows of `table` whose key is complete and has no parent.
 fn orphans(
     source: &Source,
@@ -114,26 +152,7 @@ fn orphans(
     parent: &Table,
     parent_columns: &[usize],
 ) -> Result<Refused, Error> {
-    let child = |column: &usize| format!("c.{}", quoted(&table.columns[*column].name));
-    let complete: Vec<String> =
-        key.columns.iter().map(|column| format!("{} IS NOT NULL", child(column))).collect();
-    // The parent's column on the left gives the comparison its affinity and collation, as
-    // SQLite's own check has it.
-    let equal: Vec<String> = key
-        .columns
-        .iter()
-        .zip(parent_columns)
-        .map(|(column, parent_column)| {
-            format!("p.{} = {}", quoted(&parent.columns[*parent_column].name), child(column))
-        })
-        .collect();
-    let missing = format!(
-        "FROM main.{} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM main.{} AS p WHERE {})",
-        quoted(&table.name),
-        complete.join(" AND "),
-        quoted(&parent.name),
-        equal.join(" AND ")
-    );
+    let missing = missing(table, &key.columns, parent, parent_columns);
     let explain = |error| source.explain(error);
     let count: i64 = connection
         .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))

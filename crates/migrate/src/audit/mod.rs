@@ -16,7 +16,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 pub use finding::{Finding, Severity};
-pub(crate) use keys::{all_findings as key_findings, resolve};
+pub(crate) use keys::{all_findings as key_findings, missing_parents, resolve};
 pub use profile::{Example, Looks, Profile};
 
 use crate::copy::{Catalog, Field, match_tables, proposal};

@@ -97,8 +97,14 @@ impl Load {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
         let watch = Watch { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone());
+        let rejected = &self.matched.rejected;
+        let mut place = 0;
         let rows = source.with(|connection| {
             source.each_row(connection, &self.table, &columns, watch, |row| {
+                place += 1;
+                if !rejected.is_empty() && rejected.contains(&(place - 1)) {
+                    return Ok(());
+                }
                 encoder.add(source, row)?;
                 if encoder.buffer.len() >= BUFFER_BYTES {
                     encoder.flush(sender)?;
@@ -109,7 +115,7 @@ impl Load {
         encoder.buffer.extend_from_slice(&(-1_i16).to_be_bytes());
         encoder.flush(sender)?;
         sender.blocking_send(Sent::End).map_err(|_| Error::Interrupted)?;
-        Ok(rows)
+        Ok(rows - rejected.len() as u64)
     }
 
     /// An error of the server that names a line of the COPY becomes one that names the row.
@@ -135,6 +141,10 @@ impl Load {
 
     /// The row that was sent as this line, and its first values.
     fn row_at(&self, source: &Source, line: u64) -> Option<(String, String)> {
+        if !self.matched.rejected.is_empty() {
+            // Lines and rows no longer count alike.
+            return None;
+        }
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
         let sql = format!("{} LIMIT 1 OFFSET {}", self.table.select(&columns), line - 1);
         let found = source.with(|connection| {

@@ -1,6 +1,9 @@
 //! Which table and column of the target takes which of the source. Whatever has no place is a
 //! problem that is named, never a column that is silently left behind.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use super::catalog::{Catalog, Relation};
 use super::encode::Field;
 use crate::inspect::{Schema, Table};
@@ -19,6 +22,8 @@ pub struct Matched {
     pub partitioned: bool,
     /// Its columns, in the order of the source.
     pub columns: Vec<MatchedColumn>,
+    /// Rows of the source that stay behind, by their place in the order of reading.
+    pub rejected: Arc<HashSet<u64>>,
 }
 
 /// A column of the source with its column of the target.
@@ -69,6 +74,7 @@ pub fn match_tables(
                     relation: catalog.quoted(&relation.name),
                     partitioned: relation.kind == "p",
                     columns,
+                    rejected: Arc::default(),
                 }),
                 Err(found) => problems.extend(found),
             },

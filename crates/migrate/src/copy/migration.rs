@@ -14,6 +14,9 @@ use super::catalog::{catalog, current_schema};
 use super::load::Load;
 use super::matching::{Matched, match_tables};
 use super::prepare::{self, Prepared};
+use super::reject::reject;
+use super::reject_file::RejectFile;
+use super::reload::to_database;
 use super::sequences;
 use super::session::Session;
 use crate::audit::{Audit, AuditOptions, Finding, audit_source, key_findings, readers};
@@ -41,6 +44,8 @@ pub struct MigrateOptions {
     pub replace: bool,
     /// Roll back instead of committing.
     pub dry_run: bool,
+    /// Keep refused rows in this file and move the rest, instead of stopping.
+    pub reject_file: Option<PathBuf>,
 }
 
 impl Default for MigrateOptions {
@@ -53,6 +58,7 @@ impl Default for MigrateOptions {
             verify: true,
             replace: false,
             dry_run: false,
+            reject_file: None,
         }
     }
 }
@@ -76,6 +82,10 @@ pub struct MigrationReport {
     pub sequences_set: usize,
     /// The proof, unless it was declined.
     pub verification: Option<Verification>,
+    /// Rows that were refused and kept in the reject file.
+    pub rejected_rows: u64,
+    /// Where they are.
+    pub reject_file: Option<PathBuf>,
     /// What did not work after the commit (the data is complete).
     pub after_commit: Vec<String>,
     /// Where the time went.
@@ -89,6 +99,8 @@ pub struct MigratedTable {
     pub table: String,
     /// Its rows.
     pub rows: u64,
+    /// Rows of the source that stayed behind, refused.
+    pub rejected_rows: u64,
     /// It was there with the same rows already and was left alone.
     pub kept: bool,
 }
@@ -128,9 +140,20 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    let watch = Watch { progress, interrupted };
+    run(source, target, options, false, Watch { progress, interrupted }).await
+}
+
+/// As [`migrate`]; with `add`, rows are added to what is there.
+async fn run(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    add: bool,
+    watch: Watch<'_>,
+) -> Result<MigrationReport, Error> {
     let started = Instant::now();
     let mut migration = Migration::inspect(source, target, options, watch).await?;
+    migration.add = add;
     migration.seconds.inspect = started.elapsed().as_secs_f64();
     migration.session.begin().await?;
     let done = migration.move_all(watch).await;
@@ -144,6 +167,31 @@ pub async fn migrate(
     Ok(migration.finish(target, verification, watch).await)
 }
 
+/// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
+///
+/// # Errors
+/// As [`migrate`]; a row is named by its line in the file.
+pub async fn load_rejects(
+    file: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<MigrationReport, Error> {
+    let unusable = |error: std::io::Error| Error::RejectFile {
+        path: file.to_owned(),
+        reason: format!("no room for a temporary file: {error}"),
+    };
+    let folder = tempfile::tempdir().map_err(unusable)?;
+    let database = folder.path().join("rejects.db");
+    to_database(file, &database)?;
+    let options = MigrateOptions { data_only: true, ..options.clone() };
+    let watch = Watch { progress, interrupted };
+    let mut report = run(&database, target, &options, true, watch).await?;
+    report.source = file.to_owned();
+    Ok(report)
+}
+
 /// A migration under way.
 struct Migration<'a> {
     options: &'a MigrateOptions,
@@ -155,6 +203,9 @@ struct Migration<'a> {
     namespace: String,
     tables: Vec<MigratedTable>,
     matched: Vec<Matched>,
+    rejects: Option<RejectFile>,
+    /// Rows are added to what is there: how repaired rejects are loaded.
+    add: bool,
     sequences_set: usize,
     seconds: Seconds,
 }
@@ -187,6 +238,8 @@ impl<'a> Migration<'a> {
             namespace,
             tables: Vec::new(),
             matched: Vec::new(),
+            rejects: None,
+            add: false,
             sequences_set: 0,
             seconds: Seconds::default(),
         })
@@ -195,7 +248,8 @@ impl<'a> Migration<'a> {
     /// Everything inside the transaction.
     async fn move_all(&mut self, watch: Watch<'_>) -> Result<Option<Verification>, Error> {
         let clock = Instant::now();
-        let prepared = self.prepare(watch).await?;
+        let mut prepared = self.prepare(watch).await?;
+        self.reject(&mut prepared, watch).await?;
         self.seconds.prepare = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
@@ -205,7 +259,8 @@ impl<'a> Migration<'a> {
             let name = table.name.clone();
             let load = Load { table, matched: matched.clone(), freeze: prepared.freeze };
             let rows = Arc::new(load).run(&self.session.client, &self.source, watch).await?;
-            self.tables.push(MigratedTable { table: name, rows, kept: false });
+            let rejected_rows = matched.rejected.len() as u64;
+            self.tables.push(MigratedTable { table: name, rows, rejected_rows, kept: false });
         }
         self.seconds.copy = clock.elapsed().as_secs_f64();
 
@@ -222,7 +277,7 @@ impl<'a> Migration<'a> {
 
         let clock = Instant::now();
         let mut verification = None;
-        if self.options.verify {
+        if self.options.verify && !self.add {
             watch.progress.set_message("comparing both databases");
             let proof =
                 compare_all(client, &self.source, &self.schema, &prepared.to_load, watch).await?;
@@ -235,6 +290,9 @@ impl<'a> Migration<'a> {
         }
         self.matched = prepared.to_load;
         watch.check()?;
+        if let Some(rejects) = &mut self.rejects {
+            rejects.sync()?;
+        }
         if self.options.dry_run {
             self.session.roll_back().await;
         } else {
@@ -253,11 +311,36 @@ impl<'a> Migration<'a> {
         let found = catalog(&session.client, &self.namespace).await?;
         let matched = match_tables(&self.schema, &found, &options.rules)
             .map_err(|problems| Error::Target(problems.join("\n")))?;
+        if self.add {
+            return prepare::to_add(session, matched).await;
+        }
         let (prepared, kept) =
             prepare::existing(session, &self.source, &self.schema, matched, options, watch).await?;
-        let kept = kept.into_iter().map(|(table, rows)| MigratedTable { table, rows, kept: true });
+        let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
+            table,
+            rows,
+            rejected_rows: 0,
+            kept: true,
+        });
         self.tables.extend(kept);
         Ok(prepared)
+    }
+
+    /// Finds and sets aside the rows that cannot be moved, if that was asked for.
+    async fn reject(&mut self, prepared: &mut Prepared, watch: Watch<'_>) -> Result<(), Error> {
+        let Some(path) = self.options.reject_file.clone() else { return Ok(()) };
+        watch.progress.set_message("looking for rows to reject");
+        let (source, schema) = (self.source.clone(), self.schema.clone());
+        let mut tables = std::mem::take(&mut prepared.to_load);
+        let references = prepared.references.clone();
+        let (tables, file) = blocking(watch, move |watch| {
+            let file = reject(&source, &schema, &mut tables, &references, &path, watch)?;
+            Ok((tables, file))
+        })
+        .await?;
+        prepared.to_load = tables;
+        self.rejects = Some(file);
+        Ok(())
     }
 
     /// A violated foreign key is explained by the source's own rows.
@@ -295,6 +378,14 @@ impl<'a> Migration<'a> {
                 }
             }
         }
+        let rejected_rows = self.rejects.as_ref().map_or(0, RejectFile::count);
+        let kept = match self.rejects.take().filter(|_| !self.options.dry_run) {
+            Some(file) => file.keep().unwrap_or_else(|error| {
+                after_commit.push(format!("the rows are committed, but: {error}"));
+                None
+            }),
+            None => None,
+        };
         self.seconds.vacuum = clock.elapsed().as_secs_f64();
         let findings = self.audit.map(|audit| audit.report.findings).unwrap_or_default();
         MigrationReport {
@@ -306,6 +397,8 @@ impl<'a> Migration<'a> {
             findings,
             sequences_set: self.sequences_set,
             verification,
+            rejected_rows,
+            reject_file: kept,
             after_commit,
             seconds: self.seconds,
         }
@@ -332,8 +425,12 @@ fn read_source(
         target: None,
     };
     let audit = audit_source(&source, &audit_options, watch)?;
-    let blockers: Vec<&Finding> =
-        audit.report.findings.iter().filter(|each| each.severity == Severity::Blocker).collect();
+    // Rows that do not fit can be set aside; tables that do not fit cannot.
+    let blocks = |finding: &&Finding| {
+        finding.severity == Severity::Blocker
+            && (options.reject_file.is_none() || !finding.is_about_rows)
+    };
+    let blockers: Vec<&Finding> = audit.report.findings.iter().filter(blocks).collect();
     if !blockers.is_empty() {
         let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
         let plural = if blockers.len() == 1 { "" } else { "s" };

@@ -11,6 +11,10 @@ mod misfit;
 pub(crate) mod moment;
 mod prepare;
 mod proposal;
+mod references;
+mod reject;
+mod reject_file;
+mod reload;
 mod report;
 mod schema;
 mod sequences;
@@ -20,7 +24,9 @@ mod takedown;
 pub use catalog::{Catalog, catalog, current_schema, read_catalog};
 pub use encode::{Field, encode, uuid};
 pub use matching::{Matched, match_tables};
-pub use migration::{MigrateOptions, MigratedTable, MigrationReport, Seconds, migrate};
+pub use migration::{
+    MigrateOptions, MigratedTable, MigrationReport, Seconds, load_rejects, migrate,
+};
 pub use misfit::{BadRow, Misfit, StorageClass};
 pub use moment::Reading;
 pub use proposal::proposal;

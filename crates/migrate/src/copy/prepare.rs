@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::catalog::catalog;
 use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
+use super::references::{self, Reference};
 use super::schema::statements;
 use super::session::Session;
 use super::takedown::Takedown;
-use crate::audit::{Audit, resolve};
+use crate::audit::Audit;
 use crate::inspect::{Schema, Source, quoted};
 use crate::verify::compare;
 use crate::{Error, Watch};
@@ -24,6 +25,8 @@ pub struct Prepared {
     pub keys: Vec<String>,
     /// And foreign keys.
     pub foreign_keys: Vec<String>,
+    /// The same foreign keys, as far as they lie between these tables.
+    pub references: Vec<Reference>,
 }
 
 /// Creates the schema that the audit proposes.
@@ -64,7 +67,8 @@ pub async fn create(
         }
     }
     let (keys, foreign_keys) = (statements.keys, statements.foreign_keys);
-    Ok(Prepared { to_load: matched, freeze: true, keys, foreign_keys })
+    let references = references::of_source(schema, &matched);
+    Ok(Prepared { to_load: matched, freeze: true, keys, foreign_keys, references })
 }
 
 /// Tables and indexes share one space of names.
@@ -103,6 +107,15 @@ async fn refuse_taken_names(
     )))
 }
 
+/// Existing tables as they are, keys and rows in place, parents first.
+pub async fn to_add(session: &Session, matched: Vec<Matched>) -> Result<Prepared, Error> {
+    let references = references::of_target(&session.client, &matched).await?;
+    let mut to_load = matched;
+    references::parents_first(&mut to_load, &references);
+    let (keys, foreign_keys) = (Vec::new(), Vec::new());
+    Ok(Prepared { to_load, freeze: false, keys, foreign_keys, references })
+}
+
 /// Tables that were left alone, with their rows.
 type Kept = Vec<(String, u64)>;
 
@@ -116,16 +129,11 @@ pub async fn existing(
     watch: Watch<'_>,
 ) -> Result<(Prepared, Kept), Error> {
     if matched.is_empty() {
-        let none = Prepared {
-            to_load: Vec::new(),
-            freeze: false,
-            keys: Vec::new(),
-            foreign_keys: Vec::new(),
-        };
-        return Ok((none, Vec::new()));
+        return Ok((to_add(session, matched).await?, Vec::new()));
     }
     let all: Vec<&str> = matched.iter().map(|table| table.relation.as_str()).collect();
     session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
+    let references = references::of_target(&session.client, &matched).await?;
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
     for table in matched {
         if options.replace || is_empty(session, &table).await? {
@@ -148,12 +156,12 @@ pub async fn existing(
             standing.join(", ")
         )));
     }
-    to_load.sort_by_key(|table| depth(schema, table.source, &mut Vec::new()));
+    references::parents_first(&mut to_load, &references);
     let takedown = Takedown::read(&session.client, &to_load).await?;
     takedown.run(&session.client).await?;
     empty(session, &to_load, options.replace, watch).await?;
     let Takedown { keys, foreign_keys, .. } = takedown;
-    Ok((Prepared { to_load, freeze: true, keys, foreign_keys }, kept))
+    Ok((Prepared { to_load, freeze: true, keys, foreign_keys, references }, kept))
 }
 
 async fn is_empty(session: &Session, table: &Matched) -> Result<bool, Error> {
@@ -187,18 +195,4 @@ async fn empty(
         session.run(&format!("DELETE FROM {}", table.relation), watch).await?;
     }
     Ok(())
-}
-
-/// How many tables a table hangs on: parents are loaded first, since keys of partitioned tables
-/// stay in place. A circle counts once.
-fn depth(schema: &Schema, table: usize, above: &mut Vec<usize>) -> usize {
-    if above.contains(&table) {
-        return 0;
-    }
-    above.push(table);
-    let parents = resolve(schema, &schema.tables[table]);
-    let parents = parents.into_iter().filter_map(|resolved| resolved.parent);
-    let deepest = parents.map(|(parent, _)| 1 + depth(schema, parent, above)).max();
-    above.pop();
-    deepest.unwrap_or(0)
 }

@@ -22,10 +22,25 @@ impl MigrationReport {
                     (None, true) => "equal".to_owned(),
                     (None, false) => "not made".to_owned(),
                 },
-                if moved.kept { "was there already" } else { "" }.to_owned(),
+                match (moved.kept, moved.rejected_rows) {
+                    (true, _) => "was there already".to_owned(),
+                    (false, 0) => String::new(),
+                    (false, rejected) => format!("{} rejected", thousands(rejected)),
+                },
             ]);
         }
         let mut text = format!("{table}\n");
+        if let Some(path) = &self.reject_file {
+            let _ = writeln!(
+                text,
+                "{} rejected rows are in {}: repair them and load them by crossover migrate \
+                 --rejects {} {}",
+                thousands(self.rejected_rows),
+                path.display(),
+                path.display(),
+                self.target
+            );
+        }
         for problem in &self.after_commit {
             let _ = writeln!(text, "{problem}");
         }

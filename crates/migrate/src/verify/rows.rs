@@ -17,7 +17,7 @@ const ROWS_BETWEEN_LOOKS: u64 = 4096;
 const UNFIT_SHOWN: usize = 20;
 
 /// Reads the source's table; rows that do not fit the target's types are returned (the first few)
-/// and handed over as nothing, so that they count as different.
+/// and handed over as nothing, so that they count as different. Rejected rows do not take part.
 pub fn of_source(
     source: &Source,
     table: &Table,
@@ -28,8 +28,14 @@ pub fn of_source(
     let columns: Vec<usize> = matched.columns.iter().map(|column| column.source).collect();
     let mut tuple = Vec::new();
     let mut unfit = Vec::new();
+    let rejected = &matched.rejected;
+    let mut place = 0;
     let rows = source.with(|connection| {
         source.each_row(connection, table, &columns, watch, |row| {
+            place += 1;
+            if !rejected.is_empty() && rejected.contains(&(place - 1)) {
+                return Ok(());
+            }
             tuple.clear();
             match encode_row(source, table, matched, row, &columns, &mut tuple)? {
                 None => each(&tuple),
@@ -42,7 +48,7 @@ pub fn of_source(
             }
         })
     })?;
-    Ok((rows, unfit))
+    Ok((rows - rejected.len() as u64, unfit))
 }
 
 #[inline]

@@ -8,5 +8,6 @@ mod bad_input;
 mod data_only;
 mod migrate;
 mod properties;
+mod reject;
 mod support;
 mod verify;
