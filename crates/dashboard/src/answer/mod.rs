@@ -64,7 +64,7 @@ pub struct AnswerWriter {
 #[derive(Debug)]
 enum Rows {
     Json(json::Rows),
-    Csv(csv::Rows),
+    Csv(Box<csv::Rows>),
 }
 
 /// What can go wrong while writing into memory; not seen in practice.
@@ -81,7 +81,7 @@ impl AnswerWriter {
         let articles = query.count.map(|Count::Articles| 0);
         let rows = match query.format {
             Format::Json => Rows::Json(json::Rows::default()),
-            Format::Csv => Rows::Csv(csv::Rows::new(query.count)?),
+            Format::Csv => Rows::Csv(Box::new(csv::Rows::new(query.count)?)),
         };
         Ok(Self { query, totals: Totals { articles, ..Totals::default() }, row_count: 0, rows })
     }

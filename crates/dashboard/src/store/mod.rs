@@ -51,7 +51,7 @@ pub enum Store {
     /// A SQLite file.
     Sqlite(SqliteStore),
     /// A PostgreSQL database.
-    Postgres(PostgresStore),
+    Postgres(Box<PostgresStore>),
 }
 
 impl Store {
@@ -62,16 +62,28 @@ impl Store {
     pub async fn open(database: &DatabaseUrl, options: &Options) -> Result<Self, Error> {
         Ok(match database {
             DatabaseUrl::Sqlite(path) => Self::Sqlite(SqliteStore::open(path, options).await?),
-            DatabaseUrl::Postgres(url) => Self::Postgres(PostgresStore::open(url, options).await?),
+            DatabaseUrl::Postgres(url) => {
+                Self::Postgres(Box::new(PostgresStore::open(url, options).await?))
+            }
         })
     }
 
-    /// The engine and its exact version, for example `sqlite 3.53.1` or `postgres 18.1`.
+    /// The engine and its exact version, for example `SQLite 3.53.1` or `PostgreSQL 18.1`.
     #[must_use]
     pub fn engine(&self) -> &str {
         match self {
             Self::Sqlite(store) => store.engine(),
             Self::Postgres(store) => store.engine(),
+        }
+    }
+
+    /// Settings read back when the store was opened: those asked for, and for SQLite the pragmas
+    /// that bear on most answers' times.
+    #[must_use]
+    pub fn settings(&self) -> &[(String, String)] {
+        match self {
+            Self::Sqlite(store) => store.settings(),
+            Self::Postgres(store) => store.settings(),
         }
     }
 

@@ -23,6 +23,7 @@ pub struct PostgresStore {
     side: Pool,
     design: Design,
     engine: String,
+    settings: Vec<(String, String)>,
 }
 
 impl PostgresStore {
@@ -37,16 +38,23 @@ impl PostgresStore {
         schema::check_postgres(&client).await?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default();
+        let asked_for = options.settings.iter().map(|(name, _)| name);
+        let settings = engine::postgres::settings_readback(&client, asked_for).await?;
         Ok(Self {
+            settings,
             questions: Pool::new(url, &options.settings, options.connections)?,
             side: Pool::new(url, &options.settings, SIDE_CONNECTIONS)?,
             design: options.design,
-            engine: format!("postgres {number}"),
+            engine: format!("PostgreSQL {number}"),
         })
     }
 
     pub(super) fn engine(&self) -> &str {
         &self.engine
+    }
+
+    pub(super) fn settings(&self) -> &[(String, String)] {
+        &self.settings
     }
 
     /// In a task of its own: an asker who goes away must not put a busy connection back into the

@@ -20,6 +20,7 @@ pub struct SqliteStore {
     side: Pool,
     design: Design,
     engine: String,
+    settings: Vec<(String, String)>,
 }
 
 impl SqliteStore {
@@ -37,10 +38,11 @@ impl SqliteStore {
                 engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
             }
             Ok(Self {
+                settings: settings(&connection, &options.settings)?,
                 questions: Pool::open(&path, &options.settings, options.connections)?,
                 side: Pool::open(&path, &options.settings, SIDE_CONNECTIONS)?,
                 design: options.design,
-                engine: format!("sqlite {}", engine::sqlite::version()),
+                engine: format!("SQLite {}", engine::sqlite::version()),
             })
         };
         let opened = tokio::task::spawn_blocking(work).await;
@@ -49,6 +51,10 @@ impl SqliteStore {
 
     pub(super) fn engine(&self) -> &str {
         &self.engine
+    }
+
+    pub(super) fn settings(&self) -> &[(String, String)] {
+        &self.settings
     }
 
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
@@ -67,6 +73,34 @@ impl SqliteStore {
 }
 
 const SQLITE: Dialect = Dialect::Sqlite;
+
+/// Pragmas that bear on most answers' times, shown beside those asked for.
+const SHOWN_PRAGMAS: [&str; 5] =
+    ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size"];
+
+/// The settings as every question's connection has them.
+fn settings(
+    connection: &Connection,
+    asked_for: &engine::Settings,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut settings = engine::sqlite::pragmas(connection, asked_for.iter())?;
+    for name in SHOWN_PRAGMAS {
+        if !settings.iter().any(|(known, _)| known == name) {
+            let value: rusqlite::types::Value =
+                connection.pragma_query_value(None, name, |row| row.get(0))?;
+            settings.push((name.to_owned(), pragma_text(value)));
+        }
+    }
+    Ok(settings)
+}
+
+fn pragma_text(value: rusqlite::types::Value) -> String {
+    match value {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other => format!("{other:?}"),
+    }
+}
 
 /// All statements of one question, in one read transaction: they see one snapshot.
 fn answer(connection: &Connection, query: Query) -> Result<Answer, Error> {

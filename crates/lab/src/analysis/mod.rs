@@ -1,6 +1,7 @@
 //! From trials to results: an estimate per treatment, a comparison per level, the crossings.
 //! The unit of every interval is the block, never the request (METHOD.md).
 
+mod by_request;
 mod sweep;
 mod treatment;
 mod verdict;

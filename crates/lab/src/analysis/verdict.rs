@@ -1,10 +1,11 @@
 //! What the whole experiment says, in one headline and one sentence per sweep.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{Crossing, Side};
+use stats::crossing::Crossing;
 
-use super::{Sweep, Treatment, words};
+use super::words::name;
+use super::{Sweep, Treatment, by_request, words};
 use crate::plan::Plan;
 
 /// The answer to the plan's question.
@@ -14,6 +15,8 @@ pub struct Verdict {
     pub headline: String,
     /// One for each sweep over all requests together.
     pub sentences: Vec<String>,
+    /// One for each set of levels and pair of engines: what each request alone shows.
+    pub by_request: Vec<String>,
     /// Something was asked that the run does not answer; exit code 3.
     pub undecided: bool,
 }
@@ -26,10 +29,15 @@ pub(super) fn of(plan: &Plan, treatments: &[Treatment], sweeps: &[Sweep]) -> Ver
             || sweep.crossings.iter().any(|c| matches!(c, Crossing::Inconclusive { .. }))
     });
     let sentences = together.iter().map(|sweep| words::sentence(plan, sweep)).collect();
-    Verdict { headline: headline(plan, treatments, &together, undecided), sentences, undecided }
+    Verdict {
+        headline: headline(plan, treatments, &together),
+        sentences,
+        by_request: by_request::sentences(plan, sweeps),
+        undecided,
+    }
 }
 
-fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep], undecided: bool) -> String {
+fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String {
     if plan.engines.len() < 2 {
         return "One engine was measured, so there is nothing to compare.".to_owned();
     }
@@ -66,8 +74,36 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep], undecided:
             };
             format!("{only} is faster{rest}.")
         }
-        _ if undecided => "Not every comparison has a verdict; see the sentences below.".to_owned(),
-        _ => "Which engine is faster depends on the treatment; see the sentences below.".to_owned(),
+        _ => tally(sweeps, blocks),
+    }
+}
+
+/// How many comparisons each engine wins.
+fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut all, mut open) = (0, 0);
+    for sweep in sweeps {
+        for result in &sweep.results {
+            all += 1;
+            match result.sign.faster() {
+                Some(side) => *wins.entry(name(sweep, side)).or_default() += 1,
+                None => open += 1,
+            }
+        }
+    }
+    if wins.is_empty() {
+        return format!(
+            "After {blocks} blocks none of {all} comparisons has a verdict; more blocks may settle \
+             some of them."
+        );
+    }
+    let won: Vec<String> = wins
+        .iter()
+        .map(|(engine, count)| format!("{engine} is shown faster in {count} of {all} comparisons"))
+        .collect();
+    match open {
+        0 => format!("{}.", won.join(", ")),
+        _ => format!("{}; {open} have no verdict after {blocks} blocks.", won.join(", ")),
     }
 }
 
@@ -75,10 +111,7 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep], undecided:
 fn winner(sweep: &Sweep) -> Option<&str> {
     let mut sides = sweep.results.iter().map(|result| result.sign.faster());
     let first = sides.next().flatten()?;
-    sides.all(|side| side == Some(first)).then_some(match first {
-        Side::A => sweep.a.as_str(),
-        Side::B => sweep.b.as_str(),
-    })
+    sides.all(|side| side == Some(first)).then_some(name(sweep, first))
 }
 
 /// `, with 1 client, 2 clients and 4 clients`.

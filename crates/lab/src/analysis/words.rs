@@ -73,7 +73,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
     if subject.is_empty() { format!("{said}.") } else { format!("{}: {said}.", subject.join(", ")) }
 }
 
-fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
+pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
     let Some((factor, _)) = plan.swept() else { return String::new() };
     let level = |level: f64| level_in_sentence(plan, factor, level);
     let axis = factor_label(factor).to_lowercase();
@@ -122,7 +122,8 @@ fn ends(sweep: &Sweep) -> Option<(f64, f64)> {
     Some((low, high))
 }
 
-fn name(sweep: &Sweep, side: Side) -> &str {
+/// The engine on one side of a sweep.
+pub(super) fn name(sweep: &Sweep, side: Side) -> &str {
     match side {
         Side::A => &sweep.a,
         Side::B => &sweep.b,

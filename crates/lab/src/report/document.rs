@@ -10,6 +10,7 @@ use crate::analysis::{
     level_label, sentence,
 };
 use crate::plan::{Level, Plan, Scale};
+use crate::record::Run;
 use crate::run::Finished;
 use crate::schedule::Levels;
 use crate::warning;
@@ -60,6 +61,7 @@ pub struct RunPart {
 pub struct VerdictPart {
     pub headline: String,
     pub sentences: Vec<String>,
+    pub by_request: Vec<String>,
 }
 
 /// What is measured.
@@ -181,6 +183,7 @@ pub fn document(finished: &Finished) -> Document {
         verdict: VerdictPart {
             headline: analysis.verdict.headline.clone(),
             sentences: analysis.verdict.sentences.clone(),
+            by_request: analysis.verdict.by_request.clone(),
         },
         response: Response {
             name: "response_time_ms_mean",
@@ -201,9 +204,20 @@ pub fn document(finished: &Finished) -> Document {
             })
             .collect(),
         environment: named(run.environment.rows()),
-        repeat: vec![run.command_line.clone(), format!("seed {}", run.seed)],
+        repeat: vec![repeat(run)],
         limitations: limitations(plan),
         undecided: analysis.verdict.undecided,
+    }
+}
+
+/// The command line with the seed that was drawn, if none was given.
+fn repeat(run: &Run) -> String {
+    let words: Vec<&str> = run.command_line.split(' ').collect();
+    let has_seed = words.iter().any(|word| *word == "--seed" || word.starts_with("--seed="));
+    if has_seed {
+        run.command_line.clone()
+    } else {
+        format!("{} --seed {}", run.command_line, run.seed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report for a terminal: the verdict, all treatments, what each request shows, the warnings.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use stats::{Estimate, Method};
 
 use super::Document;
@@ -17,10 +17,8 @@ pub fn text(document: &Document, width: Option<u16>) -> String {
     if document.verdict.sentences.len() > 1 {
         parts.push(bullets(document.verdict.sentences.iter().map(String::as_str)));
     }
-    let of_requests = document.crossings.iter().filter(|crossing| crossing.request.is_some());
-    let mut sentences: Vec<&str> = of_requests.map(|crossing| crossing.sentence.as_str()).collect();
-    sentences.dedup();
-    if !sentences.is_empty() {
+    if !document.verdict.by_request.is_empty() {
+        let sentences = document.verdict.by_request.iter().map(String::as_str);
         parts.push(format!("By request:\n{}", bullets(sentences)));
     }
     for warning in &document.warnings {
@@ -47,7 +45,9 @@ fn note(document: &Document) -> &'static str {
 
 fn treatments(document: &Document, width: Option<u16>) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
+        .force_no_tty();
     if let Some(width) = width {
         table.set_width(width);
     }

@@ -120,10 +120,11 @@ fn take_turn(
         let measured = match deployment.check_alive() {
             Ok(()) => measured,
             Err(error) => {
-                let measured = void(measured, error.to_string());
                 setting.options.progress.set_message(format!("{name} died; starting it again"));
+                deployment.retire(setting.options.runtime)?;
                 deployment = site.deploy(spec)?;
-                measured
+                warm(finished, &name, planned, &deployment, setting)?;
+                void(measured, error.to_string())
             }
         };
         finished.folder.write_trial(&measured)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use jiff::civil::Date;
 use lab::article::{ArticleLoad, ArticleResult, measure};
 
@@ -55,7 +55,7 @@ fn day(text: &str, flag: &str) -> anyhow::Result<Date> {
 
 fn text(result: &ArticleResult) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')));
     table.set_header(["URL", "Requests", "Mean, ms", "Failures"]);
     for url in &result.requests {
         table.add_row([

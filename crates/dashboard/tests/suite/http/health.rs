@@ -12,7 +12,12 @@ use crate::rows::Rows;
 async fn it_is_open_and_well_while_the_database_answers() {
     for database in both(&Rows::none()).await {
         let reply = get_with(&super::application(&database).await, "/healthz", None).await;
-        assert_eq!((reply.status, reply.body.as_str()), (StatusCode::OK, "ok\n"));
+        assert_eq!(reply.status, StatusCode::OK);
+        let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+        assert_eq!((&body["status"], &body["design"]), (&"ok".into(), &"daily".into()));
+        if !database.is_postgres() {
+            assert_eq!(body["settings"]["journal_mode"], "wal");
+        }
     }
 }
 

@@ -20,7 +20,7 @@ async fn the_body_is_the_contract_and_the_headers_tell_the_engine() {
         assert_eq!(reply.header("content-type"), "application/json");
         assert_eq!(reply.header("crossover-design"), "daily");
         let engine = reply.header("crossover-engine");
-        let expected = if database.is_postgres() { "postgres 18." } else { "sqlite 3." };
+        let expected = if database.is_postgres() { "PostgreSQL 18." } else { "SQLite 3." };
         assert!(engine.starts_with(expected), "{engine}");
         let timing = reply.header("server-timing").strip_prefix("query;dur=").unwrap();
         assert!(timing.parse::<f64>().unwrap() > 0.0);
