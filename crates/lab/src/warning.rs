@@ -5,6 +5,8 @@ use crate::record::{Run, Status, Trial};
 
 /// More steal than this in a trial means that the machine was not ours (share of CPU time).
 const STEAL_FRACTION_MAX: f64 = 0.02;
+/// Other programs that use more than this (in cores, on average over the trials) disturb it.
+const OTHER_CORES_MAX: f64 = 0.1;
 /// A client that uses more of the machine than this may hold the server back.
 const CLIENT_SHARE_MAX: f64 = 0.2;
 /// An engine that uses this many times the cores of another is not compared at equal means.
@@ -72,6 +74,13 @@ pub enum Warning {
         /// Trials beyond the bound.
         trials: usize,
     },
+    /// Other programs ran meanwhile.
+    BusyMachine {
+        /// Their cores, on average over the trials.
+        cores: f64,
+        /// The machine's.
+        of: usize,
+    },
     /// An engine's first and last block differ.
     Drift {
         /// The engine.
@@ -100,6 +109,7 @@ impl Warning {
             Self::UnequalCores { .. } => "unequal_cores",
             Self::SharedCores => "shared_cores",
             Self::Steal { .. } => "steal",
+            Self::BusyMachine { .. } => "busy_machine",
             Self::Drift { .. } => "drift",
             Self::DebugBuild => "debug_build",
             Self::Resumed { .. } => "resumed",
@@ -136,6 +146,10 @@ impl Warning {
                 fraction * 100.0,
                 STEAL_FRACTION_MAX * 100.0
             ),
+            Self::BusyMachine { cores, of } => format!(
+                "Other programs used {cores:.2} of {of} cores on average: the figures are those of \
+                 a busy machine, and engines with more processes get a larger share of it."
+            ),
             Self::Drift { engine, ratio } => {
                 format!("{engine}: the last block took {ratio:.2} times as long as the first.")
             }
@@ -166,6 +180,7 @@ impl Warning {
                 "On a larger machine keep them apart with --client-cpus and --server-cpus."
             }
             Self::Steal { .. } => "Repeat on a quiet machine; compare intervals, not values.",
+            Self::BusyMachine { .. } => "Stop the other programs and repeat.",
             Self::Drift { .. } => {
                 "Blocks and random order keep this out of the ratios; the means include it. \
                  Repeat on a quiet machine for absolute figures."
@@ -193,6 +208,7 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     if plan.server_cpus.is_none() || plan.client_cpus.is_none() {
         warnings.push(Warning::SharedCores);
     }
+    warnings.extend(busy_machine(run, trials));
     warnings.extend(steal(trials));
     warnings.extend(labels.iter().filter_map(|engine| drift(engine, trials)));
     if run.environment.build_profile == "debug" {
@@ -251,6 +267,13 @@ fn client_busy(run: &Run, trials: &[Trial]) -> Option<Warning> {
     let cores = trials.iter().map(|trial| trial.client_cores_used).max_by(f64::total_cmp)?;
     let of = run.environment.cpus;
     (cores > of as f64 * CLIENT_SHARE_MAX).then_some(Warning::ClientBusy { cores, of })
+}
+
+fn busy_machine(run: &Run, trials: &[Trial]) -> Option<Warning> {
+    let others: Vec<f64> = trials.iter().filter_map(|trial| trial.other_cores_used).collect();
+    let cores = others.iter().sum::<f64>() / others.len() as f64;
+    let of = run.environment.cpus;
+    (cores > OTHER_CORES_MAX).then_some(Warning::BusyMachine { cores, of })
 }
 
 fn steal(trials: &[Trial]) -> Option<Warning> {

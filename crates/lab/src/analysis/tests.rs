@@ -45,6 +45,7 @@ fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) 
                 cores_used: Some(1.0),
                 client_cores_used: 0.01,
                 steal_fraction: Some(0.0),
+                other_cores_used: Some(0.0),
                 server_resident_bytes: None,
                 by_request: plan
                     .requests

@@ -63,6 +63,9 @@ pub struct Trial {
     pub client_cores_used: f64,
     /// Share of the machine's CPU time that the hypervisor took away (0 to 1).
     pub steal_fraction: Option<f64>,
+    /// CPU time of everything else on the machine by wall time: neither server side, client, idle
+    /// nor stolen.
+    pub other_cores_used: Option<f64>,
     /// Largest resident memory of the server side at the end, bytes.
     pub server_resident_bytes: Option<u64>,
     /// By request.

@@ -59,10 +59,20 @@ pub(super) fn measure(bench: &Bench<'_>, planned: &PlannedTrial) -> Result<Trial
         trial.server_resident_bytes = Some(used.resident_bytes_peak);
     }
     if let Some((after, before)) = machine {
-        let cpus = bench.finished.run.environment.cpus as f64;
-        trial.steal_fraction = after.since(&before).steal_seconds.map(|s| s / (wall * cpus));
+        note_machine(&mut trial, after.since(&before), bench.finished.run.environment.cpus as f64);
     }
     Ok(trial)
+}
+
+/// What the rest of the machine did meanwhile.
+fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
+    let wall = trial.wall_seconds;
+    trial.steal_fraction = machine.steal_seconds.map(|seconds| seconds / (wall * cpus));
+    let known = || {
+        let nobody = machine.idle_seconds? + machine.steal_seconds?;
+        Some(nobody / wall + trial.cores_used? + trial.client_cores_used)
+    };
+    trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
 }
 
 fn load_options(plan: &Plan, seed: u64, planned: &PlannedTrial) -> LoadOptions {
@@ -138,6 +148,7 @@ fn summarise(
         cores_used: None,
         client_cores_used: sample.client_cpu_seconds / sample.wall_time.as_secs_f64(),
         steal_fraction: None,
+        other_cores_used: None,
         server_resident_bytes: None,
         by_request,
     }
