@@ -85,6 +85,12 @@ pub enum Error {
         /// The server's report.
         source: tokio_postgres::Error,
     },
+    /// The connection was lost while committing.
+    #[error(
+        "the connection was lost while committing, so it is not known whether the rows are there: \
+         crossover verify tells"
+    )]
+    CommitUnknown,
     /// `--map` that cannot be read or fits nothing.
     #[error("--map '{rule}': {problem}")]
     Mapping {
@@ -122,7 +128,10 @@ pub enum Error {
     #[error("{0}; the target is as it was")]
     Constraint(String),
     /// What was copied is not what is in the source.
-    #[error("verification found differences, so nothing was committed:\n{0}")]
+    #[error(
+        "verification found differences, so nothing was committed (a trigger of the target may \
+         have changed rows):\n{0}"
+    )]
     Differs(String),
     /// The reject file cannot be written or read.
     #[error("{}: {reason}", path.display())]
@@ -144,6 +153,9 @@ impl Error {
 
 /// The server's message, detail and hint in one line.
 pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
+    if error.is_closed() {
+        return "the connection was lost: is the server running?".to_owned();
+    }
     let Some(report) = error.as_db_error() else {
         let source = std::error::Error::source(error);
         return source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));

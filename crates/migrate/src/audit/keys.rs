@@ -1,4 +1,5 @@
-//! Foreign keys that SQLite never checked: it does so only on connections that ask for it.
+//! Foreign keys and CHECKs that SQLite never checked: foreign keys only on connections that ask for
+//! it, CHECKs only when a row is written.
 
 use rusqlite::Connection;
 
@@ -82,6 +83,40 @@ pub fn findings(
             let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
             let finding = Finding::on_table(severity, kind, &table.name, message, fix);
             findings.push(finding.counted(orphans.count, orphans.examples).about_rows());
+        }
+    }
+    Ok(findings)
+}
+
+/// Rows that violate a CHECK: SQLite does not look at rows that were there before, nor at any
+/// under `PRAGMA ignore_check_constraints`.
+pub fn check_findings(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    let columns: Vec<usize> = (0..table.columns.len()).collect();
+    for check in &table.checks {
+        let violated = format!("{} WHERE NOT ({check})", table.select(&columns));
+        // An expression that cannot be run apart from its table is left to its owner.
+        let Ok(mut statement) = connection.prepare(&violated) else { continue };
+        let mut rows = statement.query([]).map_err(|error| source.explain(error))?;
+        let mut refused = Refused::default();
+        while let Some(row) = rows.next().map_err(|error| source.explain(error))? {
+            refused.add(|| Example { row: table.row_name(row, &columns), value: String::new() });
+        }
+        if refused.count > 0 {
+            let message = format!(
+                "{} {} CHECK ({})",
+                thousands(refused.count),
+                if refused.count == 1 { "row violates" } else { "rows violate" },
+                check.replace('\n', " ")
+            );
+            let (severity, kind) = (Severity::Warning, "check_violation");
+            let fix = "repair them before the check is added in PostgreSQL";
+            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+            findings.push(finding.counted(refused.count, refused.examples).about_rows());
         }
     }
     Ok(findings)

@@ -176,7 +176,7 @@ fn scan_all(
     let mut work: Vec<(u64, Work)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
         work.push((estimate[place], Work::Values(place)));
-        if !table.foreign_keys.is_empty() {
+        if !table.foreign_keys.is_empty() || !table.checks.is_empty() {
             work.push((estimate[place], Work::Keys(place)));
         }
     }
@@ -199,7 +199,8 @@ fn scan_all(
                     }
                     Some((_, Work::Keys(place))) => {
                         let table = &schema.tables[place];
-                        let findings = keys::findings(source, connection, schema, table)?;
+                        let mut findings = keys::findings(source, connection, schema, table)?;
+                        findings.extend(keys::check_findings(source, connection, table)?);
                         results.lock().unwrap_or_else(PoisonError::into_inner)[place]
                             .key_findings = findings;
                     }

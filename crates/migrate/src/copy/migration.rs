@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
-use serde::Serialize;
 
 use super::catalog::{catalog, current_schema};
 use super::load::Load;
@@ -17,6 +16,7 @@ use super::prepare::{self, Prepared};
 use super::reject::reject;
 use super::reject_file::RejectFile;
 use super::reload::to_database;
+use super::report::{MigratedTable, MigrationReport, Seconds};
 use super::sequences;
 use super::session::Session;
 use crate::audit::{Audit, AuditOptions, Finding, audit_source, key_findings, readers};
@@ -60,72 +60,6 @@ impl Default for MigrateOptions {
             dry_run: false,
             reject_file: None,
         }
-    }
-}
-
-/// What a migration has done.
-#[derive(Clone, Debug, Serialize)]
-pub struct MigrationReport {
-    /// The SQLite file.
-    pub source: PathBuf,
-    /// The target, its password masked.
-    pub target: String,
-    /// The target's schema.
-    pub schema: String,
-    /// Everything was done and undone again.
-    pub dry_run: bool,
-    /// Rows by table.
-    pub tables: Vec<MigratedTable>,
-    /// What the source has that was not carried over, or not as declared.
-    pub findings: Vec<Finding>,
-    /// Sequences that go on after the largest value.
-    pub sequences_set: usize,
-    /// The proof, unless it was declined.
-    pub verification: Option<Verification>,
-    /// Rows that were refused and kept in the reject file.
-    pub rejected_rows: u64,
-    /// Where they are.
-    pub reject_file: Option<PathBuf>,
-    /// What did not work after the commit (the data is complete).
-    pub after_commit: Vec<String>,
-    /// Where the time went.
-    pub seconds: Seconds,
-}
-
-/// A table that was moved.
-#[derive(Clone, Debug, Serialize)]
-pub struct MigratedTable {
-    /// The source's table.
-    pub table: String,
-    /// Its rows.
-    pub rows: u64,
-    /// Rows of the source that stayed behind, refused.
-    pub rejected_rows: u64,
-    /// It was there with the same rows already and was left alone.
-    pub kept: bool,
-}
-
-/// Seconds by phase.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Seconds {
-    /// Reading the schema, and every value if types are chosen by them.
-    pub inspect: f64,
-    /// Creating or taking down.
-    pub prepare: f64,
-    /// Copying rows.
-    pub copy: f64,
-    /// Keys, indexes, foreign keys, sequences.
-    pub keys: f64,
-    /// The proof.
-    pub verify: f64,
-    /// Commit and VACUUM ANALYZE.
-    pub vacuum: f64,
-}
-
-impl Seconds {
-    /// All of it.
-    pub fn total(&self) -> f64 {
-        self.inspect + self.prepare + self.copy + self.keys + self.verify + self.vacuum
     }
 }
 
@@ -204,6 +138,7 @@ struct Migration<'a> {
     tables: Vec<MigratedTable>,
     matched: Vec<Matched>,
     rejects: Option<RejectFile>,
+    notices: Vec<String>,
     /// Rows are added to what is there: how repaired rejects are loaded.
     add: bool,
     sequences_set: usize,
@@ -239,6 +174,7 @@ impl<'a> Migration<'a> {
             tables: Vec::new(),
             matched: Vec::new(),
             rejects: None,
+            notices: Vec::new(),
             add: false,
             sequences_set: 0,
             seconds: Seconds::default(),
@@ -250,6 +186,7 @@ impl<'a> Migration<'a> {
         let clock = Instant::now();
         let mut prepared = self.prepare(watch).await?;
         self.reject(&mut prepared, watch).await?;
+        self.notices.append(&mut prepared.notices);
         self.seconds.prepare = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
@@ -399,6 +336,7 @@ impl<'a> Migration<'a> {
             verification,
             rejected_rows,
             reject_file: kept,
+            notices: self.notices,
             after_commit,
             seconds: self.seconds,
         }

@@ -24,11 +24,10 @@ mod takedown;
 pub use catalog::{Catalog, catalog, current_schema, read_catalog};
 pub use encode::{Field, encode, uuid};
 pub use matching::{Matched, match_tables};
-pub use migration::{
-    MigrateOptions, MigratedTable, MigrationReport, Seconds, load_rejects, migrate,
-};
+pub use migration::{MigrateOptions, load_rejects, migrate};
 pub use misfit::{BadRow, Misfit, StorageClass};
 pub use moment::Reading;
 pub use proposal::proposal;
+pub use report::{MigratedTable, MigrationReport, Seconds};
 pub use schema::default_expression;
 pub use session::create_database;

@@ -27,6 +27,8 @@ pub struct Prepared {
     pub foreign_keys: Vec<String>,
     /// The same foreign keys, as far as they lie between these tables.
     pub references: Vec<Reference>,
+    /// What is restored as it was although it was not right.
+    pub notices: Vec<String>,
 }
 
 /// Creates the schema that the audit proposes.
@@ -68,7 +70,8 @@ pub async fn create(
     }
     let (keys, foreign_keys) = (statements.keys, statements.foreign_keys);
     let references = references::of_source(schema, &matched);
-    Ok(Prepared { to_load: matched, freeze: true, keys, foreign_keys, references })
+    let notices = Vec::new();
+    Ok(Prepared { to_load: matched, freeze: true, keys, foreign_keys, references, notices })
 }
 
 /// Tables and indexes share one space of names.
@@ -112,8 +115,8 @@ pub async fn to_add(session: &Session, matched: Vec<Matched>) -> Result<Prepared
     let references = references::of_target(&session.client, &matched).await?;
     let mut to_load = matched;
     references::parents_first(&mut to_load, &references);
-    let (keys, foreign_keys) = (Vec::new(), Vec::new());
-    Ok(Prepared { to_load, freeze: false, keys, foreign_keys, references })
+    let (keys, foreign_keys, notices) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Prepared { to_load, freeze: false, keys, foreign_keys, references, notices })
 }
 
 /// Tables that were left alone, with their rows.
@@ -160,8 +163,8 @@ pub async fn existing(
     let takedown = Takedown::read(&session.client, &to_load).await?;
     takedown.run(&session.client).await?;
     empty(session, &to_load, options.replace, watch).await?;
-    let Takedown { keys, foreign_keys, .. } = takedown;
-    Ok((Prepared { to_load, freeze: true, keys, foreign_keys, references }, kept))
+    let Takedown { keys, foreign_keys, notices, .. } = takedown;
+    Ok((Prepared { to_load, freeze: true, keys, foreign_keys, references, notices }, kept))
 }
 
 async fn is_empty(session: &Session, table: &Matched) -> Result<bool, Error> {

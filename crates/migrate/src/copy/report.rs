@@ -1,10 +1,82 @@
-//! A migration for people: rows by table, the proof, where the time went.
+//! What a migration has done: rows by table, the proof, where the time went; as text for people.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use super::migration::MigrationReport;
+use serde::Serialize;
+
+use crate::audit::Finding;
 use crate::grid::grid;
 use crate::inspect::thousands;
+use crate::verify::Verification;
+
+/// What a migration has done.
+#[derive(Clone, Debug, Serialize)]
+pub struct MigrationReport {
+    /// The SQLite file.
+    pub source: PathBuf,
+    /// The target, its password masked.
+    pub target: String,
+    /// The target's schema.
+    pub schema: String,
+    /// Everything was done and undone again.
+    pub dry_run: bool,
+    /// Rows by table.
+    pub tables: Vec<MigratedTable>,
+    /// What the source has that was not carried over, or not as declared.
+    pub findings: Vec<Finding>,
+    /// Sequences that go on after the largest value.
+    pub sequences_set: usize,
+    /// The proof, unless it was declined.
+    pub verification: Option<Verification>,
+    /// Rows that were refused and kept in the reject file.
+    pub rejected_rows: u64,
+    /// Where they are.
+    pub reject_file: Option<PathBuf>,
+    /// What the target had before and still has although it is not right.
+    pub notices: Vec<String>,
+    /// What did not work after the commit (the data is complete).
+    pub after_commit: Vec<String>,
+    /// Where the time went.
+    pub seconds: Seconds,
+}
+
+/// A table that was moved.
+#[derive(Clone, Debug, Serialize)]
+pub struct MigratedTable {
+    /// The source's table.
+    pub table: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Rows of the source that stayed behind, refused.
+    pub rejected_rows: u64,
+    /// It was there with the same rows already and was left alone.
+    pub kept: bool,
+}
+
+/// Seconds by phase.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// Reading the schema, and every value if types are chosen by them.
+    pub inspect: f64,
+    /// Creating or taking down.
+    pub prepare: f64,
+    /// Copying rows.
+    pub copy: f64,
+    /// Keys, indexes, foreign keys, sequences.
+    pub keys: f64,
+    /// The proof.
+    pub verify: f64,
+    /// Commit and VACUUM ANALYZE.
+    pub vacuum: f64,
+}
+
+impl Seconds {
+    /// All of it.
+    pub fn total(&self) -> f64 {
+        self.inspect + self.prepare + self.copy + self.keys + self.verify + self.vacuum
+    }
+}
 
 impl MigrationReport {
     /// The report as text, ending with a newline.
@@ -41,7 +113,7 @@ impl MigrationReport {
                 self.target
             );
         }
-        for problem in &self.after_commit {
+        for problem in self.notices.iter().chain(&self.after_commit) {
             let _ = writeln!(text, "{problem}");
         }
         let moved: u64 =

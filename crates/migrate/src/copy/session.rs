@@ -69,7 +69,10 @@ impl Session {
 
     /// Makes everything lasting.
     pub async fn commit(&self) -> Result<(), Error> {
-        self.client.batch_execute("COMMIT").await.map_err(|error| refused("COMMIT", error))
+        self.client.batch_execute("COMMIT").await.map_err(|error| match error.as_db_error() {
+            Some(_) => refused("COMMIT", error),
+            None => Error::CommitUnknown,
+        })
     }
 
     /// Undoes everything; if the connection is gone, the server has done so itself.

@@ -15,6 +15,8 @@ pub struct Takedown {
     pub keys: Vec<String>,
     /// Restores foreign keys, which validates them unless they were not valid before.
     pub foreign_keys: Vec<String>,
+    /// Foreign keys that were not valid before and therefore are not afterwards.
+    pub notices: Vec<String>,
 }
 
 /// Foreign keys from and to the tables. Those of partitioned tables stay.
@@ -76,6 +78,12 @@ impl Takedown {
         let (table, name, definition): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
         let name = crate::inspect::quoted(&name);
+        if definition.contains("NOT VALID") || definition.contains("NOT ENFORCED") {
+            self.notices.push(format!(
+                "the foreign key {name} of {table} was not valid before and is restored like that: \
+                 ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
+            ));
+        }
         self.down.push(format!("ALTER TABLE {table} DROP CONSTRAINT {name}"));
         self.foreign_keys.push(format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}"));
         if let Some(comment) = row.get::<_, Option<String>>(3) {

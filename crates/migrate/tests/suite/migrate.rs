@@ -183,3 +183,32 @@ async fn numbers_become_dates_only_when_told() {
     plain.migrate(&file, &MigrateOptions::default()).await.unwrap();
     assert_eq!(plain.texts("SELECT seconds::text FROM event").await, ["1614834367"]);
 }
+
+#[tokio::test]
+async fn a_lost_connection_leaves_the_target_as_it_was() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) \
+         INSERT INTO t SELECT i, hex(i) FROM n",
+    );
+    let target = Target::new().await;
+    let before = target.structure().await;
+    let (options, progress) = (MigrateOptions::default(), ProgressBar::hidden());
+    let interrupted = AtomicBool::new(false);
+    let moving = migrate::migrate(&file.path, &target.url, &options, &progress, &interrupted);
+    // As if the server's machine had gone: the backend is ended while it takes rows.
+    let cutting = async {
+        let end = "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity \
+                   WHERE datname = current_database() AND state = 'active' \
+                   AND query LIKE 'COPY%FROM STDIN%' AND pid <> pg_backend_pid()";
+        while target.texts(end).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (result, ()) = tokio::join!(moving, cutting);
+    let text = result.unwrap_err().to_string();
+    // The server's last words arrive or not; either way the line says where it happened.
+    let last_words = text.contains("terminat") || text.contains("the connection was lost");
+    assert!(text.contains("cannot load t") && last_words, "{text}");
+    assert_eq!(target.structure().await, before);
+}

@@ -173,3 +173,82 @@ fn every_storage_class_under_every_declared_type_arrives_or_is_named() {
     let (moved, blocked) = (moved.get(), blocked.get());
     assert!(moved > 0 && blocked > 0, "{moved} moved, {blocked} blocked: neither may be rare");
 }
+
+/// A tree of rows in two tables that refer to each other and to themselves, some of them to nothing
+/// and some with values that do not fit.
+fn family(rows: &[(Option<i64>, Option<i64>, bool)]) -> File {
+    let file = File::new(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY, up INTEGER REFERENCES a(id), \
+             b INTEGER REFERENCES b(id), n SMALLINT); \
+         CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id), n SMALLINT)",
+    );
+    let connection = file.connection();
+    for (id, (up, across, fits)) in rows.iter().enumerate() {
+        let n = if *fits { 1 } else { 100_000 };
+        connection
+            .execute(
+                "INSERT INTO a VALUES (?, ?, ?, ?)",
+                rusqlite::params![id as i64, up, across, n],
+            )
+            .unwrap();
+        connection
+            .execute("INSERT INTO b VALUES (?, ?, ?)", rusqlite::params![id as i64, across, 1])
+            .unwrap();
+    }
+    file
+}
+
+/// The largest set of rows that can stand, computed the slow and obvious way.
+fn standing(rows: &[(Option<i64>, Option<i64>, bool)]) -> (Vec<usize>, Vec<usize>) {
+    let mut a: Vec<bool> = rows.iter().map(|(_, _, fits)| *fits).collect();
+    let mut b = vec![true; rows.len()];
+    let there = |set: &[bool], key: &Option<i64>| {
+        key.is_none_or(|key| usize::try_from(key).is_ok_and(|key| set.get(key) == Some(&true)))
+    };
+    loop {
+        let before = (a.clone(), b.clone());
+        for (id, (up, across, _)) in rows.iter().enumerate() {
+            a[id] &= there(&a, up) && there(&b, across);
+            b[id] &= there(&a, across);
+        }
+        if before == (a.clone(), b.clone()) {
+            break;
+        }
+    }
+    let places = |set: Vec<bool>| (0..set.len()).filter(|id| set[*id]).collect();
+    (places(a), places(b))
+}
+
+#[test]
+fn exactly_the_rows_that_cannot_stand_are_rejected() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let target = runtime.block_on(Target::new());
+    let key = || proptest::option::weighted(0.6, 0_i64..14);
+    let row = (key(), key(), proptest::bool::weighted(0.9));
+    let rows = proptest::collection::vec(row, 1..12);
+    let mut runner = TestRunner::new(Config { cases: 40, ..Config::default() });
+    let result = runner.run(&rows, |rows| {
+        let file = family(&rows);
+        let options = migrate::MigrateOptions {
+            replace: true,
+            reject_file: Some(file.path.with_file_name("rejects.jsonl")),
+            ..Default::default()
+        };
+        let report = runtime.block_on(target.migrate(&file, &options));
+        let report = report.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert!(report.verification.unwrap().is_equal());
+        let (a, b) = standing(&rows);
+        let ids = |table: &str| {
+            let sql = format!("SELECT id::text FROM {table} ORDER BY {table}.id");
+            let ids = runtime.block_on(target.texts(&sql));
+            ids.iter().map(|id| id.parse().unwrap()).collect::<Vec<usize>>()
+        };
+        prop_assert_eq!(ids("a"), a);
+        prop_assert_eq!(ids("b"), b);
+        Ok(())
+    });
+    drop(target);
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}

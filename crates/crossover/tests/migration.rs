@@ -1,0 +1,133 @@
+//! `crossover audit`, `migrate` and `verify` as a user types them: what they print and their exit
+//! codes (0 done, 1 failed, 2 usage, 3 findings).
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// A folder with a database as the article found its own, and a server of its own.
+struct Place {
+    directory: tempfile::TempDir,
+    source: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // As root the servers' account has to pass through.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open).unwrap();
+        let source = directory.path().join("shop.db");
+        let connection = rusqlite::Connection::open(&source).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE articles(id INTEGER PRIMARY KEY, uuid INTEGER NOT NULL, \
+                     slug VARCHAR(256)); \
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) \
+                 INSERT INTO articles SELECT i, printf('%08d-0000-4000-8000-000000000000', i), \
+                     substr(hex(zeroblob(200)), 1, 2 * i + i / 90 * 100) FROM n",
+            )
+            .unwrap();
+        Self { directory, source }
+    }
+
+    fn run(&self, arguments: &[&str], code: i32) -> (String, String) {
+        let mut command = Command::cargo_bin("crossover").unwrap();
+        command.args(arguments).env("CROSSOVER_DATA_DIR", self.directory.path());
+        let output = command.assert().code(code).get_output().clone();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    fn source(&self) -> &str {
+        self.source.to_str().unwrap()
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A failed test must not leave a server running.
+        let mut stop = Command::cargo_bin("crossover").unwrap();
+        stop.args(["server", "stop", "--all"]).env("CROSSOVER_DATA_DIR", self.directory.path());
+        let _ = stop.output();
+    }
+}
+
+const CURES: [&str; 4] = ["--map", "articles.uuid=uuid", "--map", "articles.slug=varchar(512)"];
+
+#[test]
+fn the_audit_exits_3_and_speaks_to_people_and_programs() {
+    let place = Place::new();
+    let (text, _) = place.run(&["audit", place.source()], 3);
+    let slug = "blocker: articles.slug: 11 values longer than varchar(256) (longest 300 \
+                characters), e.g. rowid 90 ";
+    assert!(text.contains(slug), "{text}");
+    assert!(text.contains("blocker: articles.uuid: 100 text values (UUIDs) in a column declared"));
+    let (json, _) = place.run(&["audit", place.source(), "--output-format", "json"], 3);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["findings"][0]["severity"], "blocker");
+    assert_eq!(report["tables"][0]["columns"][1]["texts"], 100);
+    let (csv, _) = place.run(&["audit", place.source(), "--output-format", "csv"], 3);
+    assert!(csv.contains("articles,uuid,INTEGER,integer,0,0,100,0,0,"), "{csv}");
+
+    let cured = [&["audit", place.source()], &CURES[..]].concat();
+    place.run(&cured, 0);
+    let (sql, _) = place.run(&[&cured[..], &["--emit-schema"]].concat(), 0);
+    assert!(sql.contains("\"slug\" varchar(512) -- declared VARCHAR(256)"), "{sql}");
+}
+
+#[test]
+fn wrong_usage_exits_2_and_wrong_input_1_each_in_one_line() {
+    let place = Place::new();
+    let (_, error) = place.run(&["audit", place.source(), "--map", "articles.slug=varchr"], 2);
+    assert!(error.contains("unknown type `varchr`"), "{error}");
+    let other = place.beside("other.txt");
+    std::fs::write(&other, "not a database, but long enough to be read as one").unwrap();
+    let (_, error) = place.run(&["audit", other.to_str().unwrap()], 1);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("is not a SQLite database"), "{error}");
+}
+
+#[test]
+fn a_file_is_moved_proved_and_its_rejects_repaired() {
+    let place = Place::new();
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = url.trim();
+    let (_, error) = place.run(&["migrate", place.source(), url], 1);
+    assert!(error.contains("2 blockers found before anything was changed"), "{error}");
+
+    let move_it = [&["migrate", place.source(), url], &CURES[..]].concat();
+    let (text, _) = place.run(&move_it, 0);
+    assert!(text.contains("moved: 100 rows into"), "{text}");
+    let (text, _) = place.run(&["verify", place.source(), url], 0);
+    assert!(text.contains("equal: 100 rows in every column"), "{text}");
+
+    sql(&place.source, "UPDATE articles SET slug = 'other' WHERE id = 17");
+    let (text, _) = place.run(&["verify", place.source(), url], 3);
+    assert!(text.contains("articles: id 17: slug is"), "{text}");
+
+    let rejecting = ["--replace", "--on-error", "reject", "--map", "articles.uuid=uuid"];
+    let (text, _) = place.run(&[&["migrate", place.source(), url], &rejecting[..]].concat(), 3);
+    assert!(text.contains("11 rejected rows are in"), "{text}");
+    let rejects = place.beside("shop.db.rejects.jsonl");
+    let whole = std::fs::read_to_string(&rejects).unwrap();
+    let zeros = "0".repeat(200);
+    std::fs::write(&rejects, whole.replace(&zeros, "")).unwrap();
+    place.run(&["migrate", "--rejects", rejects.to_str().unwrap(), url], 0);
+    sql(
+        &place.source,
+        &format!(
+            "UPDATE articles SET slug = replace(slug, '{zeros}', '') \
+                                 WHERE length(slug) > 256"
+        ),
+    );
+    place.run(&["verify", place.source(), url], 0);
+}
+
+fn sql(path: &Path, script: &str) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(script).unwrap();
+}
