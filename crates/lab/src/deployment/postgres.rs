@@ -102,7 +102,15 @@ async fn read_settings(
             &[&names],
         )
         .await?;
-    let settings = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let mut settings: Vec<(String, String)> =
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    // The setting says "on" even where the build has no JIT compiler to use.
+    if let Some((_, jit)) = settings.iter_mut().find(|(name, _)| name == "jit") {
+        let available: bool = client.query_one("SELECT pg_jit_available()", &[]).await?.get(0);
+        if !available {
+            jit.push_str(" (not available in this build)");
+        }
+    }
     Ok((format!("PostgreSQL {version}"), settings))
 }
 
