@@ -1,6 +1,8 @@
 //! `crossover audit`, `migrate` and `verify` as a user types them: what they print and their exit
 //! codes (0 done, 1 failed, 2 usage, 3 findings).
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 

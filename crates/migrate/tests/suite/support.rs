@@ -115,7 +115,7 @@ impl Target {
     }
 
     /// Everything that a failed migration must leave as it was: tables, columns, constraints,
-    /// indexes, sequences, schemas.
+    /// indexes, sequences, schemas. NOT NULL is a constraint of its own only since release 18.
     pub async fn structure(&self) -> Vec<String> {
         self.texts(
             "SELECT format('%s %s %s', n.nspname, c.relname, c.relkind) FROM pg_class AS c \
@@ -125,6 +125,7 @@ impl Target {
              UNION ALL SELECT nspname::text FROM pg_namespace WHERE nspname NOT LIKE 'pg_%' \
              UNION ALL SELECT conname || ' ' || pg_get_constraintdef(oid) || convalidated::text \
              FROM pg_constraint WHERE connamespace = 'public'::regnamespace \
+             AND contype <> 'n' \
              UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index AS i \
              JOIN pg_class AS c ON c.oid = i.indexrelid \
              WHERE c.relnamespace = 'public'::regnamespace ORDER BY 1",
