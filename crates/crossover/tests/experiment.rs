@@ -50,8 +50,7 @@ impl Place {
     fn generate(&self) -> PathBuf {
         let database = self.path("small.db");
         let url = format!("sqlite://{}", database.display());
-        let words =
-            ["dashboard", "generate", "--articles=80", "--rows=20000", "--database", &url];
+        let words = ["dashboard", "generate", "--articles=80", "--rows=20000", "--database", &url];
         let output = self.run(&words);
         assert!(output.status.success(), "{}", error(&output));
         database

@@ -42,7 +42,12 @@ pub struct Arguments {
     #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
     runs: PathBuf,
     /// Where the dashboard listens at the end
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", env = "CROSSOVER_LISTEN")]
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "CROSSOVER_LISTEN"
+    )]
     listen: String,
     /// End instead of serving the dashboard
     #[arg(long)]
@@ -129,7 +134,15 @@ impl Demo<'_> {
     fn move_to(&self, url: &str) -> anyhow::Result<()> {
         let file = text(&self.file("dashboard.db"));
         self.crossover(&["dashboard", "init", "--database", url])?;
-        self.crossover(&["migrate", &file, url, "--data-only", "--no-verify", "--exclude", OWN_TABLES])?;
+        self.crossover(&[
+            "migrate",
+            &file,
+            url,
+            "--data-only",
+            "--no-verify",
+            "--exclude",
+            OWN_TABLES,
+        ])?;
         self.crossover(&["verify", &file, url, "--exclude", OWN_TABLES])
     }
 
@@ -169,7 +182,8 @@ impl Demo<'_> {
         let listen = match TcpListener::bind(&self.arguments.listen) {
             Ok(_) => self.arguments.listen.as_str(),
             Err(_) => {
-                self.shared.say(&format!("{} is in use; taking a free port", self.arguments.listen));
+                self.shared
+                    .say(&format!("{} is in use; taking a free port", self.arguments.listen));
                 "127.0.0.1:0"
             }
         };
@@ -202,7 +216,9 @@ impl Demo<'_> {
         if self.shared.is_interrupted() {
             bail!("interrupted");
         }
-        status.code().with_context(|| format!("`crossover {}` was killed: {status}", words.join(" ")))
+        status
+            .code()
+            .with_context(|| format!("`crossover {}` was killed: {status}", words.join(" ")))
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -43,6 +43,9 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
     }
     let blocks = treatments.iter().map(|t| t.blocks.len()).max().unwrap_or(0);
     if blocks < stats::INTERVAL_MIN_REPLICATES {
+        if blocks == 1 {
+            return "1 block shows values, not a verdict: at least 5 are needed.".to_owned();
+        }
         return format!(
             "{blocks} blocks show values and ranges, not a verdict: at least 5 are needed."
         );

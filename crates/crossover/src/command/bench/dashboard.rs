@@ -94,7 +94,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     }
     let finished = match &arguments.run.resume {
         Some(name) => {
-            let plan = if arguments.changes_plan() { Some(plan(&arguments, shared)?) } else { None };
+            let plan =
+                if arguments.changes_plan() { Some(plan(&arguments, shared)?) } else { None };
             resume(name, plan, &arguments.run.runs, shared)?
         }
         None => start(plan(&arguments, shared)?, &arguments.run.runs, shared)?,

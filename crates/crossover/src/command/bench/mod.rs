@@ -99,7 +99,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
                 let finished = resume(run, None, &arguments.run.runs, shared)?;
                 report::show(&finished, shared)
             }
-            None => Err(Usage("name a plan or an experiment: crossover bench dashboard".into()).into()),
+            None => {
+                Err(Usage("name a plan or an experiment: crossover bench dashboard".into()).into())
+            }
         },
     }
 }

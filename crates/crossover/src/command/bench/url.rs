@@ -48,9 +48,8 @@ pub fn run(load: &Load, shared: &Shared) -> anyhow::Result<Outcome> {
 }
 
 fn day(text: &str, flag: &str) -> anyhow::Result<Date> {
-    text.parse().map_err(|_| {
-        Usage(format!("{flag}: `{text}` is no date; write it as 2021-01-01")).into()
-    })
+    text.parse()
+        .map_err(|_| Usage(format!("{flag}: `{text}` is no date; write it as 2021-01-01")).into())
 }
 
 fn text(result: &ArticleResult) -> String {
