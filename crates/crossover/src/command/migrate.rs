@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use engine::PostgresUrl;
 use migrate::{MigrateOptions, MigrationReport, Severity};
 
@@ -104,7 +103,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     } else {
         runtime.block_on(migrate::migrate(source, target, &options, &progress, interrupted))
     };
-    let report = done.context("nothing was moved")?;
+    let report = done?;
     progress.finish_and_clear();
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&report)?,
