@@ -22,8 +22,8 @@ lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	cd web && npm run check
 
-bench: release ## ratios against named baselines, measured in one interleaved run
-	$(CROSSOVER) --version
+bench: release ## the dashboard on PostgreSQL as ratios to SQLite, in interleaved blocks
+	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
 
 prove: web ## the proofs at full number; long, by hand
 	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release
