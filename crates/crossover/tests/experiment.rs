@@ -1,6 +1,6 @@
 //! The article's experiment by the program itself, on a real PostgreSQL: interrupted, killed and
 //! resumed without losing or repeating a trial, and every bad request refused by name.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

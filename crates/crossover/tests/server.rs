@@ -1,5 +1,6 @@
 //! `crossover server` as a user types it: one thing on standard output, mistakes in one line with
 //! their exit code, nothing running afterwards.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::os::unix::fs::PermissionsExt;
 

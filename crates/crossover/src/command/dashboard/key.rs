@@ -37,7 +37,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
             let key = shared.runtime().block_on(key::add(&database.resolve()?, &name))?;
             match shared.output_format {
                 OutputFormat::Json => {
-                    shared.print_json(&json!({"name": name, "key": key.expose()}))?
+                    shared.print_json(&json!({"name": name, "key": key.expose()}))?;
                 }
                 _ => shared.print(&format!("{}\n", key.expose()))?,
             }
