@@ -1,6 +1,5 @@
 //! `crossover demo` at a tiny size: every chapter in order, on a real PostgreSQL. Its report is
 //! left for the browser tests.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
