@@ -4,6 +4,7 @@
 use sea_query::{Alias, Expr, ExprTrait as _, Order, Query as Select, SelectStatement};
 
 use super::Statement;
+use super::dialect::join;
 use super::dimension::Dimension;
 use crate::query::{Count, Query, SortBy};
 use crate::schema::{Column, Dialect, Table};
@@ -16,9 +17,10 @@ const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::Engag
 #[must_use]
 pub fn rows(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement {
     let dimension = Dimension::of(query.grouping, dialect);
-    let mut select = facts(query, dimension.needs_articles, blog_id);
+    let mut select = facts(query, dimension.needs_articles, blog_id, dialect);
     if let Some((table, refers)) = dimension.named_by {
-        select.inner_join(table, Expr::col((table, Column::Id)).equals(refers));
+        let id = Expr::col((table, Column::Id));
+        join(&mut select, table, id.equals(refers), dialect);
     }
     select.expr_as(dimension.key.clone(), Alias::new("key"));
     if let Some(label) = &dimension.label {
@@ -51,7 +53,7 @@ pub fn rows(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement 
 /// several rows; a second statement, because a window cannot count distinct values.
 #[must_use]
 pub fn all_articles(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement {
-    let mut select = facts(query, false, blog_id);
+    let mut select = facts(query, false, blog_id, dialect);
     select.expr(distinct_articles());
     Statement::build(&select, dialect)
 }
@@ -61,7 +63,12 @@ fn distinct_articles() -> Expr {
 }
 
 /// The facts of the period and the blog, with their articles where something asks for them.
-fn facts(query: &Query, needs_articles: bool, blog_id: Option<i32>) -> SelectStatement {
+fn facts(
+    query: &Query,
+    needs_articles: bool,
+    blog_id: Option<i32>,
+    dialect: Dialect,
+) -> SelectStatement {
     let (start, end) = (query.period.start().number(), query.period.end().number());
     let mut select = Select::select()
         .from(Table::Traffic)
@@ -69,7 +76,8 @@ fn facts(query: &Query, needs_articles: bool, blog_id: Option<i32>) -> SelectSta
         .take();
     if needs_articles || blog_id.is_some() {
         let article = Expr::col((Table::Articles, Column::Id));
-        select.inner_join(Table::Articles, article.equals((Table::Traffic, Column::ArticleId)));
+        let refers = (Table::Traffic, Column::ArticleId);
+        join(&mut select, Table::Articles, article.equals(refers), dialect);
     }
     if let Some(blog_id) = blog_id {
         select.and_where(Expr::col((Table::Articles, Column::BlogId)).eq(blog_id));

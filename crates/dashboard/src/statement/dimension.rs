@@ -1,8 +1,9 @@
 //! Where a grouping lies in the schema: what is joined, what is grouped by, what key and label
-//! are. All that differs between the dialects is here.
+//! are.
 
-use sea_query::{Expr, ExprTrait as _, Func};
+use sea_query::{Expr, ExprTrait as _};
 
+use super::dialect::{Span, by_bytes, constant};
 use crate::query::Grouping;
 use crate::schema::{Column, Dialect, Table};
 
@@ -33,11 +34,11 @@ impl Dimension {
             },
             Grouping::Days => Self::computed(day(), false),
             Grouping::Weeks => Self::computed(monday(day()), false),
-            Grouping::Months => Self::computed(month(day(), dialect), false),
-            Grouping::Years => Self::computed(year(day(), dialect), false),
+            Grouping::Months => Self::span(Span::Month, day(), false, dialect),
+            Grouping::Years => Self::span(Span::Year, day(), false, dialect),
             Grouping::ArticleYears => {
                 let published = Expr::col((Table::Articles, Column::Published));
-                Self::computed(year(published, dialect), true)
+                Self::span(Span::Year, published, true, dialect)
             }
             Grouping::Countries => Self {
                 named_by: Some((Table::Countries, (Table::Traffic, Column::CountryId))),
@@ -70,6 +71,11 @@ impl Dimension {
         Self { named_by: None, needs_articles, group_by: key.clone(), key, label: None }
     }
 
+    fn span(span: Span, day: Expr, needs_articles: bool, dialect: Dialect) -> Self {
+        let (group_by, key) = span.of(day, dialect);
+        Self { group_by, ..Self::computed(key, needs_articles) }
+    }
+
     /// The key as rows are ordered by it: numbers as numbers, text by its bytes.
     pub(super) fn key_order(&self, grouping: Grouping, dialect: Dialect) -> Expr {
         if key_is_day(grouping) { self.key.clone() } else { by_bytes(self.key.clone(), dialect) }
@@ -94,50 +100,10 @@ pub(crate) fn has_label(grouping: Grouping) -> bool {
     matches!(grouping, Grouping::Articles | Grouping::Countries)
 }
 
-/// Text in the order of its bytes, whatever the database's collation; SQLite's default is that.
-fn by_bytes(text: Expr, dialect: Dialect) -> Expr {
-    match dialect {
-        Dialect::Sqlite => text,
-        Dialect::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, text),
-    }
-}
-
 /// The Monday of the ISO week. 1970-01-01 was a Thursday, three days after one; the remainder is
 /// brought to 0..7 because both engines give negative ones for days before that.
 fn monday(day: Expr) -> Expr {
     let seven = || constant("7");
     let weekday = day.clone().add(constant("3")).modulo(seven()).add(seven()).modulo(seven());
     day.sub(weekday)
-}
-
-/// `2021-01`.
-fn month(day: Expr, dialect: Dialect) -> Expr {
-    match dialect {
-        Dialect::Sqlite => strftime("'%Y-%m'", day),
-        Dialect::Postgres => to_char(day, "'YYYY-MM'"),
-    }
-}
-
-/// `2021`.
-fn year(day: Expr, dialect: Dialect) -> Expr {
-    match dialect {
-        Dialect::Sqlite => strftime("'%Y'", day),
-        Dialect::Postgres => to_char(day, "'YYYY'"),
-    }
-}
-
-fn strftime(format: &'static str, day: Expr) -> Expr {
-    let seconds = day.mul(constant("86400"));
-    Func::cust("strftime").arg(constant(format)).arg(seconds).arg(constant("'unixepoch'")).into()
-}
-
-fn to_char(day: Expr, format: &'static str) -> Expr {
-    let date = constant("DATE '1970-01-01'").add(day);
-    Func::cust("to_char").arg(date).arg(constant(format)).into()
-}
-
-/// A constant of ours in the text itself: as a bound value it would be another parameter in
-/// GROUP BY than in SELECT, and PostgreSQL could not see that both are the same expression.
-fn constant(text: &'static str) -> Expr {
-    Expr::cust(text)
 }

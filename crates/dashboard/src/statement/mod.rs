@@ -3,6 +3,7 @@
 
 mod bind;
 pub mod daily;
+mod dialect;
 mod dimension;
 pub mod key;
 mod lookup;

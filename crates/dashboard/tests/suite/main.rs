@@ -6,5 +6,6 @@ mod database;
 mod golden;
 mod http;
 mod key;
+mod plan;
 mod rows;
 mod store;

@@ -1,0 +1,48 @@
+//! SQLite's plans for our statements, with and without ANALYZE: the facts of the period are read
+//! once, by their key, and nothing is read before them. (The other way round, once for each
+//! article of the blog, the year takes minutes.)
+
+use dashboard::query::{Grouping, Query};
+use dashboard::schema::Dialect;
+use dashboard::statement::{Statement, daily};
+use engine::DatabaseUrl;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::database::sqlite;
+use crate::rows::Rows;
+
+fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
+    let explain = format!("EXPLAIN QUERY PLAN {}", statement.sql);
+    let mut prepared = connection.prepare(&explain).unwrap();
+    let rows = prepared.query_map(params_from_iter(statement.bound()), |row| row.get("detail"));
+    let steps: Vec<String> = rows.unwrap().map(Result::unwrap).collect();
+    steps.into_iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN")).collect()
+}
+
+#[tokio::test]
+async fn the_facts_of_the_period_are_read_once_and_first() {
+    let database = sqlite(&Rows::nasty());
+    let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
+    let connection = engine::sqlite::open_existing(path).unwrap();
+    let period = [("start", "2021-01-01"), ("end", "2021-12-31"), ("count", "articles")];
+    let pairs = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    for analyze in ["", "ANALYZE"] {
+        connection.execute_batch(analyze).unwrap();
+        for (name, grouping) in Grouping::ALL {
+            let query = Query::parse(grouping, &pairs).unwrap();
+            for blog_id in [None, Some(1)] {
+                for statement in [
+                    daily::rows(&query, blog_id, Dialect::Sqlite),
+                    daily::all_articles(&query, blog_id, Dialect::Sqlite),
+                ] {
+                    let steps = plan(&connection, &statement);
+                    let facts = "SEARCH traffic USING PRIMARY KEY (day>? AND day<?)";
+                    assert_eq!(steps[0], facts, "{name} {blog_id:?} {analyze}: {steps:?}");
+                    for step in &steps[1..] {
+                        assert!(step.starts_with("SEARCH"), "{name} {blog_id:?}: {steps:?}");
+                    }
+                }
+            }
+        }
+    }
+}
