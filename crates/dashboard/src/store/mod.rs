@@ -77,8 +77,8 @@ impl Store {
         }
     }
 
-    /// Settings read back when the store was opened: those asked for, and for SQLite the pragmas
-    /// that bear on most answers' times.
+    /// Settings read back when the store was opened: those asked for and those of our own that
+    /// bear on the time of answers.
     #[must_use]
     pub fn settings(&self) -> &[(String, String)] {
         match self {

@@ -34,12 +34,10 @@ impl PostgresStore {
     /// not have or a session may not change.
     pub async fn open(url: &PostgresUrl, options: &Options) -> Result<Self, Error> {
         let client = engine::postgres::connect(url).await?;
-        prepare_session(&client, &options.settings).await?;
+        let settings = prepare_session(&client, &options.settings).await?;
         schema::check_postgres(&client).await?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default();
-        let asked_for = options.settings.iter().map(|(name, _)| name);
-        let settings = engine::postgres::settings_readback(&client, asked_for).await?;
         Ok(Self {
             settings,
             questions: Pool::new(url, &options.settings, options.connections)?,

@@ -49,7 +49,7 @@ impl Pool {
                 let settings = settings.clone();
                 Box::pin(async move {
                     let applied = prepare_session(client, &settings).await;
-                    applied.map_err(|error| HookError::message(error.to_string()))
+                    applied.map(|_| ()).map_err(|error| HookError::message(error.to_string()))
                 })
             }))
             .build()
@@ -67,12 +67,20 @@ impl Pool {
     }
 }
 
-/// Our own settings where the server has them, then those asked for.
-pub(super) async fn prepare_session(client: &Client, settings: &Settings) -> Result<(), Error> {
+/// Our own settings where the server has them, then those asked for; all as read back.
+pub(super) async fn prepare_session(
+    client: &Client,
+    settings: &Settings,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut read_back = Vec::new();
     for (name, value) in SESSION {
         let set = "SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1";
-        client.execute(set, &[&name, &value]).await?;
+        if let Some(row) = client.query_opt(set, &[&name, &value]).await? {
+            read_back.push((name.to_owned(), row.try_get(0)?));
+        }
     }
-    engine::postgres::apply_session_settings(client, settings.iter()).await?;
-    Ok(())
+    let asked_for = engine::postgres::apply_session_settings(client, settings.iter()).await?;
+    read_back.retain(|(name, _)| settings.get(name).is_none());
+    read_back.extend(asked_for);
+    Ok(read_back)
 }

@@ -16,7 +16,10 @@ fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
     let mut prepared = connection.prepare(&explain).unwrap();
     let rows = prepared.query_map(params_from_iter(statement.bound()), |row| row.get("detail"));
     let steps: Vec<String> = rows.unwrap().map(Result::unwrap).collect();
-    steps.into_iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN")).collect()
+    steps
+        .into_iter()
+        .filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN"))
+        .collect()
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub struct Arguments {
         long,
         value_name = "HOST:PORT",
         default_value = "127.0.0.1:8080",
+        value_parser = host_and_port,
         env = "CROSSOVER_LISTEN"
     )]
     listen: String,
@@ -58,6 +59,14 @@ fn design() -> impl TypedValueParser<Value = Design> {
         let found = Design::ALL.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, design)| design).ok_or("no such design")
     })
+}
+
+fn host_and_port(text: &str) -> Result<String, &'static str> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err("write HOST:PORT, for example 127.0.0.1:8080"),
+    }
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
