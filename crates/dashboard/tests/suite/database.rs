@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
+use dashboard::generate::{Generate, generate};
 use dashboard::schema;
 use dashboard::store::{Options, Store};
 use engine::{DatabaseUrl, PostgresUrl};
@@ -62,6 +63,27 @@ pub async fn postgres(rows: &Rows) -> TestDatabase {
     }
     transaction.commit().await.unwrap();
     TestDatabase { url: DatabaseUrl::Postgres(url), _folder: None, _server: Some(server) }
+}
+
+/// The generator's rows in both engines.
+pub async fn both_generated(wish: Generate) -> [TestDatabase; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = DatabaseUrl::Sqlite(folder.path().join("generated.db"));
+    let server = server().await;
+    let database = DatabaseUrl::Postgres(new_database(&server).await);
+    let runtime = tokio::runtime::Handle::current();
+    let targets = [file.clone(), database.clone()];
+    let fill = move || {
+        for target in targets {
+            let interrupted = Arc::new(AtomicBool::new(false));
+            generate(&target, &wish, &runtime, &ProgressBar::hidden(), &interrupted).unwrap();
+        }
+    };
+    tokio::task::spawn_blocking(fill).await.unwrap();
+    [
+        TestDatabase { url: file, _folder: Some(folder), _server: None },
+        TestDatabase { url: database, _folder: None, _server: Some(server) },
+    ]
 }
 
 async fn new_database(server: &PostgresServer) -> PostgresUrl {
