@@ -5,12 +5,12 @@ use serde::Serialize;
 use stats::Estimate;
 use stats::crossing::Crossing;
 
+use super::conditions::{conditions, limitations, repeat};
 use crate::analysis::{
     self, Analysis, Ratio, RequestResult, Shown, Sweep, Treatment, factor_label, factor_unit,
     level_label, sentence,
 };
 use crate::plan::{Level, Plan, Scale};
-use crate::record::Run;
 use crate::run::Finished;
 use crate::schedule::Levels;
 use crate::warning;
@@ -210,17 +210,6 @@ pub fn document(finished: &Finished) -> Document {
     }
 }
 
-/// The command line with the seed that was drawn, if none was given.
-fn repeat(run: &Run) -> String {
-    let words: Vec<&str> = run.command_line.split(' ').collect();
-    let has_seed = words.iter().any(|word| *word == "--seed" || word.starts_with("--seed="));
-    if has_seed {
-        run.command_line.clone()
-    } else {
-        format!("{} --seed {}", run.command_line, run.seed)
-    }
-}
-
 fn run_part(finished: &Finished) -> RunPart {
     let Finished { plan, run, trials, .. } = finished;
     let end = run.finished.or_else(|| trials.iter().map(|trial| trial.started).max());
@@ -240,30 +229,6 @@ fn run_part(finished: &Finished) -> RunPart {
         command_line: run.command_line.clone(),
         crossover_version: run.crossover_version.clone(),
     }
-}
-
-/// The first line of every report: under which conditions the figures hold.
-fn conditions(plan: &Plan) -> String {
-    let mut parts = Vec::new();
-    if !plan.conditions.is_empty() {
-        parts.push(plan.conditions.clone());
-    }
-    parts.push("warm".to_owned());
-    parts.push("closed load without think time (response time is service time)".to_owned());
-    parts.push(match plan.trial {
-        crate::plan::Trial::Steady { time } => format!("{time} per trial"),
-        crate::plan::Trial::Passes { passes: 1 } => "one pass per client and trial".to_owned(),
-        crate::plan::Trial::Passes { passes } => format!("{passes} passes per client and trial"),
-    });
-    parts.push(match plan.load.connection {
-        crate::plan::ConnectionUse::PerClient => "a connection per client".to_owned(),
-        crate::plan::ConnectionUse::PerRequest => "a connection per request".to_owned(),
-    });
-    if let Some(cpus) = &plan.server_cpus {
-        let cpus: Vec<_> = cpus.iter().map(usize::to_string).collect();
-        parts.push(format!("server side on processor {}", cpus.join(", ")));
-    }
-    parts.join("; ")
 }
 
 fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
@@ -375,28 +340,4 @@ fn crossings(plan: &Plan, analysis: &Analysis) -> Vec<CrossingPart> {
             .collect::<Vec<_>>()
     };
     analysis.sweeps.iter().flat_map(parts).collect()
-}
-
-/// What the figures do not say.
-fn limitations(plan: &Plan) -> Vec<String> {
-    let mut limits = vec![
-        "The figures hold for this machine, this data and these requests; METHOD.md says how they \
-         were obtained."
-            .to_owned(),
-        "Everything was warm: data in the page cache, connections and statements used before. A \
-         cold start is slower."
-            .to_owned(),
-        "The requests only read; nothing is said about writes or durability.".to_owned(),
-        "Closed load: a stalled server also stalls its clients, so rare long waits are rarer in \
-         the sample than under users who arrive on their own."
-            .to_owned(),
-    ];
-    if plan.server_cpus.is_none() {
-        limits.push(
-            "Client and server shared the machine; CPU time per request stands beside every \
-             response time for that reason."
-                .to_owned(),
-        );
-    }
-    limits
 }

@@ -1,5 +1,6 @@
 //! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
 
+mod conditions;
 mod csv;
 mod document;
 mod html;
