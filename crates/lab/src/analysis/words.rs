@@ -57,7 +57,14 @@ pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
 
 /// One sweep in one sentence.
 pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
-    let what: Vec<_> = sweep.crossings.iter().map(|c| crossing(plan, sweep, c)).collect();
+    // Several stretches without a verdict are told together, with what the worst of them needs.
+    let is_open = |c: &&Crossing| matches!(c, Crossing::Inconclusive { .. });
+    let settled = sweep.crossings.iter().filter(|c| !is_open(c));
+    let worst = sweep.crossings.iter().filter(is_open).max_by_key(|c| match c {
+        Crossing::Inconclusive { more_blocks: Some(more), .. } => *more,
+        _ => usize::MAX,
+    });
+    let what: Vec<_> = settled.chain(worst).map(|c| crossing(plan, sweep, c)).collect();
     let said = match (plan.swept(), sweep.results.first()) {
         (_, None) => format!("{} and {} could not be compared", sweep.a, sweep.b),
         (None, Some(result)) => match result.sign.faster() {
@@ -77,7 +84,6 @@ pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> Strin
     let Some((factor, _)) = plan.swept() else { return String::new() };
     let level = |level: f64| level_in_sentence(plan, factor, level);
     let axis = factor_label(factor).to_lowercase();
-    let (a, b) = (&sweep.a, &sweep.b);
     match crossing {
         Crossing::Bracketed { last, first, faster_before, faster_after, .. } => format!(
             "{} is faster up to {}, {} from {}, both measured",
@@ -96,24 +102,35 @@ pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> Strin
             ),
             _ => format!("{} is faster than {}", name(sweep, *faster), name(sweep, other(*faster))),
         },
-        Crossing::Inconclusive { more_blocks, between } => {
-            let place = match between {
-                Some((low, high)) if low < high => {
-                    format!(" between {} and {}", level(*low), level(*high))
-                }
-                _ => format!(" at any {axis} measured"),
-            };
+        Crossing::Inconclusive { more_blocks, .. } => {
             let blocks = sweep.results.iter().map(|r| r.ratio.replicates).max().unwrap_or(0);
             let way_out = match more_blocks {
                 _ if blocks < stats::INTERVAL_MIN_REPLICATES => {
-                    format!("{blocks} blocks were measured, and at least 5 are needed")
+                    format!("at least 5 blocks are needed, {blocks} measured")
                 }
                 Some(more) => format!("about {more} more blocks would settle it"),
                 None => "more blocks are not likely to settle it".to_owned(),
             };
-            format!("no verdict for {a} against {b}{place}; {way_out}")
+            format!("{} ({way_out})", stretches(plan, sweep, factor))
         }
     }
+}
+
+/// Neighbouring levels that show the same, from the lowest to the highest.
+fn stretches(plan: &Plan, sweep: &Sweep, factor: &str) -> String {
+    let said = sweep.results.chunk_by(|one, next| one.sign == next.sign).filter_map(|stretch| {
+        let (first, last) = (stretch.first()?, stretch.last()?);
+        let level = |level: f64| level_in_sentence(plan, factor, level);
+        let place = match stretch.len() {
+            1 => format!("at {}", level(first.level)),
+            _ => format!("from {} to {}", level(first.level), level(last.level)),
+        };
+        Some(match first.sign.faster() {
+            Some(side) => format!("{} is faster {place}", name(sweep, side)),
+            None => format!("no verdict {place}"),
+        })
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn ends(sweep: &Sweep) -> Option<(f64, f64)> {
