@@ -67,13 +67,14 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     demo.audit()?;
     demo.mend()?;
     demo.migrate()?;
-    let outcome = demo.experiment()?;
+    demo.experiment()?;
     demo.report()?;
     shared.print(&format!("\nThe story took {}.\n", seconds(begun.elapsed())))?;
     if !demo.arguments.no_serve {
         demo.serve()?;
     }
-    Ok(outcome)
+    // Whatever the experiment could or could not decide: the story has been told.
+    Ok(Outcome::Done)
 }
 
 struct Demo<'a> {
@@ -143,7 +144,7 @@ impl Demo<'_> {
         self.crossover(&["verify", &file, url, "--exclude", OWN_TABLES])
     }
 
-    fn experiment(&self) -> anyhow::Result<Outcome> {
+    fn experiment(&self) -> anyhow::Result<()> {
         self.chapter(5, "The experiment: SQLite or PostgreSQL?")?;
         let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
         let mut words = vec![
@@ -161,8 +162,7 @@ impl Demo<'_> {
         words.extend(seed.map(|seed| format!("--seed={seed}")));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match self.exit_code(&words)? {
-            0 => Ok(Outcome::Done),
-            FINDINGS => Ok(Outcome::Findings),
+            0 | FINDINGS => Ok(()),
             code => bail!("the experiment failed with exit code {code}; see above"),
         }
     }
@@ -185,7 +185,14 @@ impl Demo<'_> {
                 "127.0.0.1:0"
             }
         };
-        self.crossover(&["dashboard", "serve", "--database", &database, "--listen", listen])
+        let words = ["dashboard", "serve", "--database", &database, "--listen", listen];
+        match self.exit_code(&words) {
+            // Ctrl-C is how serving is meant to end.
+            _ if self.shared.is_interrupted() => Ok(()),
+            Ok(0) => Ok(()),
+            Ok(code) => bail!("the dashboard ended with {code}; see above"),
+            Err(error) => Err(error),
+        }
     }
 
     fn chapter(&self, number: usize, title: &str) -> anyhow::Result<()> {
