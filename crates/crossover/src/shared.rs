@@ -42,7 +42,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The exit code of DESIGN.md, section 5.
+    /// 0 or 3, as the help says.
     pub fn exit_code(self) -> ExitCode {
         match self {
             Self::Done => ExitCode::SUCCESS,

@@ -75,7 +75,7 @@ fn pragmas_are_read_back_and_unknown_ones_refused() {
     connection.execute_batch("SELECT * FROM t").unwrap();
 }
 
-/// What DESIGN.md chose for every measurement, by `.cargo/config.toml`.
+/// What was chosen for every measurement, in `.cargo/config.toml`.
 #[test]
 fn the_compile_options_are_the_chosen_ones() {
     let directory = tempfile::tempdir().unwrap();

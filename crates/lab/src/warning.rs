@@ -182,7 +182,7 @@ impl Warning {
             Self::Steal { .. } => "Repeat on a quiet machine; compare intervals, not values.",
             Self::BusyMachine { .. } => "Stop the other programs and repeat.",
             Self::Drift { .. } => {
-                "Blocks and random order keep this out of the ratios; the means include it. \
+                "Blocks and random order keep most of this out of the ratios; the means include it. \
                  Repeat on a quiet machine for absolute figures."
             }
             Self::DebugBuild => "Measure with a release build: cargo build --release.",

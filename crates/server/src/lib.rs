@@ -21,4 +21,4 @@ pub use locations::Locations;
 pub use options::{InitdbChoices, StartOptions};
 pub use release::{Origin, Release, fetched_releases, installed_releases};
 pub use server::PostgresServer;
-pub use sweep::{ServerStatus, running_servers, stop_server};
+pub use sweep::{ServerStatus, running_servers, stop_orphans, stop_server};

@@ -74,6 +74,18 @@ pub(crate) fn sweep(locations: &Locations) -> Result<(), Error> {
     Ok(())
 }
 
+/// Stops the servers that a killed program left behind.
+///
+/// # Errors
+/// [`Error::NotStopped`] where one does not stop, [`Error::Io`].
+pub fn stop_orphans(locations: &Locations) -> Result<(), Error> {
+    if !locations.clusters().is_dir() {
+        return Ok(());
+    }
+    let _all = lock_all(locations)?;
+    sweep(locations)
+}
+
 fn is_temporary(folder: &Path) -> bool {
     name_of(folder).starts_with(TEMPORARY_PREFIX)
 }

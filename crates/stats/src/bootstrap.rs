@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::estimate::{Estimate, Method};
 use crate::quantile::quantile;
 
-/// Fewer replicates than this give no bootstrap interval (DESIGN.md, Validity, 2).
+/// Fewer replicates than this give no bootstrap interval (METHOD.md, section 5).
 pub const BOOTSTRAP_MIN_REPLICATES: usize = 20;
 
 /// With 15,000 resamples the share beyond a 2.5% bound is itself known within a tenth of itself,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::student_t::{Sample, two_sided_quantile};
 
-/// Under this many replicates no interval is given, only the range (DESIGN.md, Validity, 2).
+/// Under this many replicates no interval is given, only the range (METHOD.md, section 5).
 pub const INTERVAL_MIN_REPLICATES: usize = 5;
 
 /// How the bounds of an [`Estimate`] were made. The report page knows these names.

@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -50,6 +50,11 @@ pub struct Arguments {
     #[arg(long)]
     no_serve: bool,
 }
+
+/// How often a command of ours is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a command that a terminal has interrupted may take before it is told again.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Exit code 3: done, with findings.
 const FINDINGS: i32 = 3;
@@ -213,17 +218,38 @@ impl Demo<'_> {
     /// Shows and runs a command of ours; what it prints goes where our own output goes.
     fn exit_code(&self, words: &[&str]) -> anyhow::Result<i32> {
         self.shared.print(&format!("$ crossover {}\n", words.join(" ")))?;
-        let status = Command::new(&self.program)
+        let mut child = Command::new(&self.program)
             .args(words)
             .stdin(Stdio::null())
-            .status()
+            .spawn()
             .context("cannot start this program again")?;
+        let status = self.wait(&mut child)?;
         if self.shared.is_interrupted() {
             bail!("interrupted");
         }
         status
             .code()
             .with_context(|| format!("`crossover {}` was killed: {status}", words.join(" ")))
+    }
+
+    /// Waits for `child`. A signal that only this process got is passed on; from a terminal the
+    /// child has it already and is ending.
+    fn wait(&self, child: &mut Child) -> anyhow::Result<ExitStatus> {
+        let mut told = false;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            if self.shared.is_interrupted() && !told {
+                told = true;
+                std::thread::sleep(PATIENCE);
+                if child.try_wait()?.is_none() {
+                    let pid = rustix::process::Pid::from_child(child);
+                    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+                }
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -16,8 +16,7 @@ use crate::shared::{GlobalArguments, Outcome, Shared};
 
 /// Crossover finds, on your machine and with your data, where the lines cross.
 ///
-/// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings; 99 measured, and a stated
-/// threshold was missed.
+/// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings.
 #[derive(Parser)]
 #[command(name = "crossover", version, propagate_version = true)]
 pub struct CommandLine {

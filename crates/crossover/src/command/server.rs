@@ -122,6 +122,7 @@ impl From<ServerStatus> for StatusRow {
 }
 
 fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
+    server::stop_orphans(locations)?;
     let rows = server::running_servers(locations).into_iter().map(StatusRow::from);
     let rows: Vec<StatusRow> = rows.collect();
     let header = ["name", "release", "url", "process", "ends"];
@@ -147,6 +148,7 @@ fn stop(
     arguments: &StopArguments,
     shared: &Shared,
 ) -> anyhow::Result<Outcome> {
+    server::stop_orphans(locations)?;
     let running = server::running_servers(locations);
     let names: Vec<String> = running
         .iter()

@@ -1,4 +1,4 @@
-//! `dashboard generate`: the reference dataset of DESIGN.md, section 6, into either engine.
+//! `dashboard generate`: the reference dataset, into either engine.
 //!
 //! One thread makes the rows and their digest, the caller's thread writes them, a few days of
 //! traffic lie between the two. So memory does not depend on the number of rows.

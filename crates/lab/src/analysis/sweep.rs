@@ -175,7 +175,7 @@ fn note_ratios(plan: &Plan, raw: &RawSweep, results: &[LevelResult], all: &mut [
     }
 }
 
-/// How narrow a bracket is wanted: its ends differ by at most 15% (DESIGN.md, section 7.3).
+/// How narrow a bracket is wanted: its ends differ by at most 15% (METHOD.md, section 7).
 const BRACKET_WIDTH: f64 = 0.15;
 
 pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {

@@ -1,6 +1,6 @@
-//! A run on disk: `runs/<id>/` with run.json, plan.toml, trials and the report (DESIGN.md,
-//! section 5). Every file is written to a temporary name, synced and renamed, so that a run that
-//! is cut off at any moment holds whole trials only.
+//! A run on disk: `runs/<id>/` with run.json, plan.toml, trials and the report. Every file is
+//! written to a temporary name, synced and renamed, so that a run that is cut off at any moment
+//! holds whole trials only.
 
 mod file;
 mod observations;
@@ -105,7 +105,7 @@ pub struct Run {
     pub crossover_version: String,
     /// SHA-256 of the program's file.
     pub program_digest: String,
-    /// Digest of the data file; empty where the data was present.
+    /// Digest of the data file, or of the commands that prepare the data.
     pub data_digest: String,
     /// The machine.
     pub environment: Environment,

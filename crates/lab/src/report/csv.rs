@@ -1,6 +1,8 @@
 //! The treatments as a table for spreadsheets.
 
+use super::document::RatioPart;
 use super::{Document, ReportError};
+use crate::analysis::Shown;
 
 /// One line per treatment, with a header; numbers in full.
 ///
@@ -19,6 +21,7 @@ pub fn csv(document: &Document) -> Result<String, ReportError> {
             "ratio",
             "ratio_low",
             "ratio_high",
+            "verdict",
             "best_of_three_ms",
             "cpu_seconds_per_request",
             "cores_used",
@@ -46,6 +49,7 @@ pub fn csv(document: &Document) -> Result<String, ReportError> {
             number(ratio.map(|e| e.value)),
             number(ratio.and_then(|e| e.low)),
             number(ratio.and_then(|e| e.high)),
+            verdict(treatment.ratio.as_ref()),
             number(treatment.best_of_three),
             number(treatment.cpu_seconds_per_request),
             number(treatment.cores_used),
@@ -57,4 +61,15 @@ pub fn csv(document: &Document) -> Result<String, ReportError> {
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Corrected for all verdicts of the experiment, unlike the interval.
+fn verdict(ratio: Option<&RatioPart>) -> String {
+    match ratio.map(|ratio| ratio.verdict) {
+        None => "",
+        Some(Shown::Faster) => "faster",
+        Some(Shown::Slower) => "slower",
+        Some(Shown::Undecided) => "undecided",
+    }
+    .to_owned()
 }

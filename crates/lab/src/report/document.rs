@@ -20,7 +20,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// The whole report.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names are the words of DESIGN.md, section 3")]
+#[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
 pub struct Document {
     pub schema_version: u32,
     pub run: RunPart,

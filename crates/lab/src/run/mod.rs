@@ -112,7 +112,17 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
         answers: std::collections::BTreeMap::new(),
     };
     folder.write_run(&run)?;
-    carry_out(Finished { folder, plan, run, trials: Vec::new() }, options)
+    let path = folder.path().to_owned();
+    let finished = carry_out(Finished { folder, plan, run, trials: Vec::new() }, options);
+    if finished.is_err() && has_no_trial(&path) {
+        // Nothing was measured, so there is nothing to resume or to report.
+        let _ = std::fs::remove_dir_all(&path);
+    }
+    finished
+}
+
+fn has_no_trial(run: &Path) -> bool {
+    std::fs::read_dir(run.join("trials")).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Takes an interrupted run up again. `plan` is what the user asks for now, if anything.
@@ -209,10 +219,15 @@ fn random_seed() -> Result<u64, RunError> {
     Ok(u32::from_le_bytes(bytes).into())
 }
 
-/// XXH3 of the data file, or nothing where the data is present.
+/// XXH3 of the data file, or of the commands that prepare the data where there is none.
 fn data_digest(plan: &Plan) -> Result<String, RunError> {
-    let Data::File(path) = &plan.data else { return Ok(String::new()) };
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let Data::File(path) = &plan.data else {
+        // What the commands that prepare would make; never empty, since the empty digest names
+        // the data directory of `server start`, which is the user's.
+        hasher.update(format!("{:?} {:?}", plan.application.prepare, plan.constants).as_bytes());
+        return Ok(format!("plan-{:032x}", hasher.digest128()));
+    };
     read_all(path, |bytes| hasher.update(bytes))?;
     Ok(format!("{:032x}", hasher.digest128()))
 }
@@ -245,14 +260,36 @@ fn read_all(path: &Path, mut use_bytes: impl FnMut(&[u8])) -> Result<(), RunErro
 /// A folder for copies of the data, removed when the run ends or is given up.
 struct Scratch {
     path: PathBuf,
+    /// Held while the run lives; a folder whose lock is free belongs to a program that was killed.
+    _lock: std::fs::File,
 }
 
 impl Scratch {
     fn create(data: &Path, id: &str) -> Result<Self, RunError> {
-        let path = data.join("scratch").join(id);
-        std::fs::create_dir_all(&path)
-            .map_err(|source| RunError::Io { path: path.clone(), source })?;
-        Ok(Self { path })
+        let all = data.join("scratch");
+        let path = all.join(id);
+        let io = |source| RunError::Io { path: path.clone(), source };
+        std::fs::create_dir_all(&path).map_err(io)?;
+        // Nobody sweeps between the making of this folder and its lock.
+        let gate = std::fs::File::create(all.join(".lock")).map_err(io)?;
+        gate.lock().map_err(io)?;
+        let lock = std::fs::File::create(path.join(Self::LOCK)).map_err(io)?;
+        lock.lock().map_err(io)?;
+        Self::sweep(&all);
+        Ok(Self { path, _lock: lock })
+    }
+
+    const LOCK: &'static str = "owner.lock";
+
+    /// Removes the copies of killed programs.
+    fn sweep(all: &Path) {
+        let folders = std::fs::read_dir(all).into_iter().flatten().flatten();
+        for folder in folders.map(|entry| entry.path()) {
+            let owner = std::fs::File::open(folder.join(Self::LOCK));
+            if owner.is_ok_and(|owner| owner.try_lock().is_ok()) {
+                let _ = std::fs::remove_dir_all(&folder);
+            }
+        }
     }
 }
 

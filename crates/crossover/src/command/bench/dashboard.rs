@@ -7,7 +7,7 @@ use engine::EngineSpec;
 use lab::plan::Seconds;
 use server::Locations;
 
-use super::data::largest_blog;
+use super::data::{Contents, largest_blog};
 use super::{Filling, ReferenceData, RunArguments, article, reference, resume, start, url};
 use crate::command::report;
 use crate::shared::{Outcome, Shared, Usage};
@@ -154,8 +154,11 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Pla
         Some(blog) => Some(blog.to_owned()),
         None => Some(largest_blog(&data)?),
     };
+    let contents = Contents::read(&data)?;
     filling.data = Some(data);
     let mut plan = article(&filling)?;
+    contents.check_start(plan.constants.get("start").map_or("", String::as_str))?;
+    plan.conditions = format!("{}; {}", contents.describe(), plan.conditions);
     arguments.run.apply(&mut plan);
     Ok(plan.resolved()?)
 }

@@ -40,6 +40,56 @@ pub fn reference(
     Ok(path)
 }
 
+/// What a dashboard's file holds: for the first line of a report, and to refuse a period of which
+/// nothing would be measured but empty answers.
+pub struct Contents {
+    articles: i64,
+    rows: i64,
+    first_day: i64,
+    last_day: i64,
+}
+
+impl Contents {
+    /// Counts articles and rows of traffic.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let connection = engine::sqlite::open_read_only(path)?;
+        let statement = "SELECT (SELECT count(*) FROM articles), count(*), min(day), max(day) \
+                         FROM traffic";
+        let read = connection.query_row(statement, [], |row| {
+            Ok(Self {
+                articles: row.get(0)?,
+                rows: row.get(1)?,
+                first_day: row.get(2)?,
+                last_day: row.get(3)?,
+            })
+        });
+        read.with_context(|| {
+            format!(
+                "{} holds no dashboard with traffic; fill one with `crossover dashboard generate`",
+                path.display()
+            )
+        })
+    }
+
+    /// `8000 articles, 6500000 daily rows`.
+    pub fn describe(&self) -> String {
+        format!("{} articles, {} daily rows", self.articles, self.rows)
+    }
+
+    /// Refuses a first day outside the data.
+    pub fn check_start(&self, start: &str) -> anyhow::Result<()> {
+        let epoch = jiff::civil::date(1970, 1, 1);
+        let day = |number: i64| epoch.checked_add(jiff::ToSpan::days(number));
+        let (first, last) = (day(self.first_day)?, day(self.last_day)?);
+        let start: jiff::civil::Date = start.parse()?;
+        if start < first || start > last {
+            let text = format!("--start {start}: the data lies between {first} and {last}");
+            return Err(crate::shared::Usage(text).into());
+        }
+        Ok(())
+    }
+}
+
 /// The blog with most articles in a dashboard's SQLite file.
 pub fn largest_blog(path: &Path) -> anyhow::Result<String> {
     let connection = engine::sqlite::open_read_only(path)?;
