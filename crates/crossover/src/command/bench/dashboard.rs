@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
     /// Send the article's load once to a server that speaks the query API, ours or not
-    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "replicates", "resume", "budget", "count"], env = "CROSSOVER_URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "replicates", "resume", "budget", "count", "server_cpus", "client_cpus", "no_bisection"], env = "CROSSOVER_URL")]
     url: Option<String>,
     /// A file with the API key for --url, `-` for standard input; else CROSSOVER_KEY
     #[arg(long, value_name = "FILE", requires = "url")]
@@ -91,6 +91,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
             seed: arguments.run.seed,
         };
         return url::run(&load, shared);
+    }
+    if arguments.end.is_some() || arguments.key_file.is_some() {
+        // clap does not say so where another flag conflicts with --url.
+        return Err(Usage("--end and --key-file go with --url".into()).into());
     }
     let finished = match &arguments.run.resume {
         Some(name) => {

@@ -67,8 +67,12 @@ fn text(result: &ArticleResult) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    let failed = result.requests.iter().filter_map(|url| Some((url, *url.failures.first()?)));
+    let failed: String = failed
+        .map(|(url, first)| format!("failed: {}: {}\n", url.path, lab::record::describe(first)))
+        .collect();
     format!(
-        "{table}\n{} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
+        "{table}\n{failed}{} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
          Total query average: {} ms\n",
         result.clients,
         result.start,
