@@ -55,7 +55,8 @@ pub struct Trial {
     pub response_time_ms_mean: Option<f64>,
     /// Right answers per second.
     pub requests_per_second: f64,
-    /// CPU time of the server side (application and database) per request.
+    /// CPU time of the server side (application and database) per request; none where the trial
+    /// was too short for the kernel's ticks to tell.
     pub cpu_seconds_per_request: Option<f64>,
     /// CPU time of the server side by wall time.
     pub cores_used: Option<f64>,

@@ -11,6 +11,10 @@ use crate::record::{RequestSummary, Status, Trial, describe, write_observations}
 use crate::resource::MachineCounters;
 use crate::schedule::{PlannedTrial, trial_seed};
 
+/// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
+/// requests) a few ticks of rounding would be told as cores.
+const CPU_WALL_SECONDS_MIN: f64 = 0.5;
+
 /// Where a trial is measured.
 pub(super) struct Bench<'a> {
     pub finished: &'a Finished,
@@ -51,7 +55,7 @@ pub(super) fn measure(bench: &Bench<'_>, planned: &PlannedTrial) -> Result<Trial
     write_observations(&path, &sample.observations)?;
     let mut trial = summarise(plan, bench.engine, planned, started, &sample);
     let wall = sample.wall_time.as_secs_f64();
-    if let Some((after, before)) = after.zip(before) {
+    if let Some((after, before)) = after.zip(before).filter(|_| wall >= CPU_WALL_SECONDS_MIN) {
         let used = after.since(&before);
         let cpu = used.cpu_seconds();
         trial.cpu_seconds_per_request = Some(cpu / sample.observations.len().max(1) as f64);
