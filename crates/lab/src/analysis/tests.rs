@@ -56,6 +56,15 @@ fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) 
                         response_time_ms_mean: Some(mean),
                     })
                     .collect(),
+                response_time_ms_percentiles: BTreeMap::new(),
+                counters: BTreeMap::new(),
+                plans: Vec::new(),
+                quiet_wait_seconds: 0.0,
+                swapped_bytes: None,
+                cpu_pressure_fraction: None,
+                memory_pressure_fraction: None,
+                offered_per_second: None,
+                saturated: false,
             }
         })
         .collect()

@@ -59,7 +59,7 @@ impl Site<'_> {
             read_settings(&client).await.map_err(|source| postgres_error(engine, source))
         })?;
         Ok(Database {
-            record: EngineRecord { name: engine.label(), version, settings },
+            record: EngineRecord { name: engine.label(), version, settings, ..Default::default() },
             url: DatabaseUrl::Postgres(url),
             server: None,
             data_paths: Vec::new(),
@@ -87,7 +87,7 @@ impl Site<'_> {
                 settings.push((name.clone(), value.clone()));
             }
         }
-        Ok(EngineRecord { name: engine.label(), version, settings })
+        Ok(EngineRecord { name: engine.label(), version, settings, ..Default::default() })
     }
 }
 

@@ -44,6 +44,7 @@ impl Site<'_> {
                 name: engine.label(),
                 version: "SQLite".to_owned(),
                 settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+                ..Default::default()
             },
             url: DatabaseUrl::Sqlite(path.clone()),
             server: None,

@@ -2,6 +2,8 @@
 //! written to a temporary name, synced and renamed, so that a run that is cut off at any moment
 //! holds whole trials only.
 
+mod captured_plan;
+mod engine;
 mod file;
 mod observations;
 mod trial;
@@ -17,6 +19,8 @@ use crate::http::Answer;
 use crate::plan::Plan;
 use crate::schedule::Round;
 
+pub use captured_plan::{CapturedPlan, OperationPlan};
+pub use engine::{Durability, EngineRecord};
 pub use file::write_atomically;
 pub use observations::{describe, read_observations, write_observations};
 pub use trial::{RequestSummary, Status, Trial};
@@ -73,17 +77,6 @@ pub enum RecordError {
     },
 }
 
-/// An engine as it was when it was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EngineRecord {
-    /// What tables and charts call it.
-    pub name: String,
-    /// Kind and exact version, as `PostgreSQL 18.1`.
-    pub version: String,
-    /// Settings read back from the engine.
-    pub settings: Vec<(String, String)>,
-}
-
 /// What run.json says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
@@ -117,6 +110,9 @@ pub struct Run {
     pub resumed: Vec<Timestamp>,
     /// What every engine answered to each distinct request, by path.
     pub answers: BTreeMap<String, Answer>,
+    /// The text of every plan that a trial names, by its hash.
+    #[serde(default)]
+    pub plans: BTreeMap<String, String>,
 }
 
 /// The folder of one run.

@@ -1,8 +1,11 @@
 //! One trial as it is kept: treatment, block, what was observed, what it cost.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::OperationPlan;
 use crate::schedule::Levels;
 
 /// Whether a trial counts.
@@ -71,4 +74,33 @@ pub struct Trial {
     pub server_resident_bytes: Option<u64>,
     /// By request.
     pub by_request: Vec<RequestSummary>,
+    /// Percentiles of the response times of all right answers, ms, by `p50`, `p90`, `p95`, `p99`,
+    /// `p999`: only those with ten observations or more beyond them.
+    #[serde(default)]
+    pub response_time_ms_percentiles: BTreeMap<String, f64>,
+    /// What the counters of engine, application, client and operating system grew by during the
+    /// trial; names with units last, as `postgres_temporary_bytes`.
+    #[serde(default)]
+    pub counters: BTreeMap<String, f64>,
+    /// The plan of each operation in this treatment; empty where none was looked for.
+    #[serde(default)]
+    pub plans: Vec<OperationPlan>,
+    /// How long the trial waited for the machine to be quiet.
+    #[serde(default)]
+    pub quiet_wait_seconds: f64,
+    /// What the machine wrote to and read from swap.
+    #[serde(default)]
+    pub swapped_bytes: Option<u64>,
+    /// Share of the time in which some process waited for a processor (0 to 1).
+    #[serde(default)]
+    pub cpu_pressure_fraction: Option<f64>,
+    /// Share of the time in which some process waited for memory (0 to 1).
+    #[serde(default)]
+    pub memory_pressure_fraction: Option<f64>,
+    /// Open load: requests offered per second.
+    #[serde(default)]
+    pub offered_per_second: Option<f64>,
+    /// Open load: the server could not keep up with what was offered.
+    #[serde(default)]
+    pub saturated: bool,
 }

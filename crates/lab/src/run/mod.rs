@@ -110,6 +110,7 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
         rounds: vec![schedule::first_round(&plan)],
         resumed: Vec::new(),
         answers: std::collections::BTreeMap::new(),
+        plans: std::collections::BTreeMap::new(),
     };
     folder.write_run(&run)?;
     let path = folder.path().to_owned();

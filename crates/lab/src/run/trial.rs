@@ -155,6 +155,15 @@ fn summarise(
         other_cores_used: None,
         server_resident_bytes: None,
         by_request,
+        response_time_ms_percentiles: std::collections::BTreeMap::new(),
+        counters: std::collections::BTreeMap::new(),
+        plans: Vec::new(),
+        quiet_wait_seconds: 0.0,
+        swapped_bytes: None,
+        cpu_pressure_fraction: None,
+        memory_pressure_fraction: None,
+        offered_per_second: None,
+        saturated: false,
     }
 }
 

@@ -1,0 +1,51 @@
+//! An engine as it was when it was measured: version, settings, what it promises to keep.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An engine as it was when it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineRecord {
+    /// What tables and charts call it.
+    pub name: String,
+    /// Kind and exact version, as `PostgreSQL 18.1`.
+    pub version: String,
+    /// Settings read back from the engine.
+    pub settings: Vec<(String, String)>,
+    /// What a committed transaction survives, judged from the settings read back.
+    #[serde(default)]
+    pub durability: Durability,
+    /// Whether the planner had statistics (ANALYZE); none where that cannot be seen.
+    #[serde(default)]
+    pub statistics_present: Option<bool>,
+    /// Size of the database's files, bytes; none where they are out of sight.
+    #[serde(default)]
+    pub data_bytes: Option<u64>,
+}
+
+/// What a committed transaction survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// Not even the end of the program: it lives in memory only.
+    None,
+    /// The end of the program, not that of the operating system.
+    SurvivesProgramCrash,
+    /// A power cut.
+    SurvivesPowerLoss,
+    /// It could not be read back.
+    #[default]
+    Unknown,
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::None => "none",
+            Self::SurvivesProgramCrash => "survives a crash of the program",
+            Self::SurvivesPowerLoss => "survives a power cut",
+            Self::Unknown => "unknown",
+        })
+    }
+}
