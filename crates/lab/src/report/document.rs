@@ -1,22 +1,18 @@
 //! The report as data: the contract between the laboratory and the page that draws it
 //! (`web/src/report/document.ts` mirrors it). Every number was measured; null could not be had.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use stats::Estimate;
-use stats::crossing::Crossing;
 
-use super::conditions::{conditions, limitations, repeat};
-use crate::analysis::{
-    self, Analysis, Ratio, RequestResult, Shown, Sweep, Treatment, factor_label, factor_unit,
-    level_label, sentence,
-};
-use crate::plan::{Level, Plan, Scale};
-use crate::run::Finished;
+use crate::analysis::Shown;
+use crate::plan::Level;
+use crate::record::Durability;
 use crate::schedule::Levels;
-use crate::warning;
 
 /// The version of the document.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// The whole report.
 #[derive(Clone, Debug, Serialize)]
@@ -31,10 +27,16 @@ pub struct Document {
     pub engines: Vec<EnginePart>,
     pub treatments: Vec<TreatmentPart>,
     pub crossings: Vec<CrossingPart>,
+    /// What each factor does, variation by variation.
+    pub effects: Vec<EffectPart>,
+    /// Every threshold of the plan where it was applied.
+    pub thresholds: Vec<ThresholdPart>,
     pub warnings: Vec<WarningPart>,
     pub environment: Vec<NamedValue>,
     pub repeat: Vec<String>,
     pub limitations: Vec<String>,
+    /// The text of every plan that `treatments` name, by its hash.
+    pub plans: BTreeMap<String, String>,
     /// Something was asked that the run does not answer.
     #[serde(skip)]
     pub undecided: bool,
@@ -80,6 +82,8 @@ pub struct FactorPart {
     pub label: String,
     pub unit: Option<&'static str>,
     pub swept: bool,
+    /// Varied one at a time from the base cell, which has the first level of every such factor.
+    pub alone: bool,
     pub scale: &'static str,
     pub levels: Vec<LevelPart>,
 }
@@ -98,6 +102,9 @@ pub struct EnginePart {
     pub name: String,
     pub version: String,
     pub settings: Vec<NamedValue>,
+    pub durability: Durability,
+    pub statistics_present: Option<bool>,
+    pub data_bytes: Option<u64>,
 }
 
 /// A name and a value.
@@ -122,6 +129,19 @@ pub struct TreatmentPart {
     pub requests: u64,
     pub failures: u64,
     pub void_trials: usize,
+    /// Open load: what was offered, and whether the engine could not keep up with it.
+    pub offered_per_second: Option<f64>,
+    pub saturated: bool,
+    /// Those that every trial has observations enough for.
+    pub percentiles: Vec<PercentilePart>,
+    /// Share and time in ms, from the histograms of all blocks together; supported ones only.
+    pub percentile_curve: Vec<(f64, f64)>,
+    /// Means over blocks of what engine and kernel counted during a trial.
+    pub counters: Vec<CounterPart>,
+    /// What the counters say in words, as `spilled 25 MB of a sort to disk`.
+    pub notes: Vec<String>,
+    /// What the engine chose to do, where that was observed.
+    pub plans: Vec<PlanPart>,
     pub requests_by_name: Vec<RequestPart>,
 }
 
@@ -148,6 +168,37 @@ pub struct RequestPart {
     pub ratio: Option<RatioPart>,
 }
 
+/// One percentile of the response time: the mean over blocks of each trial's own.
+#[derive(Clone, Debug, Serialize)]
+pub struct PercentilePart {
+    /// Between 0 and 1, as 0.99.
+    pub p: f64,
+    pub value_ms: f64,
+    /// None under five blocks.
+    pub low_ms: Option<f64>,
+    pub high_ms: Option<f64>,
+    pub replicates: usize,
+}
+
+/// One counter.
+#[derive(Clone, Debug, Serialize)]
+pub struct CounterPart {
+    pub name: String,
+    pub label: String,
+    /// `bytes`, `s`, or none for plain counts.
+    pub unit: Option<&'static str>,
+    pub value: f64,
+}
+
+/// One operation's plan; the document's `plans` has the text by its hash.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanPart {
+    pub operation: String,
+    /// More than one where it changed between blocks; empty where it could not be seen.
+    pub hashes: Vec<String>,
+    pub not_observable: Option<String>,
+}
+
 /// What a sweep shows in one place.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrossingPart {
@@ -160,6 +211,60 @@ pub struct CrossingPart {
     pub high: Option<f64>,
     pub about: Option<f64>,
     pub sentence: String,
+    /// An engine's plan that changes between two levels of the swept factor there.
+    pub plan_change: Option<PlanChangePart>,
+}
+
+/// A plan that changes between two measured levels of the swept factor.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanChangePart {
+    pub engine: String,
+    pub between: (f64, f64),
+    /// The operations whose plans change there.
+    pub operations: Vec<String>,
+    /// The plan at either level, of the first of these operations.
+    pub plans: Vec<LevelPlanPart>,
+}
+
+/// A plan at a level.
+#[derive(Clone, Debug, Serialize)]
+pub struct LevelPlanPart {
+    pub level: f64,
+    pub text: String,
+}
+
+/// What a factor's level does, everything else equal: a time by that at another level, or what
+/// becomes of the ratio of two engines' times.
+#[derive(Clone, Debug, Serialize)]
+pub struct EffectPart {
+    pub factor: String,
+    pub engine: String,
+    /// None: the engine's own time. Else: its ratio to this engine's time.
+    pub against: Option<String>,
+    /// The level in the denominator.
+    pub from: Level,
+    pub to: Level,
+    /// The levels at which the other factors were held.
+    pub levels: Levels,
+    pub estimate: Estimate,
+    /// Faster: `engine` gains by it.
+    pub verdict: Shown,
+}
+
+/// A threshold where it was applied.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThresholdPart {
+    /// As `response_time_ms_p99 < 200`.
+    pub rule: String,
+    /// As `sqlite, 4 clients, year`.
+    #[serde(rename = "where")]
+    pub place: String,
+    pub engine: String,
+    pub levels: Levels,
+    /// As `180 ms (170 to 190)`.
+    pub measured: String,
+    /// None where the interval holds the bound, or nothing was measured.
+    pub met: Option<bool>,
 }
 
 /// A doubt and what to do about it.
@@ -170,174 +275,14 @@ pub struct WarningPart {
     pub advice: &'static str,
 }
 
-/// Analyses a run and writes everything down.
-pub fn document(finished: &Finished) -> Document {
-    let Finished { plan, run, trials, .. } = finished;
-    let cells = finished.cells();
-    let analysis = analysis::analyse(plan, &cells, trials);
-    let warnings = warning::find(plan, run, trials, finished.planned());
-    Document {
-        schema_version: SCHEMA_VERSION,
-        run: run_part(finished),
-        conditions: conditions(plan),
-        verdict: VerdictPart {
-            headline: analysis.verdict.headline.clone(),
-            sentences: analysis.verdict.sentences.clone(),
-            by_request: analysis.verdict.by_request.clone(),
-        },
-        response: Response {
-            name: "response_time_ms_mean",
-            label: "Mean response time",
-            unit: "ms",
-            lower_is_better: true,
-        },
-        factors: factors(plan, &cells),
-        engines: engines(finished),
-        treatments: analysis.treatments.iter().map(treatment).collect(),
-        crossings: crossings(plan, &analysis),
-        warnings: warnings
-            .iter()
-            .map(|warning| WarningPart {
-                kind: warning.kind(),
-                message: warning.message(),
-                advice: warning.advice(),
-            })
-            .collect(),
-        environment: named(run.environment.rows()),
-        repeat: vec![repeat(run)],
-        limitations: limitations(plan),
-        undecided: analysis.verdict.undecided,
-    }
-}
-
-fn run_part(finished: &Finished) -> RunPart {
-    let Finished { plan, run, trials, .. } = finished;
-    let end = run.finished.or_else(|| trials.iter().map(|trial| trial.started).max());
-    RunPart {
-        id: run.id.clone(),
-        title: plan.title.clone(),
-        workload: "http",
-        mode: match plan.trial {
-            crate::plan::Trial::Steady { .. } => "steady",
-            crate::plan::Trial::Passes { .. } => "article",
-        },
-        started: run.started.to_string(),
-        duration_seconds: end.map(|end| end.duration_since(run.started).as_secs_f64()),
-        seed: run.seed,
-        blocks: plan.replicates,
-        complete: run.complete,
-        command_line: run.command_line.clone(),
-        crossover_version: run.crossover_version.clone(),
-    }
-}
-
-fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
-    plan.factors
-        .iter()
-        .map(|(name, factor)| {
-            let measured: std::collections::BTreeSet<&Level> =
-                cells.iter().filter_map(|cell| cell.get(name)).collect();
-            let levels = measured.into_iter().map(|level| LevelPart {
-                value: level.clone(),
-                label: level_label(plan, name, level),
-                bisected: !factor.levels.contains(level),
-            });
-            FactorPart {
-                name: name.clone(),
-                label: factor_label(name).to_owned(),
-                unit: factor_unit(name),
-                swept: factor.swept.is_some(),
-                scale: match factor.swept {
-                    Some(Scale::Log) => "log",
-                    _ => "linear",
-                },
-                levels: levels.collect(),
-            }
-        })
-        .collect()
-}
-
-fn engines(finished: &Finished) -> Vec<EnginePart> {
-    let labels = finished.plan.engines.iter().map(engine::EngineSpec::label);
-    labels
-        .map(|label| match finished.run.engines.get(&label) {
-            Some(record) => EnginePart {
-                name: label,
-                version: record.version.clone(),
-                settings: named(record.settings.clone()),
-            },
-            None => EnginePart { name: label, version: String::new(), settings: Vec::new() },
-        })
-        .collect()
-}
-
-fn named(rows: Vec<(String, String)>) -> Vec<NamedValue> {
-    rows.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
-}
-
-fn treatment(treatment: &Treatment) -> TreatmentPart {
-    let block = |(block, value): &(usize, f64)| BlockPart { block: *block, value: *value };
-    TreatmentPart {
-        engine: treatment.engine.clone(),
-        levels: treatment.levels.clone(),
-        estimate: treatment.estimate,
-        best_of_three: treatment.best_of_three,
-        blocks: treatment.blocks.iter().map(block).collect(),
-        ratio: treatment.ratio.as_ref().map(ratio),
-        cpu_seconds_per_request: treatment.cpu_seconds_per_request,
-        cores_used: treatment.cores_used,
-        requests_per_second: treatment.requests_per_second,
-        requests: treatment.requests,
-        failures: treatment.failures,
-        void_trials: treatment.void,
-        requests_by_name: treatment.by_request.iter().map(request).collect(),
-    }
-}
-
-fn request(result: &RequestResult) -> RequestPart {
-    RequestPart {
-        name: result.name.clone(),
-        estimate: result.estimate,
-        ratio: result.ratio.as_ref().map(ratio),
-    }
-}
-
-fn ratio(ratio: &Ratio) -> RatioPart {
-    RatioPart { to: ratio.to.clone(), estimate: ratio.estimate, verdict: ratio.shown }
-}
-
-fn crossings(plan: &Plan, analysis: &Analysis) -> Vec<CrossingPart> {
-    let parts = |sweep: &Sweep| {
-        let sentence = sentence(plan, sweep);
-        sweep
-            .crossings
-            .iter()
-            .map(|crossing| {
-                let (kind, low, high, about) = match crossing {
-                    Crossing::Bracketed { last, first, about, .. } => {
-                        ("bracketed", Some(*last), Some(*first), Some(*about))
-                    }
-                    Crossing::NotInRange { .. } => ("not_in_range", None, None, None),
-                    Crossing::Inconclusive { between, .. } => (
-                        "inconclusive",
-                        between.map(|(low, _)| low),
-                        between.map(|(_, high)| high),
-                        None,
-                    ),
-                };
-                CrossingPart {
-                    levels: sweep.levels.clone(),
-                    request: sweep.request.clone(),
-                    a: sweep.a.clone(),
-                    b: sweep.b.clone(),
-                    kind,
-                    low,
-                    high,
-                    about,
-                    sentence: sentence.clone(),
-                }
-            })
-            .collect::<Vec<_>>()
-    };
-    analysis.sweeps.iter().flat_map(parts).collect()
+/// Several runs in one page.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
+pub struct Several {
+    pub schema_version: u32,
+    pub documents: Vec<Document>,
+    /// Whether the charts of all runs begin with the same axes.
+    pub common_axes: bool,
+    /// Doubts about comparing them.
+    pub warnings: Vec<WarningPart>,
 }

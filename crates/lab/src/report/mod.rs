@@ -1,5 +1,6 @@
 //! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
 
+mod compose;
 mod conditions;
 mod csv;
 mod document;
@@ -7,7 +8,8 @@ mod html;
 mod text;
 
 pub use self::csv::csv;
-pub use document::{Document, document};
+pub use compose::document;
+pub use document::{Document, Several};
 pub use html::html;
 pub use text::text;
 
