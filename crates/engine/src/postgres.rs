@@ -4,6 +4,7 @@
 mod configuration;
 mod password_file;
 mod session;
+pub mod thin;
 mod tls;
 
 use std::io;
@@ -48,7 +49,7 @@ pub fn explain(config: &Config, error: &tokio_postgres::Error) -> Error {
     Error::CannotConnect { server: server_name(config), problem }
 }
 
-fn explain_refusal(config: &Config, code: &SqlState, message: &str) -> String {
+pub(crate) fn explain_refusal(config: &Config, code: &SqlState, message: &str) -> String {
     let way_out = if *code == SqlState::INVALID_PASSWORD {
         match password_file::ignored() {
             Some(path) => format!(
@@ -72,35 +73,46 @@ fn explain_refusal(config: &Config, code: &SqlState, message: &str) -> String {
     format!("{message}{way_out}")
 }
 
+/// How to get in where the server wants a password and none is known.
+pub(crate) const PASSWORD_MISSING: &str =
+    "the server asks for a password: give it by PGPASSWORD, ~/.pgpass or the URL";
+
 fn explain_transport(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error);
-    let kind = source.and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
+    if let Some(error) = source.and_then(|source| source.downcast_ref::<io::Error>()) {
+        return explain_io(error);
+    }
     let reason = source.map_or_else(|| error.to_string(), ToString::to_string);
-    match kind {
-        Some(io::ErrorKind::ConnectionRefused) => {
+    match source {
+        _ if reason.contains("password missing") => PASSWORD_MISSING.to_owned(),
+        None => reason,
+        Some(_) => format!("{error}: {reason}"),
+    }
+}
+
+/// A socket's error with the way out.
+pub(crate) fn explain_io(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
             "connection refused: no server listens there; start it, correct host and port, or let \
              Crossover start one (crossover server start)"
                 .to_owned()
         }
-        Some(io::ErrorKind::NotFound) => {
+        io::ErrorKind::NotFound => {
             "there is no such socket: is the server running with this directory?".to_owned()
         }
-        Some(io::ErrorKind::PermissionDenied) => {
-            format!("{reason}: its socket is open to another account only")
+        io::ErrorKind::PermissionDenied => {
+            format!("{error}: its socket is open to another account only")
         }
-        Some(io::ErrorKind::TimedOut) => {
-            format!("{reason}: check host, port and firewall, or raise connect_timeout")
+        io::ErrorKind::TimedOut => {
+            format!("{error}: check host, port and firewall, or raise connect_timeout")
         }
-        _ if reason.contains("password missing") => {
-            "the server asks for a password: give it by PGPASSWORD, ~/.pgpass or the URL".to_owned()
-        }
-        _ if source.is_none() => reason,
-        _ => format!("{error}: {reason}"),
+        _ => error.to_string(),
     }
 }
 
 /// Host and port, or the socket directory, of the first server named.
-fn server_name(config: &Config) -> String {
+pub(crate) fn server_name(config: &Config) -> String {
     let port = config.get_ports().first().copied().unwrap_or(5432);
     match (config.get_hosts().first(), config.get_hostaddrs().first()) {
         (Some(Host::Tcp(host)), _) if host.contains(':') => format!("[{host}]:{port}"),

@@ -71,6 +71,11 @@ impl Mode {
 /// [`Error::Tls`] if certificates are to be verified and no root can be read,
 /// [`Error::BadPostgresUrl`] for an unknown `sslmode`.
 pub fn tls(url: &PostgresUrl) -> Result<MakeRustlsConnect, Error> {
+    client_config(url).map(MakeRustlsConnect::new)
+}
+
+/// What [`tls`] connects by.
+pub(super) fn client_config(url: &PostgresUrl) -> Result<ClientConfig, Error> {
     let environment =
         |name: &str| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let mode = Mode::of(url, &environment)?;
@@ -86,13 +91,12 @@ pub fn tls(url: &PostgresUrl) -> Result<MakeRustlsConnect, Error> {
         Mode::VerifyCa => Arc::new(SignerOnly { inner: webpki(&provider, roots.as_deref())? }),
         _ => Arc::new(EncryptOnly { provider: provider.clone() }),
     };
-    let config = ClientConfig::builder_with_provider(provider)
+    Ok(ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::Tls { problem: error.to_string() })?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+        .with_no_client_auth())
 }
 
 /// The ordinary verification against the file given, else against the machine's roots.

@@ -1,0 +1,250 @@
+//! A thin blocking connection for measuring clients: bind, execute and sync leave in one write,
+//! poll() waits before each read, rows are looked at where they arrived. General-purpose clients
+//! cost a load generator two to three times the processor time (measured against tokio-postgres
+//! and the crate postgres). It lives beside the other ways to connect, since it shares their
+//! reading of URLs, `PG*`, password file and TLS; every workload that measures PostgreSQL uses it.
+
+mod error;
+mod row;
+mod startup;
+mod wire;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use bytes::{BufMut as _, BytesMut};
+use fallible_iterator::FallibleIterator as _;
+use postgres_protocol::message::backend::{self, Message};
+use postgres_protocol::message::frontend;
+use postgres_protocol::{IsNull, Oid};
+
+pub use error::ThinError;
+pub use row::Row;
+use wire::Wire;
+
+use crate::{Error, PostgresUrl};
+
+/// How long to wait for the server, and who may end the waiting.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience<'a> {
+    /// For the whole answer to one message; in steps of a quarter of a second.
+    pub timeout: Duration,
+    /// The user asked to stop.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// A session with a server.
+pub struct Connection<'a> {
+    wire: Wire<'a>,
+    /// What is about to be sent; kept for its memory.
+    out: BytesMut,
+    prepared: u32,
+    in_transaction: bool,
+}
+
+/// A statement that the server has parsed.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    name: String,
+    /// The types of its parameters, by object id.
+    pub parameter_types: Vec<Oid>,
+    /// What it returns; empty where it returns nothing.
+    pub columns: Vec<Column>,
+}
+
+/// One column of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type, by object id.
+    pub type_oid: Oid,
+}
+
+/// The value of a parameter. All but [`Parameter::Binary`] travel as text, which the server reads
+/// as whatever type the parameter has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Parameter<'a> {
+    /// NULL.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Double(f64),
+    /// Text, or any value in its text form.
+    Text(&'a str),
+    /// The type's own binary form; that of `bytea` is the bytes themselves.
+    Binary(&'a [u8]),
+}
+
+impl<'a> Connection<'a> {
+    /// Connects as [`super::connect`] does. `session` are further settings of the session.
+    ///
+    /// # Errors
+    /// [`Error::CannotConnect`] in one line, [`Error::Tls`], [`Error::BadPostgresUrl`].
+    pub fn connect(
+        url: &PostgresUrl,
+        session: &[(&str, &str)],
+        patience: Patience<'a>,
+    ) -> Result<Self, Error> {
+        startup::connect(url, session, patience)
+    }
+
+    /// Has a statement parsed, under a name of its own, and described. Types that `types` leaves
+    /// out, or gives as 0, are the server's to infer.
+    ///
+    /// # Errors
+    /// [`ThinError`]; the server's refusal has the position in the text.
+    pub fn prepare(&mut self, sql: &str, types: &[Oid]) -> Result<Statement, ThinError> {
+        self.prepared += 1;
+        let name = format!("s{}", self.prepared);
+        self.out.clear();
+        frontend::parse(&name, sql, types.iter().copied(), &mut self.out)?;
+        frontend::describe(b'S', &name, &mut self.out)?;
+        frontend::sync(&mut self.out);
+        let mut statement = Statement { name, parameter_types: Vec::new(), columns: Vec::new() };
+        self.exchange(|tag, body| {
+            if !matches!(tag, backend::PARAMETER_DESCRIPTION_TAG | backend::ROW_DESCRIPTION_TAG) {
+                return Ok(());
+            }
+            match whole_message(tag, body)? {
+                Message::ParameterDescription(description) => {
+                    statement.parameter_types = description.parameters().collect()?;
+                }
+                Message::RowDescription(description) => {
+                    let column = |field: backend::Field<'_>| {
+                        Ok(Column { name: field.name().to_owned(), type_oid: field.type_oid() })
+                    };
+                    statement.columns = description.fields().map(column).collect()?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(statement)
+    }
+
+    /// Runs a prepared statement and hands `each_row` its rows as they arrive, values in text
+    /// form. Returns the number of rows returned or changed.
+    ///
+    /// # Errors
+    /// [`ThinError`]; after a refusal the session goes on, see [`ThinError::ends_connection`].
+    pub fn execute(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter<'_>],
+        mut each_row: impl FnMut(Row<'_>),
+    ) -> Result<u64, ThinError> {
+        self.out.clear();
+        let formats = parameters.iter().map(|one| i16::from(matches!(one, Parameter::Binary(_))));
+        let bound = frontend::bind(
+            "",
+            &statement.name,
+            formats,
+            parameters,
+            |parameter, out| Ok(write_parameter(*parameter, out)),
+            Some(0),
+            &mut self.out,
+        );
+        if let Err(frontend::BindError::Serialization(error)) = bound {
+            return Err(error.into());
+        }
+        frontend::execute("", 0, &mut self.out)?;
+        frontend::sync(&mut self.out);
+        let mut affected = 0;
+        self.exchange(|tag, body| {
+            match tag {
+                backend::DATA_ROW_TAG => each_row(Row::new(body)),
+                backend::COMMAND_COMPLETE_TAG => affected = row::count_of_tag(body),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(affected)
+    }
+
+    /// Sends one or several statements as text, for what is not measured; rows are handed over
+    /// as by [`Connection::execute`].
+    ///
+    /// # Errors
+    /// [`ThinError`].
+    pub fn query(&mut self, sql: &str, mut each_row: impl FnMut(Row<'_>)) -> Result<(), ThinError> {
+        self.out.clear();
+        frontend::query(sql, &mut self.out)?;
+        self.exchange(|tag, body| {
+            if tag == backend::DATA_ROW_TAG {
+                each_row(Row::new(body));
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a transaction is open, perhaps a failed one.
+    #[must_use]
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    /// Writes what is in `out` and reads until the server is ready again.
+    fn exchange(
+        &mut self,
+        mut each: impl FnMut(u8, &[u8]) -> Result<(), ThinError>,
+    ) -> Result<(), ThinError> {
+        self.wire.write(&self.out)?;
+        let mut refusal = None;
+        loop {
+            let (tag, body) = match self.wire.message() {
+                Ok(message) => message,
+                // A server that goes down says why before it closes the connection.
+                Err(ThinError::Lost(error)) => return Err(refusal.unwrap_or(error.into())),
+                Err(error) => return Err(error),
+            };
+            match tag {
+                backend::READY_FOR_QUERY_TAG => {
+                    self.in_transaction = body.first() != Some(&b'I');
+                    return refusal.map_or(Ok(()), Err);
+                }
+                backend::ERROR_RESPONSE_TAG => {
+                    if let Message::ErrorResponse(error) = whole_message(tag, body)? {
+                        refusal = Some(ThinError::from_response(&error)?);
+                    }
+                }
+                backend::COPY_IN_RESPONSE_TAG => {
+                    return Err(ThinError::Unexpected("COPY FROM STDIN cannot be measured"));
+                }
+                _ => each(tag, body)?,
+            }
+        }
+    }
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.out.clear();
+        frontend::terminate(&mut self.out);
+        // The server notices a closed socket as well.
+        let _ = self.wire.write(&self.out);
+    }
+}
+
+fn write_parameter(parameter: Parameter<'_>, out: &mut BytesMut) -> IsNull {
+    use std::fmt::Write as _;
+    // Writing into memory that grows cannot fail.
+    match parameter {
+        Parameter::Null => return IsNull::Yes,
+        Parameter::Integer(number) => drop(write!(out, "{number}")),
+        Parameter::Double(number) => drop(write!(out, "{number}")),
+        Parameter::Text(text) => out.put_slice(text.as_bytes()),
+        Parameter::Binary(bytes) => out.put_slice(bytes),
+    }
+    IsNull::No
+}
+
+/// Has the crate read a message that is rare enough to be copied.
+fn whole_message(tag: u8, body: &[u8]) -> Result<Message, ThinError> {
+    let mut copy = BytesMut::with_capacity(body.len() + 5);
+    copy.put_u8(tag);
+    copy.put_u32(u32::try_from(body.len() + 4).unwrap_or(u32::MAX));
+    copy.put_slice(body);
+    Message::parse(&mut copy)?.ok_or(ThinError::Unexpected("a message is cut short"))
+}

@@ -1,0 +1,137 @@
+//! Bytes to and from the server: a socket of any kind, one write per exchange, poll() before read.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use postgres_protocol::message::backend::Header;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustls::{ClientConnection, StreamOwned};
+
+use super::{Patience, ThinError};
+
+/// How often a waiting client looks whether the user asked to stop.
+pub(super) const STEP: Duration = Duration::from_millis(250);
+
+/// Enough for most answers; it grows to the longest message.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// A socket.
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+/// A socket with the messages that arrived on it.
+pub(super) struct Wire<'a> {
+    stream: Stream,
+    patience: Patience<'a>,
+    buffer: Vec<u8>,
+    /// The part of `buffer` that is not consumed yet.
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Wire<'a> {
+    pub(super) fn new(stream: Stream, patience: Patience<'a>) -> Self {
+        Self { stream, patience, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), ThinError> {
+        match &mut self.stream {
+            Stream::Unix(stream) => stream.write_all(bytes)?,
+            Stream::Tcp(stream) => stream.write_all(bytes)?,
+            Stream::Tls(stream) => {
+                stream.write_all(bytes)?;
+                stream.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message: its tag and body.
+    pub(super) fn message(&mut self) -> Result<(u8, &[u8]), ThinError> {
+        let (tag, body) = loop {
+            let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
+            let mut wanted = 5;
+            if let Some(header) = Header::parse(unread)? {
+                wanted = 1 + usize::try_from(header.len()).unwrap_or(0);
+                if unread.len() >= wanted {
+                    let body = self.start + 5..self.start + wanted;
+                    self.start += wanted;
+                    break (header.tag(), body);
+                }
+            }
+            self.fill(wanted)?;
+        };
+        Ok((tag, self.buffer.get(body).unwrap_or_default()))
+    }
+
+    /// Reads once, with room for a message of `wanted` bytes.
+    fn fill(&mut self, wanted: usize) -> Result<(), ThinError> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.start + wanted > self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if wanted > self.buffer.len() {
+            self.buffer.resize(wanted.next_power_of_two(), 0);
+        }
+        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let read = receive(&mut self.stream, room, self.patience)?;
+        if read == 0 {
+            let closed = "the server closed the connection";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, closed).into());
+        }
+        self.end += read;
+        Ok(())
+    }
+}
+
+/// A blocking read of a Unix socket wakes twice per answer where poll() and read wake once.
+fn receive(
+    stream: &mut Stream,
+    room: &mut [u8],
+    patience: Patience<'_>,
+) -> Result<usize, ThinError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let read = match stream {
+            Stream::Unix(stream) => readable(stream)?.then(|| stream.read(room)),
+            Stream::Tcp(stream) => readable(stream)?.then(|| stream.read(room)),
+            // What has arrived may be decrypted already; its socket has a timeout of one step.
+            Stream::Tls(stream) => Some(stream.read(room)),
+        };
+        match read {
+            Some(Ok(read)) => return Ok(read),
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Some(Err(error)) if !is_timeout(&error) => return Err(error.into()),
+            _ => waited += STEP,
+        }
+        if patience.interrupted.load(Ordering::Relaxed) {
+            return Err(ThinError::Interrupted);
+        }
+        if waited >= patience.timeout {
+            return Err(ThinError::TimedOut(patience.timeout));
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// Waits one step at most.
+fn readable(stream: &impl std::os::fd::AsFd) -> Result<bool, ThinError> {
+    let step = Timespec { tv_sec: 0, tv_nsec: STEP.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
