@@ -20,6 +20,7 @@ pub use copy::{
     load_rejects, migrate, read_catalog,
 };
 pub use error::Error;
+pub use inspect::{Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
 pub use mapping::{Mapping, PostgresType, Rules};
 pub use selection::Selection;
 pub use verify::{

@@ -85,7 +85,33 @@ impl Judged<'_> {
         let message = self.message(misfit, refused.count);
         self.finding(Severity::Blocker, misfit.name(), message, self.fix(misfit))
             .counted(refused.count, refused.examples.clone())
+            .cured_by(self.cure(misfit))
             .about_rows()
+    }
+
+    /// The rule under which every value of the column can be moved as what it is; none where its
+    /// values are of several kinds, since a few bad ones are no reason to give up the type.
+    fn cure(&self, misfit: Misfit) -> Option<String> {
+        let Profile { texts, integers, reals, blobs, .. } = *self.profile;
+        let of_one_kind = blobs == 0 && (texts == 0 || integers + reals == 0);
+        let better = match misfit {
+            Misfit::TooLong { .. } => self.wider(),
+            Misfit::NotFinite => PostgresType::DoublePrecision,
+            Misfit::Null | Misfit::TooLarge | Misfit::InvalidUtf8 | Misfit::NulCharacter => {
+                return None;
+            }
+            _ => self.better(),
+        };
+        (of_one_kind && self.target.is_none()).then(|| self.rule(&better))
+    }
+
+    fn wider(&self) -> PostgresType {
+        let longest = self.profile.longest_text_characters.next_power_of_two();
+        PostgresType::Varchar(u32::try_from(longest).ok())
+    }
+
+    fn rule(&self, postgres_type: &PostgresType) -> String {
+        format!("{}.{}={postgres_type}", self.table.name, self.column().name)
     }
 
     fn message(&self, misfit: Misfit, count: u64) -> String {
@@ -151,16 +177,13 @@ impl Judged<'_> {
 
     /// The cure of a blocker, ready to be pasted.
     fn fix(&self, misfit: Misfit) -> String {
-        let longest = self.profile.longest_text_characters;
         match misfit {
             Misfit::Null => match self.target {
                 Some(_) => format!("give them values, or {}", self.alter("DROP NOT NULL")),
                 None => "give them values".to_owned(),
             },
             Misfit::TooLong { .. } => {
-                let wider = longest.next_power_of_two();
-                let wider = PostgresType::Varchar(u32::try_from(wider).ok());
-                format!("widen the column: {}", self.retype(&wider))
+                format!("widen the column: {}", self.retype(&self.wider()))
             }
             Misfit::InvalidUtf8 | Misfit::NulCharacter => {
                 format!("repair them, or keep the bytes: {}", self.retype(&PostgresType::Bytea))
@@ -212,9 +235,8 @@ impl Judged<'_> {
     }
 
     fn retype(&self, postgres_type: &PostgresType) -> String {
-        let column = self.column();
         let Some(_) = self.target else {
-            return format!("--map '{}.{}={postgres_type}'", self.table.name, column.name);
+            return format!("--map '{}'", self.rule(postgres_type));
         };
         let both_text = postgres_type.is_text() && self.field.postgres_type.is_text();
         // The table is empty, so there is nothing to convert.

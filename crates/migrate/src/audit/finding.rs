@@ -48,6 +48,9 @@ pub struct Finding {
     pub examples: Vec<Example>,
     /// What mends it; may be empty for a note.
     pub fix: String,
+    /// A blocker's cure as a rule of `--map`, where another type holds every value of the column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<String>,
     /// It is about certain rows, which could be left behind.
     pub is_about_rows: bool,
 }
@@ -70,6 +73,7 @@ impl Finding {
             message: message.into(),
             examples: Vec::new(),
             fix: fix.into(),
+            mapping: None,
             is_about_rows: false,
         }
     }
@@ -85,6 +89,13 @@ impl Finding {
     #[must_use]
     pub fn about_rows(mut self) -> Self {
         self.is_about_rows = true;
+        self
+    }
+
+    /// The same, with the rule of `--map` that cures it.
+    #[must_use]
+    pub fn cured_by(mut self, mapping: Option<String>) -> Self {
+        self.mapping = mapping;
         self
     }
 

@@ -175,3 +175,23 @@ fn a_selection_leaves_tables_out_and_says_so_where_keys_refer_to_them() {
     assert_eq!(warnings.len(), 1);
     assert_eq!(warnings[0].kind, "foreign_key_not_carried_over");
 }
+
+#[test]
+fn a_cure_is_a_rule_only_where_every_value_is_of_one_kind() {
+    let rules_of = |file: &File| -> Vec<Option<String>> {
+        let report = file.audit(&[]).unwrap();
+        let blockers = report.findings.into_iter();
+        blockers
+            .filter(|finding| finding.severity == Severity::Blocker)
+            .map(|finding| finding.mapping)
+            .collect()
+    };
+    let mut cures = rules_of(&as_found());
+    cures.sort();
+    let expected =
+        ["articles.slug=varchar(512)", "articles.uuid=uuid"].map(|rule| Some(rule.to_owned()));
+    assert_eq!(cures, expected);
+    let mixed =
+        File::new("CREATE TABLE t(i INTEGER); INSERT INTO t VALUES (1), (2), ('not known')");
+    assert_eq!(rules_of(&mixed), [None]);
+}
