@@ -5,6 +5,7 @@
 mod captured_plan;
 mod engine;
 mod file;
+mod histogram;
 mod observations;
 mod trial;
 
@@ -22,6 +23,7 @@ use crate::schedule::Round;
 pub use captured_plan::{CapturedPlan, OperationPlan};
 pub use engine::{Durability, EngineRecord};
 pub use file::write_atomically;
+pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
 pub use observations::{describe, read_observations, write_observations};
 pub use trial::{RequestSummary, Status, Trial};
 
@@ -240,6 +242,11 @@ impl RunFolder {
     /// Where the raw observations of a trial lie.
     pub fn observations_path(&self, number: usize) -> PathBuf {
         self.path.join("trials").join(format!("{number:04}.observations.zst"))
+    }
+
+    /// Where the distribution of a trial's response times lies.
+    pub fn histogram_path(&self, number: usize) -> PathBuf {
+        self.path.join("trials").join(format!("{number:04}.histogram"))
     }
 }
 
