@@ -42,6 +42,8 @@ pub enum EngineSource {
     MariadbFolder(PathBuf),
     /// `mysql://...` or `mariadb://...`: a server of the user's; the full text.
     MysqlUrl(String),
+    /// `http://...` or `https://...`: an application that runs already, whatever its database.
+    HttpUrl(String),
     /// `dir:PATH`: files in one folder.
     Dir(PathBuf),
     /// `tree:PATH`: files in nested folders.
@@ -51,7 +53,8 @@ pub enum EngineSource {
 const NAMES: [&str; 5] = ["sqlite", "postgres", "mariadb", "dir", "tree"];
 
 impl EngineSource {
-    /// The kind of engine in one word: `sqlite`, `postgres`, `mariadb`, `mysql`, `dir`, `tree`.
+    /// The kind of engine in one word: `sqlite`, `postgres`, `mariadb`, `mysql`, `http`, `dir`,
+    /// `tree`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -59,6 +62,7 @@ impl EngineSource {
             Self::Postgres(_) | Self::PostgresFolder(_) | Self::PostgresUrl(_) => "postgres",
             Self::Mariadb | Self::MariadbFolder(_) => "mariadb",
             Self::MysqlUrl(_) => "mysql",
+            Self::HttpUrl(_) => "http",
             Self::Dir(_) => "dir",
             Self::Tree(_) => "tree",
         }
@@ -81,6 +85,7 @@ impl EngineSource {
                 "sqlite" if !rest.is_empty() => Ok(Self::SqliteFile(rest.into())),
                 "postgresql" | "postgres" => text.parse().map(Self::PostgresUrl),
                 "mysql" | "mariadb" if !rest.is_empty() => Ok(Self::MysqlUrl(text.to_owned())),
+                "http" | "https" if !rest.is_empty() => Ok(Self::HttpUrl(text.to_owned())),
                 _ => Err(Error::UnsupportedUrl { text: mask_password(text) }),
             };
         }
@@ -125,8 +130,8 @@ impl EngineSource {
             Self::PostgresUrl(url) => write!(formatter, "{url}"),
             Self::Mariadb => formatter.write_str("mariadb"),
             Self::MariadbFolder(path) => write!(formatter, "mariadb:{}", path_text(path)),
-            Self::MysqlUrl(url) if exposed => formatter.write_str(url),
-            Self::MysqlUrl(url) => formatter.write_str(&mask_password(url)),
+            Self::MysqlUrl(url) | Self::HttpUrl(url) if exposed => formatter.write_str(url),
+            Self::MysqlUrl(url) | Self::HttpUrl(url) => formatter.write_str(&mask_password(url)),
             Self::Dir(path) => write!(formatter, "dir:{}", path_text(path)),
             Self::Tree(path) => write!(formatter, "tree:{}", path_text(path)),
         }

@@ -38,8 +38,8 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
         for engine in plan.engines.iter().skip(1) {
             let pair = Pair::new(plan, &group, engine.label());
             together.push(pair.sweep(None, treatments));
-            for request in &plan.requests {
-                alone.push(pair.sweep(Some(&request.name), treatments));
+            for operation in plan.operations() {
+                alone.push(pair.sweep(Some(&operation.name), treatments));
             }
         }
     }

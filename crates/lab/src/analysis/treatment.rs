@@ -42,7 +42,7 @@ fn treatment(plan: &Plan, engine: String, levels: &Levels, trials: &[&Trial]) ->
         requests: counting.iter().map(|t| t.requests).sum(),
         failures: counting.iter().map(|t| t.failures).sum(),
         void: trials.len() - counting.len(),
-        by_request: plan.requests.iter().map(|r| by_request(&r.name, &counting)).collect(),
+        by_request: plan.operations().iter().map(|one| by_request(&one.name, &counting)).collect(),
     }
 }
 

@@ -1,6 +1,5 @@
-//! One engine set up for a block: its database filled and analysed, its server and the
-//! application started, alone. The laboratory knows the application by the plan's commands only,
-//! so ours is measured exactly as a stranger's is.
+//! A database set up for an engine's turn in a block: filled, analysed, its server started, alone.
+//! Workloads put what they measure on top: an application, or clients of their own.
 
 mod error;
 mod postgres;
@@ -8,25 +7,18 @@ mod sqlite;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::http::{Connection, PreparedRequest, Target};
 use crate::plan::{Data, Placeholders, Plan, expand};
-use crate::process::{Application, ApplicationOptions, free_port, run_to_end};
+use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
-use crate::resource::ServerSide;
 use crate::run::RunOptions;
+use crate::schedule::Levels;
 
 pub use error::DeployError;
-
-/// An application that is not ready by then is given up.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
-/// An application that has not ended by then is killed.
-const STOP_GRACE: Duration = Duration::from_secs(10);
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {
@@ -52,18 +44,35 @@ pub struct Site<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-/// An engine ready to be measured.
-pub struct Deployment {
+/// A database with its data, settled and ready for connections.
+pub struct Database {
     /// Version and settings.
-    pub engine: EngineRecord,
-    /// Where the application listens.
-    pub target: Target,
-    /// Every process of application and database; none where the database is out of sight.
-    pub side: Option<ServerSide>,
-    /// Folders or files to read into the page cache.
+    pub record: EngineRecord,
+    /// How to connect.
+    pub url: DatabaseUrl,
+    /// Folders or files with the data; none where they are out of sight.
     pub data_paths: Vec<PathBuf>,
-    application: Application,
+    /// A server of the user's: its processes are not ours to count or to stop.
+    pub out_of_sight: bool,
     server: Option<PostgresServer>,
+}
+
+impl Database {
+    /// The first process of a server that we started.
+    pub fn pid(&self) -> Option<u32> {
+        self.server.as_ref().map(PostgresServer::pid)
+    }
+
+    /// Stops the server, if one was started for it.
+    ///
+    /// # Errors
+    /// When it does not stop.
+    pub fn retire(self, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
+        if let Some(server) = self.server {
+            runtime.block_on(server.stop())?;
+        }
+        Ok(())
+    }
 }
 
 /// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
@@ -99,64 +108,50 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
     Ok(())
 }
 
-struct Database {
-    record: EngineRecord,
-    url: DatabaseUrl,
-    server: Option<PostgresServer>,
-    data_paths: Vec<PathBuf>,
-    out_of_sight: bool,
-}
-
 impl Site<'_> {
-    /// Sets `engine` up and waits until its application is ready.
+    /// Sets the database of `engine` up, at `levels` of the deployment's factors.
     ///
     /// # Errors
     /// [`DeployError`]; whatever was started is stopped again.
-    pub fn deploy(&self, engine: &EngineSpec) -> Result<Deployment, DeployError> {
+    pub fn database(&self, engine: &EngineSpec, levels: &Levels) -> Result<Database, DeployError> {
         let label = engine.label();
         self.progress.set_message(format!("starting {label}"));
-        let mut database = match &engine.source {
-            EngineSource::Sqlite => self.sqlite_copy(engine)?,
-            EngineSource::SqliteFile(path) => self.sqlite_file(engine, path)?,
+        match &engine.source {
+            EngineSource::Sqlite => self.sqlite_copy(engine),
+            EngineSource::SqliteFile(path) => self.sqlite_file(engine, path),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                self.managed_postgres(engine)?
+                self.managed_postgres(engine, levels)
             }
-            EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url)?,
-            _ => return Err(DeployError::Unsupported { engine: label }),
-        };
-        let listen = format!("127.0.0.1:{}", free_port()?);
-        let values = self.placeholders(engine, &database.url, &listen)?;
-        let start = self.command(&self.plan.application.start, engine, "serve", &values)?;
-        let ready = expand(&self.plan.application.ready, "application.ready", &values)?;
-        let target = Target::listening(&listen)?;
-        let application = Application::start(&start)?;
-        application.wait_until_answering(&target, &ready, READY_TIMEOUT, self.interrupted)?;
-        note_what_it_says(&mut database.record, &target, &ready, self.interrupted)?;
-        let mut roots = vec![application.pid()];
-        roots.extend(database.server.as_ref().map(PostgresServer::pid));
-        Ok(Deployment {
-            engine: database.record,
-            target,
-            side: (!database.out_of_sight).then_some(ServerSide { roots }),
-            data_paths: database.data_paths,
-            application,
-            server: database.server,
-        })
+            EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url),
+            _ => Err(DeployError::Unsupported { engine: label }),
+        }
     }
 
-    fn prepare(&self, engine: &EngineSpec, url: &DatabaseUrl) -> Result<(), DeployError> {
+    /// Runs the plan's commands that fill the database at `url`.
+    fn prepare(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+        url: &DatabaseUrl,
+    ) -> Result<(), DeployError> {
         self.progress.set_message(format!("filling {}", engine.label()));
-        let values = self.placeholders(engine, url, "")?;
-        for command in &self.plan.application.prepare {
-            run_to_end(&self.command(command, engine, "prepare", &values)?, self.interrupted)?;
+        let values = self.placeholders(engine, levels, url, "")?;
+        for words in &self.plan.application.prepare {
+            let command = self.command(words, engine, levels, "prepare", &values)?;
+            run_to_end(&command, self.interrupted)?;
         }
         Ok(())
     }
 
-    fn command(
+    /// A command of the plan, its placeholders filled in.
+    ///
+    /// # Errors
+    /// An unknown placeholder.
+    pub(crate) fn command(
         &self,
         words: &[String],
         engine: &EngineSpec,
+        _levels: &Levels,
         purpose: &str,
         values: &Placeholders,
     ) -> Result<ApplicationOptions, DeployError> {
@@ -187,14 +182,18 @@ impl Site<'_> {
         })
     }
 
-    /// Every placeholder but those of the factors.
-    fn placeholders(
+    /// Every placeholder of a command or an environment.
+    ///
+    /// # Errors
+    /// A period that is none.
+    pub(crate) fn placeholders(
         &self,
         engine: &EngineSpec,
+        levels: &Levels,
         url: &DatabaseUrl,
         listen: &str,
     ) -> Result<Placeholders, DeployError> {
-        let mut values = self.plan.constants.clone();
+        let mut values = self.plan.placeholders(levels)?;
         values.entry("design".to_owned()).or_insert_with(|| "daily".to_owned());
         if let Some(design) = engine.own("design") {
             values.insert("design".to_owned(), design.to_owned());
@@ -219,55 +218,6 @@ impl Site<'_> {
         }
         Ok(values)
     }
-}
-
-impl Deployment {
-    /// Whether the application still runs; else why not.
-    ///
-    /// # Errors
-    /// With the end of its log.
-    pub fn check_alive(&self) -> Result<(), DeployError> {
-        Ok(self.application.check()?)
-    }
-
-    /// Stops the application, then the server.
-    ///
-    /// # Errors
-    /// When the server does not stop.
-    pub fn retire(self, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
-        self.application.stop(STOP_GRACE);
-        if let Some(server) = self.server {
-            runtime.block_on(server.stop())?;
-        }
-        Ok(())
-    }
-}
-
-/// An application may answer its ready path with JSON that names its engine and settings, as
-/// `crossover dashboard serve` does at `/healthz`: only it knows what its library really did.
-fn note_what_it_says(
-    record: &mut EngineRecord,
-    target: &Target,
-    path: &str,
-    interrupted: &AtomicBool,
-) -> Result<(), DeployError> {
-    #[derive(serde::Deserialize)]
-    struct Says {
-        engine: Option<String>,
-        #[serde(default)]
-        settings: std::collections::BTreeMap<String, String>,
-    }
-    let request = PreparedRequest::get(target, "ready", path, &[])?;
-    let body = Connection::open(target, READY_TIMEOUT, interrupted)?.fetch(&request)?.body;
-    let Ok(says) = serde_json::from_slice::<Says>(&body) else { return Ok(()) };
-    if let Some(engine) = says.engine {
-        record.version = engine;
-    }
-    for (name, value) in says.settings {
-        record.settings.retain(|(known, _)| *known != name);
-        record.settings.push((name, value));
-    }
-    Ok(())
 }
 
 /// A label as a file name.

@@ -6,6 +6,7 @@ use server::{PostgresServer, StartOptions};
 
 use super::{Database, DeployError, Site};
 use crate::record::EngineRecord;
+use crate::schedule::Levels;
 
 /// The database that the laboratory makes in a managed server.
 const DATABASE: &str = "crossover";
@@ -25,7 +26,11 @@ const SHOWN_SETTINGS: [&str; 10] = [
 ];
 
 impl Site<'_> {
-    pub(super) fn managed_postgres(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
+    pub(super) fn managed_postgres(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Database, DeployError> {
         let mut options = StartOptions::for_engine(engine)?;
         options.data_digest = self.data_digest.to_owned();
         options.cpus.clone_from(&self.plan.server_cpus);
@@ -34,7 +39,7 @@ impl Site<'_> {
         let server = self.runtime.block_on(start)?;
         let url = server.url(DATABASE);
         if !server.data_is_ready() {
-            self.prepare(engine, &DatabaseUrl::Postgres(url.clone()))?;
+            self.prepare(engine, levels, &DatabaseUrl::Postgres(url.clone()))?;
             server.mark_data_ready()?;
         }
         let record = self.settle_postgres(engine, &url, server.settings_read_back())?;

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 use engine::EngineSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::workload::Operation;
+
 pub use duration::Seconds;
 pub use factor::{Factor, Level, Scale};
 pub use parse::read;
@@ -63,7 +65,7 @@ pub struct Plan {
     /// The question.
     pub title: String,
     /// What is done to the engines.
-    pub workload: Workload,
+    pub workload: WorkloadKind,
     /// The engines, the first being the one that the others are compared with.
     pub engines: Vec<EngineSpec>,
     /// A SQLite file that is copied into every engine, or `present`.
@@ -99,10 +101,11 @@ pub struct Plan {
     /// The factors; every name is a placeholder too. `clients` is the number of clients.
     #[serde(default)]
     pub factors: BTreeMap<String, Factor>,
-    /// The application that is started for each engine.
+    /// The application that is started for each engine; the commands that fill a database.
+    #[serde(default)]
     pub application: Application,
     /// The requests of workload `http`.
-    #[serde(rename = "request")]
+    #[serde(default, rename = "request", skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
 }
 
@@ -113,9 +116,18 @@ fn seven() -> usize {
 /// What an experiment does to its engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Workload {
+pub enum WorkloadKind {
     /// Requests to an application over HTTP.
     Http,
+}
+
+impl WorkloadKind {
+    /// As it is written in a plan and in a run's id.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+        }
+    }
 }
 
 /// Where the data comes from.
@@ -203,26 +215,19 @@ impl Default for Trial {
 }
 
 /// The application under test: commands, each a list of words, with placeholders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Application {
     /// Run once per engine and data: they fill the engine's database. Not run for `sqlite`, which
     /// gets a copy of the data file, nor for an engine given by URL, which is never written to.
-    #[serde(default)]
     pub prepare: Vec<Vec<String>>,
     /// The command that serves. A word that is just `{settings}` becomes `--set key=value` for each
     /// setting of an engine that the application, not a server, has to apply.
     pub start: Vec<String>,
     /// Its environment, beside that of this program.
-    #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// A path that answers 200 once the application is ready.
-    #[serde(default = "root_path")]
+    /// A path that answers 200 once the application is ready; empty: `/`.
     pub ready: String,
-}
-
-fn root_path() -> String {
-    "/".to_owned()
 }
 
 /// One request of the mix.
@@ -267,6 +272,11 @@ impl Plan {
             .iter()
             .find(|(_, factor)| factor.swept.is_some())
             .map(|(name, factor)| (name.as_str(), factor))
+    }
+
+    /// The mix of the workload, in the order of the plan.
+    pub fn operations(&self) -> Vec<Operation> {
+        crate::workload::of(self).operations()
     }
 
     /// The first day of the period that is asked for, where the plan has one.

@@ -1,6 +1,6 @@
 //! From TOML text to a checked, resolved plan; mistakes are named with line and column.
 
-use super::{Data, Factor, Level, Plan, PlanError, days_of};
+use super::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of};
 
 /// Reads a plan. `name` is the file's name for messages.
 ///
@@ -64,7 +64,7 @@ impl Plan {
             let message = format!("there is no file {}; name a SQLite file", path.display());
             return Err(impossible("data", message));
         }
-        if self.requests.is_empty() {
+        if self.workload == WorkloadKind::Http && self.requests.is_empty() {
             return Err(impossible("request", "there is none; write [[request]] and path = \"/\""));
         }
         for request in &mut self.requests {

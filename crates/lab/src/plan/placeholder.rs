@@ -2,10 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::PlanError;
+use super::{Level, Plan, PlanError, last_day};
+use crate::schedule::Levels;
 
 /// The values of placeholders by name.
 pub type Placeholders = BTreeMap<String, String>;
+
+impl Plan {
+    /// Constants, the factors at `levels`, and `{end}` where there are `{start}` and `{days}`.
+    pub(crate) fn placeholders(&self, levels: &Levels) -> Result<Placeholders, PlanError> {
+        let mut values = self.constants.clone();
+        for (name, level) in levels {
+            values.insert(name.clone(), level.to_string());
+        }
+        let days = levels.get("days").and_then(Level::number);
+        if let (Some(start), Some(days)) = (values.get("start"), days) {
+            let end = last_day(start, days)?;
+            values.insert("end".to_owned(), end);
+        }
+        Ok(values)
+    }
+}
 
 /// Replaces every `{name}` in `text`. Braces around anything but lower-case letters, digits and
 /// underscores are left alone, so that JSON bodies need no escape.

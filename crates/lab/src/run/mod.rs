@@ -1,9 +1,7 @@
 //! Carries a plan out: rounds of blocks, every engine once per block and alone, its treatments in
 //! random order; each trial is on disk before the next begins, so a run can be taken up again.
 
-mod answers;
 mod error;
-mod requests;
 mod round;
 mod trial;
 
@@ -21,6 +19,7 @@ use crate::environment::Environment;
 use crate::plan::{Data, Plan};
 use crate::record::{Run, RunFolder, SCHEMA_VERSION, Trial};
 use crate::schedule::{self, Levels, Round};
+use crate::workload;
 
 pub use error::RunError;
 
@@ -87,12 +86,12 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
     plan.seed = Some(seed);
     let text = plan.to_toml()?;
     for engine in &plan.engines {
-        crate::deployment::check(engine, options)?;
+        workload::of(&plan).check(engine, options)?;
     }
     let started = Timestamp::now();
     let data_digest = data_digest(&plan)?;
     let program_digest = program_digest()?;
-    let folder = RunFolder::create(options.runs, "http", started)?;
+    let folder = RunFolder::create(options.runs, plan.workload.name(), started)?;
     folder.write_plan(&text)?;
     let run = Run {
         schema_version: SCHEMA_VERSION,

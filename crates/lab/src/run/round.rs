@@ -5,18 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::requests::{self, CellRequest};
-use super::trial::{Bench, measure, void};
-use super::{Finished, RunError, RunOptions, answers, program};
-use crate::deployment::{Deployment, Site};
-use crate::http::HttpError;
-use crate::load::{ConnectionUse, LoadOptions, Mode, run_closed};
-use crate::plan::{self, Level};
+use super::trial::{Bench, load_options, measure, void};
+use super::{Finished, RunError, RunOptions, program};
+use crate::deployment::Site;
+use crate::load::{LoadOptions, Mode};
+use crate::plan::Level;
 use crate::prewarm;
-use crate::schedule::{self, PlannedTrial};
-
-/// A request that takes longer is a failure.
-pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
+use crate::record::{CapturedPlan, Trial};
+use crate::schedule::{self, Levels, PlannedTrial};
+use crate::workload::{self, Subject};
 
 /// Dirty pages that are not written back by then belong to somebody else.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
@@ -101,104 +98,87 @@ fn take_turn(
         progress: setting.options.progress,
         interrupted: setting.options.interrupted,
     };
-    let mut deployment = site.deploy(spec)?;
+    let workload = workload::of(&plan);
+    let levels = Levels::new();
+    let mut subject = workload.deploy(&site, spec, &levels)?;
     let name = spec.label();
-    finished.run.engines.insert(name.clone(), deployment.engine.clone());
+    finished.run.engines.insert(name.clone(), subject.engine().clone());
     setting.options.progress.set_message(format!("warming {name}"));
-    warm(finished, &name, planned, &deployment, setting)?;
+    warm(finished, planned, subject.as_mut(), setting)?;
     finished.folder.write_run(&finished.run)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
-        let bench = Bench {
-            finished,
-            deployment: &deployment,
-            engine: &name,
-            secret: &setting.secret,
-            options: setting.options,
-        };
-        let measured = measure(&bench, trial)?;
-        let measured = match deployment.check_alive() {
+        let bench = Bench { finished, engine: &name, options: setting.options };
+        let measured = measure(&bench, subject.as_mut(), trial)?;
+        let mut measured = match subject.check_alive() {
             Ok(()) => measured,
             Err(error) => {
                 setting.options.progress.set_message(format!("{name} died; starting it again"));
-                deployment.retire(setting.options.runtime)?;
-                deployment = site.deploy(spec)?;
-                warm(finished, &name, planned, &deployment, setting)?;
+                subject.retire()?;
+                subject = workload.deploy(&site, spec, &levels)?;
+                warm(finished, planned, subject.as_mut(), setting)?;
                 void(measured, error.to_string())
             }
         };
+        note_plan_texts(finished, &mut measured)?;
         finished.folder.write_trial(&measured)?;
         finished.trials.push(measured);
         setting.options.progress.set_position(finished.trials.len() as u64);
     }
-    deployment.retire(setting.options.runtime)?;
+    subject.retire()
+}
+
+/// A plan's text is kept once, in run.json, however many trials saw it.
+fn note_plan_texts(finished: &mut Finished, trial: &mut Trial) -> Result<(), RunError> {
+    let known = finished.run.plans.len();
+    for one in &mut trial.plans {
+        if let CapturedPlan::Observed { hash, text } = &mut one.plan {
+            finished.run.plans.entry(hash.clone()).or_insert_with(|| std::mem::take(text));
+            text.clear();
+        }
+    }
+    if finished.run.plans.len() > known {
+        finished.folder.write_run(&finished.run)?;
+    }
     Ok(())
 }
 
-/// Reads the data into the page cache, sends every distinct request once and compares the
+/// Reads the data into the page cache, does every distinct operation once and compares the
 /// answers, then offers load at the lowest swept level until two windows agree.
 fn warm(
     finished: &mut Finished,
-    engine: &str,
     planned: &[&PlannedTrial],
-    deployment: &Deployment,
+    subject: &mut dyn Subject,
     setting: &Setting<'_>,
 ) -> Result<(), RunError> {
     let interrupted = setting.options.interrupted;
-    for path in &deployment.data_paths {
+    for path in subject.data_paths() {
         prewarm::prewarm(path, interrupted)?;
         prewarm::settle(path, SETTLE_AT_MOST, interrupted)?;
     }
-    let plan = &finished.plan;
-    let mut distinct: Vec<CellRequest> = Vec::new();
-    for trial in planned {
-        distinct.extend(requests::of_cell(plan, &trial.levels, &setting.secret)?);
-    }
-    let target = &deployment.target;
-    let answers = &mut finished.run.answers;
-    answers::check(engine, target, &distinct, answers, REQUEST_TIMEOUT, interrupted)?;
-    warm_until_steady(finished, engine, planned, deployment, setting)
+    let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
+    subject.check_answers(&cells, &mut finished.run.answers)?;
+    warm_until_steady(finished, planned, subject)
 }
 
 fn warm_until_steady(
     finished: &Finished,
-    engine: &str,
     planned: &[&PlannedTrial],
-    deployment: &Deployment,
-    setting: &Setting<'_>,
+    subject: &mut dyn Subject,
 ) -> Result<(), RunError> {
     let plan = &finished.plan;
     let swept = plan.swept().map(|(name, _)| name);
     let lowest = planned.iter().min_by_key(|trial| swept.and_then(|name| trial.levels.get(name)));
     let Some(lowest) = lowest else { return Ok(()) };
-    let cell = requests::of_cell(plan, &lowest.levels, &setting.secret)?;
-    let failed = |source: HttpError| RunError::Request {
-        engine: engine.to_owned(),
-        path: String::new(),
-        source,
-    };
-    let target = &deployment.target;
-    let prepared: Vec<_> = cell
-        .iter()
-        .map(|request| request.prepared(target))
-        .collect::<Result<_, _>>()
-        .map_err(failed)?;
-    let expected: Vec<_> =
-        cell.iter().map(|request| answers::expected(request, &finished.run.answers)).collect();
-    let weights: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
     let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
     let mut last: Option<f64> = None;
     for window in 1..=WARM_WINDOWS_MAX {
         let options = LoadOptions {
             clients: most_clients,
             mode: Mode::Passes(1),
-            connection: connection_use(plan.load.connection),
-            seed: window as u64,
-            timeout: REQUEST_TIMEOUT,
-            client_cpus: plan.client_cpus.clone(),
+            ..load_options(plan, &lowest.levels, window as u64)
         };
-        let interrupted = setting.options.interrupted;
-        let sample = run_closed(target, &prepared, &weights, &expected, &options, interrupted)?;
+        let sample = subject.load(&lowest.levels, &options)?;
         let total: u64 = sample.observations.iter().map(|one| one.response_time_ns).sum();
         let now = total as f64 / sample.observations.len().max(1) as f64;
         let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
@@ -211,16 +191,9 @@ fn warm_until_steady(
 }
 
 /// The number of clients of a treatment; one where the plan does not vary it.
-pub(super) fn clients(levels: &schedule::Levels) -> u16 {
+pub(super) fn clients(levels: &Levels) -> u16 {
     let number = levels.get("clients").and_then(Level::number).unwrap_or(1.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by plan")]
     let clients = number as u16;
     clients.max(1)
-}
-
-pub(super) fn connection_use(plan: plan::ConnectionUse) -> ConnectionUse {
-    match plan {
-        plan::ConnectionUse::PerClient => ConnectionUse::PerClient,
-        plan::ConnectionUse::PerRequest => ConnectionUse::PerRequest,
-    }
 }

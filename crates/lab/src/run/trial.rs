@@ -1,59 +1,59 @@
 //! One trial: load on one treatment, between two readings of every counter.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
-use super::round::{REQUEST_TIMEOUT, clients, connection_use};
-use super::{Finished, RunError, RunOptions, answers, requests};
-use crate::deployment::Deployment;
-use crate::load::{LoadOptions, Mode, TrialSample, run_closed};
+use super::round::clients;
+use super::{Finished, RunError, RunOptions};
+use crate::load::{ConnectionUse, LoadOptions, Mode, TrialSample};
 use crate::plan::{self, Plan};
 use crate::record::{RequestSummary, Status, Trial, describe, write_observations};
 use crate::resource::MachineCounters;
-use crate::schedule::{PlannedTrial, trial_seed};
+use crate::schedule::{Levels, PlannedTrial, trial_seed};
+use crate::workload::{Operation, Subject};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.
 const CPU_WALL_SECONDS_MIN: f64 = 0.5;
 
+/// An operation that takes longer is a failure.
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(300);
+
 /// Where a trial is measured.
 pub(super) struct Bench<'a> {
     pub finished: &'a Finished,
-    pub deployment: &'a Deployment,
     pub engine: &'a str,
-    pub secret: &'a str,
     pub options: &'a RunOptions<'a>,
 }
 
 /// Measures one trial and writes its observations.
-pub(super) fn measure(bench: &Bench<'_>, planned: &PlannedTrial) -> Result<Trial, RunError> {
+pub(super) fn measure(
+    bench: &Bench<'_>,
+    subject: &mut dyn Subject,
+    planned: &PlannedTrial,
+) -> Result<Trial, RunError> {
     let plan = &bench.finished.plan;
-    let target = &bench.deployment.target;
-    let cell = requests::of_cell(plan, &planned.levels, bench.secret)?;
-    let mut prepared = Vec::new();
-    let mut expected = Vec::new();
-    for request in &cell {
-        expected.push(answers::expected(request, &bench.finished.run.answers));
-        prepared.push(request.prepared(target).map_err(|source| RunError::Request {
-            engine: bench.engine.to_owned(),
-            path: request.path.clone(),
-            source,
-        })?);
-    }
-    let weights: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
-    let load = load_options(plan, bench.finished.run.seed, planned);
+    let seed = trial_seed(bench.finished.run.seed, planned.number);
+    let load = load_options(plan, &planned.levels, seed);
     bench.options.progress.set_message(describe_trial(bench, planned));
 
-    let before = bench.deployment.side.as_ref().and_then(|side| side.snapshot().ok());
+    let counted_before = subject.counters();
+    let before = subject.side().and_then(|side| side.snapshot().ok());
     let machine_before = MachineCounters::read().ok();
     let started = Timestamp::now();
-    let sample =
-        run_closed(target, &prepared, &weights, &expected, &load, bench.options.interrupted)?;
+    let sample = subject.load(&planned.levels, &load)?;
     let machine = MachineCounters::read().ok().zip(machine_before);
-    let after = bench.deployment.side.as_ref().and_then(|side| side.snapshot().ok());
+    let after = subject.side().and_then(|side| side.snapshot().ok());
+    let counted = subject.counters();
 
     let path = bench.finished.folder.observations_path(planned.number);
     write_observations(&path, &sample.observations)?;
-    let mut trial = summarise(plan, bench.engine, planned, started, &sample);
+    let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
+    trial.counters.extend(counted.into_iter().filter_map(|(name, after)| {
+        let before = counted_before.get(&name)?;
+        Some((name, after - before))
+    }));
     let wall = sample.wall_time.as_secs_f64();
     if let Some((after, before)) = after.zip(before).filter(|_| wall >= CPU_WALL_SECONDS_MIN) {
         let used = after.since(&before);
@@ -62,6 +62,7 @@ pub(super) fn measure(bench: &Bench<'_>, planned: &PlannedTrial) -> Result<Trial
         trial.cores_used = Some(cpu / wall);
         trial.server_resident_bytes = Some(used.resident_bytes_peak);
     }
+    trial.plans = subject.plans(&planned.levels);
     if let Some((after, before)) = machine {
         note_machine(&mut trial, after.since(&before), bench.finished.run.environment.cpus as f64);
     }
@@ -79,18 +80,22 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
     trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
 }
 
-fn load_options(plan: &Plan, seed: u64, planned: &PlannedTrial) -> LoadOptions {
+/// How load is offered to the cell `levels`.
+pub(super) fn load_options(plan: &Plan, levels: &Levels, seed: u64) -> LoadOptions {
     LoadOptions {
-        clients: clients(&planned.levels),
+        clients: clients(levels),
         mode: match plan.trial {
             plan::Trial::Steady { time } => {
                 Mode::Steady { time: time.duration(), minimum_rounds: 1 }
             }
             plan::Trial::Passes { passes } => Mode::Passes(passes),
         },
-        connection: connection_use(plan.load.connection),
-        seed: trial_seed(seed, planned.number),
-        timeout: REQUEST_TIMEOUT,
+        connection: match plan.load.connection {
+            plan::ConnectionUse::PerClient => ConnectionUse::PerClient,
+            plan::ConnectionUse::PerRequest => ConnectionUse::PerRequest,
+        },
+        seed,
+        timeout: OPERATION_TIMEOUT,
         client_cpus: plan.client_cpus.clone(),
     }
 }
@@ -105,29 +110,28 @@ fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
 }
 
 fn summarise(
-    plan: &Plan,
+    operations: &[Operation],
     engine: &str,
     planned: &PlannedTrial,
     started: Timestamp,
     sample: &TrialSample,
 ) -> Trial {
-    let means = sample.mean_response_time_ns_by_request(plan.requests.len());
+    let means = sample.mean_response_time_ns_by_request(operations.len());
     let count = |index: usize| {
         let of_request = |one: &&crate::load::Observation| usize::from(one.request) == index;
         sample.observations.iter().filter(of_request).count() as u64
     };
-    let by_request: Vec<RequestSummary> = plan
-        .requests
+    let by_request: Vec<RequestSummary> = operations
         .iter()
         .enumerate()
-        .map(|(index, request)| RequestSummary {
-            name: request.name.clone(),
+        .map(|(index, operation)| RequestSummary {
+            name: operation.name.clone(),
             requests: count(index),
             response_time_ms_mean: means.get(index).copied().flatten().map(|ns| ns / 1e6),
         })
         .collect();
     let first_failure = sample.observations.iter().find(|one| one.outcome.is_failure());
-    let mean = weighted_mean(plan, &by_request);
+    let mean = weighted_mean(operations, &by_request);
     Trial {
         number: planned.number,
         block: planned.block,
@@ -142,8 +146,8 @@ fn summarise(
         requests: sample.observations.len() as u64,
         failures: sample.failures() as u64,
         first_failure: first_failure.map(|one| {
-            let request = plan.requests.get(usize::from(one.request));
-            let name = request.map(|request| request.name.as_str()).unwrap_or_default();
+            let operation = operations.get(usize::from(one.request));
+            let name = operation.map(|operation| operation.name.as_str()).unwrap_or_default();
             format!("{name}: {}", describe(one.outcome))
         }),
         response_time_ms_mean: mean,
@@ -167,13 +171,13 @@ fn summarise(
     }
 }
 
-/// Over the requests by their weights, each by its own mean; none if one of them has none.
-fn weighted_mean(plan: &Plan, by_request: &[RequestSummary]) -> Option<f64> {
+/// Over the operations by their weights, each by its own mean; none if one of them has none.
+fn weighted_mean(operations: &[Operation], by_request: &[RequestSummary]) -> Option<f64> {
     let mut sum = 0.0;
     let mut weights = 0.0;
-    for (request, summary) in plan.requests.iter().zip(by_request) {
-        sum += f64::from(request.weight) * summary.response_time_ms_mean?;
-        weights += f64::from(request.weight);
+    for (operation, summary) in operations.iter().zip(by_request) {
+        sum += f64::from(operation.weight) * summary.response_time_ms_mean?;
+        weights += f64::from(operation.weight);
     }
     (weights > 0.0).then(|| sum / weights)
 }

@@ -1,21 +1,19 @@
 //! The untimed pass: every distinct request once, its whole answer compared with what any engine
 //! answered before. It warms the engine too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::RunError;
 use super::requests::CellRequest;
 use crate::http::{Answer, Connection, Fetched, HttpError, Target};
 use crate::load::Expected;
 use crate::plan::AnswerCheck;
+use crate::run::RunError;
+use crate::workload::Answers;
 
 /// How much of a refusal is shown.
 const BODY_CHARACTERS: usize = 300;
-
-/// What was answered to each path so far.
-pub(super) type Answers = BTreeMap<String, Answer>;
 
 /// Sends every distinct request of `requests` and notes or compares its answer.
 pub(super) fn check(

@@ -1,7 +1,7 @@
 //! The requests of one cell: the plan's mix with its placeholders filled in.
 
 use crate::http::{HttpError, PreparedRequest, Target};
-use crate::plan::{AnswerCheck, Placeholders, Plan, PlanError, expand, last_day};
+use crate::plan::{AnswerCheck, Plan, PlanError, expand};
 use crate::schedule::Levels;
 
 /// One request with its path and headers written out.
@@ -21,7 +21,8 @@ pub(super) fn of_cell(
     levels: &Levels,
     secret: &str,
 ) -> Result<Vec<CellRequest>, PlanError> {
-    let values = placeholders(plan, levels, secret)?;
+    let mut values = plan.placeholders(levels)?;
+    values.insert("secret".to_owned(), secret.to_owned());
     plan.requests
         .iter()
         .map(|request| {
@@ -43,18 +44,4 @@ impl CellRequest {
     pub(super) fn prepared(&self, target: &Target) -> Result<PreparedRequest, HttpError> {
         PreparedRequest::get(target, &self.name, &self.path, &self.headers)
     }
-}
-
-/// Constants, factors, and `end` where there are `start` and `days`.
-fn placeholders(plan: &Plan, levels: &Levels, secret: &str) -> Result<Placeholders, PlanError> {
-    let mut values = plan.constants.clone();
-    for (name, level) in levels {
-        values.insert(name.clone(), level.to_string());
-    }
-    let days = levels.get("days").and_then(crate::plan::Level::number);
-    if let (Some(start), Some(days)) = (plan.constants.get("start"), days) {
-        values.insert("end".to_owned(), last_day(start, days)?);
-    }
-    values.insert("secret".to_owned(), secret.to_owned());
-    Ok(values)
 }

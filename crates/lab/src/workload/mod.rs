@@ -1,0 +1,94 @@
+//! What an experiment does to an engine. Each workload is a folder here, behind two small traits:
+//! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
+
+pub(crate) mod http;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use engine::EngineSpec;
+
+use crate::deployment::Site;
+use crate::http::Answer;
+use crate::load::{LoadOptions, TrialSample};
+use crate::plan::{Plan, WorkloadKind};
+use crate::record::{EngineRecord, OperationPlan};
+use crate::resource::ServerSide;
+use crate::run::{RunError, RunOptions};
+use crate::schedule::Levels;
+
+/// One operation of the mix: a request, a statement, a transaction. In an observation,
+/// `request` is its index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// A short name for tables, unique in the mix.
+    pub name: String,
+    /// How often it is done in a round.
+    pub weight: u32,
+}
+
+/// Counters of an engine that only grow, by name with the unit last (`sqlite_cache_misses`).
+pub(crate) type Counters = BTreeMap<String, f64>;
+
+/// What was answered so far to each distinct request or statement, by its full text.
+pub(crate) type Answers = BTreeMap<String, Answer>;
+
+/// What is done to the engines of a plan.
+pub(crate) trait Workload {
+    /// The mix, in the order of the plan.
+    fn operations(&self) -> Vec<Operation>;
+
+    /// Refuses an engine that cannot be had or set as asked for, before anything is measured or
+    /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
+    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError>;
+
+    /// Sets `engine` up, alone, for its turn in a block, at `levels` of the deployment's factors.
+    fn deploy<'a>(
+        &'a self,
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Box<dyn Subject + 'a>, RunError>;
+}
+
+/// An engine ready to be measured.
+pub(crate) trait Subject {
+    /// Version and settings as they are.
+    fn engine(&self) -> &EngineRecord;
+
+    /// Every process of the server side; none where it is out of sight.
+    fn side(&self) -> Option<&ServerSide>;
+
+    /// Folders or files with the data, to be read into the page cache or evicted from it.
+    fn data_paths(&self) -> &[PathBuf];
+
+    /// An untimed pass: does every distinct operation of `cells` once, notes its whole answer in
+    /// `answers` or compares it with what stands there.
+    fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError>;
+
+    /// Load on one cell: a trial or a window of the warm-up.
+    fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
+
+    /// What the engine has counted so far; the differences over a trial are recorded.
+    fn counters(&mut self) -> Counters {
+        Counters::new()
+    }
+
+    /// The plans that the engine chose for the operations of one cell, looked up untimed.
+    fn plans(&mut self, _levels: &Levels) -> Vec<OperationPlan> {
+        Vec::new()
+    }
+
+    /// Whether everything that was started still runs.
+    fn check_alive(&mut self) -> Result<(), RunError>;
+
+    /// Stops what was started.
+    fn retire(self: Box<Self>) -> Result<(), RunError>;
+}
+
+/// The workload that the plan names.
+pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
+    match plan.workload {
+        WorkloadKind::Http => Box::new(http::Http::new(plan)),
+    }
+}
