@@ -8,7 +8,9 @@ use super::round::clients;
 use super::{Finished, RunError, RunOptions};
 use crate::load::{ConnectionUse, LoadOptions, Mode, TrialSample};
 use crate::plan::{self, Plan};
-use crate::record::{RequestSummary, Status, Trial, describe, write_observations};
+use crate::record::{
+    RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram, write_observations,
+};
 use crate::resource::MachineCounters;
 use crate::schedule::{Levels, PlannedTrial, trial_seed};
 use crate::workload::{Operation, Subject};
@@ -47,9 +49,12 @@ pub(super) fn measure(
     let after = subject.side().and_then(|side| side.snapshot().ok());
     let counted = subject.counters();
 
-    let path = bench.finished.folder.observations_path(planned.number);
-    write_observations(&path, &sample.observations)?;
+    let folder = &bench.finished.folder;
+    write_observations(&folder.observations_path(planned.number), &sample.observations)?;
+    let times = ResponseTimes::of(&sample.observations)?;
+    write_histogram(&folder.histogram_path(planned.number), &times)?;
     let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
+    trial.response_time_ms_percentiles = times.percentiles_ms();
     trial.counters.extend(counted.into_iter().filter_map(|(name, after)| {
         let before = counted_before.get(&name)?;
         Some((name, after - before))
