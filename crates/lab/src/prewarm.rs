@@ -55,14 +55,55 @@ pub struct Prewarmed {
 /// # Errors
 /// [`PrewarmError::Read`] or [`PrewarmError::Interrupted`].
 pub fn prewarm(path: &Path, interrupted: &AtomicBool) -> Result<Prewarmed, PrewarmError> {
-    let failed = |source| PrewarmError::Read { path: path.to_owned(), source };
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut sum = Prewarmed::default();
-    if !fs::metadata(path).map_err(failed)?.is_dir() {
-        sum.bytes = read_through(path, &mut buffer, interrupted)?.unwrap_or(0);
-        sum.files = 1;
-        return Ok(sum);
+    for file in regular_files(path)? {
+        if let Some(bytes) = read_through(&file, &mut buffer, interrupted)? {
+            sum.files += 1;
+            sum.bytes += bytes;
+        }
     }
+    Ok(sum)
+}
+
+/// Writes a file, or every regular file below a directory, to storage and drops it from the page
+/// cache, so that whoever reads it next is charged for its pages. Pages that a process has mapped
+/// stay.
+///
+/// # Errors
+/// [`PrewarmError::Read`] or [`PrewarmError::Interrupted`].
+pub fn evict(path: &Path, interrupted: &AtomicBool) -> Result<(), PrewarmError> {
+    for path in regular_files(path)? {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(PrewarmError::Interrupted);
+        }
+        match File::open(&path).and_then(|file| drop_pages(&file)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            done => done.map_err(|source| PrewarmError::Read { path, source })?,
+        }
+    }
+    Ok(())
+}
+
+/// Dirty pages cannot be dropped, so they are written first.
+#[cfg(target_os = "linux")]
+fn drop_pages(file: &File) -> io::Result<()> {
+    file.sync_all()?;
+    Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drop_pages(_file: &File) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// The file itself, or every regular file below a directory.
+fn regular_files(path: &Path) -> Result<Vec<PathBuf>, PrewarmError> {
+    let failed = |source| PrewarmError::Read { path: path.to_owned(), source };
+    if !fs::metadata(path).map_err(failed)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
     let mut directories = vec![path.to_owned()];
     while let Some(directory) = directories.pop() {
         let failed = |source| PrewarmError::Read { path: directory.clone(), source };
@@ -71,15 +112,12 @@ pub fn prewarm(path: &Path, interrupted: &AtomicBool) -> Result<Prewarmed, Prewa
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_dir() {
                 directories.push(entry.path());
-            } else if kind.is_file()
-                && let Some(bytes) = read_through(&entry.path(), &mut buffer, interrupted)?
-            {
-                sum.files += 1;
-                sum.bytes += bytes;
+            } else if kind.is_file() {
+                files.push(entry.path());
             }
         }
     }
-    Ok(sum)
+    Ok(files)
 }
 
 /// The file's length, or `None` if it is gone.

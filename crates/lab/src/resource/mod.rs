@@ -3,11 +3,14 @@
 
 mod affinity;
 mod machine;
+mod memory_controller;
+mod memory_limit;
 pub(crate) mod process_stat;
 mod process_tree;
 
 pub use affinity::{available_cpus, pin_this_thread};
 pub use machine::MachineCounters;
+pub use memory_limit::{Inside, LIMIT_BYTES_MIN, MemoryGroup, MemoryLimitError};
 pub use process_tree::{ResourceSnapshot, ResourceUse, ServerSide};
 
 use std::io;

@@ -47,6 +47,12 @@ pub(crate) fn read_all() -> Result<BTreeMap<ProcessKey, ProcessStat>, ResourceEr
     Ok(processes)
 }
 
+/// When a process began, in clock ticks since the machine started; `None` where there is none.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    let (started, process) = parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+    (!process.has_ended()).then_some(started)
+}
+
 /// The program's name, in brackets, may hold anything, brackets and blanks too; the fields behind
 /// it begin with the third.
 fn parse(stat: &str) -> Option<(u64, ProcessStat)> {

@@ -6,5 +6,6 @@ mod article;
 mod http;
 mod load;
 mod loopback;
+mod memory_limit;
 mod process;
 mod resource;
