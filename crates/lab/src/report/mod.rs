@@ -5,12 +5,14 @@ mod conditions;
 mod csv;
 mod document;
 mod html;
+mod listing;
 mod text;
 
 pub use self::csv::csv;
 pub use compose::document;
 pub use document::{Document, Several};
 pub use html::html;
+pub use listing::{RunSummary, summarise};
 pub use text::text;
 
 /// Why a report could not be made.
