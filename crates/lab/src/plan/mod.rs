@@ -1,11 +1,15 @@
 //! The plan of an experiment: what a TOML file says, checked and made complete.
 //! The resolved plan is written into the run's folder, so a run can be read without the program.
 
+mod application;
+mod data;
 mod duration;
 mod factor;
+mod load;
 mod parse;
 mod period;
 mod placeholder;
+mod request;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +21,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Operation;
 
+pub use application::Application;
+pub use data::Data;
 pub use duration::Seconds;
 pub use factor::{Factor, Level, Scale};
+pub use load::{ConnectionUse, Load, LoadModel, Trial};
 pub use parse::read;
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
+pub use request::{AnswerCheck, Request};
 
 /// What is wrong with a plan, where, and how to put it right.
 #[derive(Debug, thiserror::Error)]
@@ -128,141 +136,6 @@ impl WorkloadKind {
             Self::Http => "http",
         }
     }
-}
-
-/// Where the data comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum Data {
-    /// The engines hold it already.
-    Present,
-    /// A SQLite file, copied into every engine.
-    File(PathBuf),
-}
-
-impl Data {
-    fn present() -> Self {
-        Self::Present
-    }
-}
-
-impl From<String> for Data {
-    fn from(text: String) -> Self {
-        if text == "present" { Self::Present } else { Self::File(text.into()) }
-    }
-}
-
-impl From<Data> for String {
-    fn from(data: Data) -> Self {
-        match data {
-            Data::Present => "present".to_owned(),
-            Data::File(path) => path.display().to_string(),
-        }
-    }
-}
-
-/// How load is offered. Closed load: a client sends its next request when it has the answer to the
-/// last, so a response time is a service time (Schroeder, Wierman, Harchol-Balter 2006).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Load {
-    /// Closed is the only model yet.
-    pub model: LoadModel,
-    /// One connection for a client's whole trial, or one for each request.
-    pub connection: ConnectionUse,
-}
-
-/// The models of load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadModel {
-    /// A fixed number of clients, each with at most one request under way.
-    #[default]
-    Closed,
-}
-
-/// How long a connection lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ConnectionUse {
-    /// A client keeps its connection.
-    #[default]
-    PerClient,
-    /// A connection is opened for each request and its opening counts in the response time.
-    PerRequest,
-}
-
-/// What one trial is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Trial {
-    /// Every client loops over the requests until the time is over.
-    Steady {
-        /// The shortest length of a trial.
-        time: Seconds,
-    },
-    /// Every client sends every request `passes` times, as the article's script does.
-    Passes {
-        /// How often.
-        passes: u32,
-    },
-}
-
-impl Default for Trial {
-    fn default() -> Self {
-        Self::Steady { time: Seconds(10) }
-    }
-}
-
-/// The application under test: commands, each a list of words, with placeholders.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Application {
-    /// Run once per engine and data: they fill the engine's database. Not run for `sqlite`, which
-    /// gets a copy of the data file, nor for an engine given by URL, which is never written to.
-    pub prepare: Vec<Vec<String>>,
-    /// The command that serves. A word that is just `{settings}` becomes `--set key=value` for each
-    /// setting of an engine that the application, not a server, has to apply.
-    pub start: Vec<String>,
-    /// Its environment, beside that of this program.
-    pub environment: BTreeMap<String, String>,
-    /// A path that answers 200 once the application is ready; empty: `/`.
-    pub ready: String,
-}
-
-/// One request of the mix.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    /// A short name for tables; the path where there is none.
-    #[serde(default)]
-    pub name: String,
-    /// Path and query, with placeholders.
-    pub path: String,
-    /// How often it is sent in a round.
-    #[serde(default = "one")]
-    pub weight: u32,
-    /// What is expected of the answer.
-    #[serde(default)]
-    pub answer: AnswerCheck,
-    /// Further headers, with placeholders.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// How an answer is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerCheck {
-    /// Status 200 and the same bytes from every engine, every time.
-    #[default]
-    Exact,
-    /// Status 200.
-    Status,
 }
 
 impl Plan {
