@@ -6,11 +6,13 @@ pub mod postgres;
 mod settings;
 mod spec;
 pub mod sqlite;
+mod sqlite_counters;
 mod url;
 mod version;
 
 pub use error::Error;
 pub use settings::{Settings, nearest};
 pub use spec::{EngineSource, EngineSpec};
+pub use sqlite_counters::SqliteCounters;
 pub use url::{DatabaseUrl, PostgresUrl};
 pub use version::{ExactVersion, VersionRequest};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Error, sqlite};
+use engine::{Error, SqliteCounters, sqlite};
 
 #[test]
 fn what_is_not_a_database_is_named() {
@@ -85,4 +85,32 @@ fn the_compile_options_are_the_chosen_ones() {
     for unwanted in ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR"] {
         assert!(!options.contains(&unwanted.to_owned()), "{options:?}");
     }
+}
+
+#[test]
+fn a_sort_beyond_the_cache_and_a_full_scan_are_counted_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let connection = sqlite::create(&directory.path().join("a.db")).unwrap();
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                INSERT INTO t SELECT i, hex(randomblob(100)) FROM n";
+    connection.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, text)").unwrap();
+    connection.execute_batch(rows).unwrap();
+    SqliteCounters::take(&connection).unwrap();
+    let count = |sql: &str| {
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |_| Ok(())).unwrap().for_each(Result::unwrap);
+        let mut counters = SqliteCounters::take(&connection).unwrap();
+        counters.add_statement(&statement);
+        counters.add_statement(&statement);
+        counters
+    };
+    let point = count("SELECT text FROM t WHERE id = 7");
+    assert_eq!((point.full_scan_steps, point.sorts, point.temporary_bytes), (0, 0, 0));
+    assert!(point.cache_hits + point.cache_misses > 0);
+    // 4 MB of texts through a cache of 400 KB.
+    sqlite::pragmas(&connection, [("cache_size", "100")]).unwrap();
+    let sorted = count("SELECT text FROM t ORDER BY text");
+    assert_eq!((sorted.full_scan_steps, sorted.sorts), (19_999, 1));
+    assert!(sorted.cache_misses > 500, "{sorted:?}");
+    assert!(sorted.temporary_bytes > 1_000_000, "{sorted:?}");
 }

@@ -1,4 +1,5 @@
-//! `GET /metrics`: requests by route and status, and how long questions took, for Prometheus.
+//! `GET /metrics`: requests by route and status, how long questions took, and what SQLite counted
+//! meanwhile, for Prometheus.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::{App, Problem};
 use crate::query::Grouping;
+use crate::store::Store;
 
 /// Upper bounds in seconds: from an answer out of a cache to a year on a slow disk.
 const BUCKETS: [f64; 10] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
@@ -39,9 +41,13 @@ pub(super) struct Metrics {
     query_durations: Family<QueryLabels, Histogram, fn() -> Histogram>,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        let mut registry = Registry::with_prefix("crossover");
+impl Metrics {
+    pub(super) fn new(store: &Store) -> Self {
+        let mut all = Registry::default();
+        if let Some(sqlite) = store.sqlite_metrics() {
+            sqlite.register(&mut all);
+        }
+        let registry = all.sub_registry_with_prefix("crossover");
         let requests = Family::default();
         registry.register("http_requests", "Requests by route and status", requests.clone());
         let new_histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
@@ -52,11 +58,9 @@ impl Default for Metrics {
             Unit::Seconds,
             query_durations.clone(),
         );
-        Self { registry, requests, query_durations }
+        Self { registry: all, requests, query_durations }
     }
-}
 
-impl Metrics {
     pub(super) fn answered(&self, grouping: Grouping, duration: Duration) {
         let labels = QueryLabels { grouping: grouping.name() };
         self.query_durations.get_or_create(&labels).observe(duration.as_secs_f64());

@@ -38,12 +38,8 @@ impl App {
     /// kept in memory only.
     #[must_use]
     pub fn new(store: Store, design: Design, extra_key: Option<&Key>) -> Self {
-        Self {
-            store,
-            design,
-            extra_key: extra_key.map(Key::hash),
-            metrics: metrics::Metrics::default(),
-        }
+        let metrics = metrics::Metrics::new(&store);
+        Self { store, design, extra_key: extra_key.map(Key::hash), metrics }
     }
 }
 

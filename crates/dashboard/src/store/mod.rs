@@ -3,6 +3,7 @@
 mod postgres;
 mod postgres_pool;
 mod sqlite;
+mod sqlite_metrics;
 mod sqlite_pool;
 #[cfg(test)]
 mod tests;
@@ -84,6 +85,14 @@ impl Store {
         match self {
             Self::Sqlite(store) => store.settings(),
             Self::Postgres(store) => store.settings(),
+        }
+    }
+
+    /// What SQLite counted while answering; PostgreSQL's own statistics views tell its part.
+    pub(crate) fn sqlite_metrics(&self) -> Option<&sqlite_metrics::SqliteMetrics> {
+        match self {
+            Self::Sqlite(store) => Some(store.metrics()),
+            Self::Postgres(_) => None,
         }
     }
 

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use engine::SqliteCounters;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
+use super::sqlite_metrics::SqliteMetrics;
 use super::sqlite_pool::Pool;
 use super::{Error, Options, SIDE_CONNECTIONS, day_text};
 use crate::answer::{Answer, AnswerWriter, Row};
@@ -21,6 +23,7 @@ pub struct SqliteStore {
     design: Design,
     engine: String,
     settings: Vec<(String, String)>,
+    metrics: SqliteMetrics,
 }
 
 impl SqliteStore {
@@ -43,6 +46,7 @@ impl SqliteStore {
                 side: Pool::open(&path, &options.settings, SIDE_CONNECTIONS)?,
                 design: options.design,
                 engine: format!("SQLite {}", engine::sqlite::version()),
+                metrics: SqliteMetrics::default(),
             })
         };
         let opened = tokio::task::spawn_blocking(work).await;
@@ -57,9 +61,21 @@ impl SqliteStore {
         &self.settings
     }
 
+    pub(super) fn metrics(&self) -> &SqliteMetrics {
+        &self.metrics
+    }
+
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
         let Design::Daily = self.design;
-        self.questions.run(move |connection| answer(connection, query)).await
+        let metrics = self.metrics.clone();
+        let work = move |connection: &Connection| {
+            let mut counters = SqliteCounters::default();
+            let answer = answer(connection, query, &mut counters);
+            counters.add(&SqliteCounters::take(connection)?);
+            metrics.count(&counters);
+            answer
+        };
+        self.questions.run(work).await
     }
 
     pub(super) async fn key_hashes(&self) -> Result<Vec<String>, Error> {
@@ -103,7 +119,11 @@ fn pragma_text(value: rusqlite::types::Value) -> String {
 }
 
 /// All statements of one question, in one read transaction: they see one snapshot.
-fn answer(connection: &Connection, query: Query) -> Result<Answer, Error> {
+fn answer(
+    connection: &Connection,
+    query: Query,
+    counters: &mut SqliteCounters,
+) -> Result<Answer, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let blog_id = match &query.blog {
         None => None,
@@ -113,7 +133,8 @@ fn answer(connection: &Connection, query: Query) -> Result<Answer, Error> {
         }
     };
     let mut writer = AnswerWriter::new(query.clone())?;
-    write_rows(connection, &query, &daily::rows(&query, blog_id, SQLITE), &mut writer)?;
+    let rows = daily::rows(&query, blog_id, SQLITE);
+    write_rows(connection, &query, &rows, &mut writer, counters)?;
     if query.count == Some(Count::Articles) && !query.grouping.partitions_articles() {
         let all = number(connection, &daily::all_articles(&query, blog_id, SQLITE))?;
         writer.set_total_articles(all.map_or(0, i64::from));
@@ -127,6 +148,7 @@ fn write_rows(
     query: &Query,
     statement: &Statement,
     writer: &mut AnswerWriter,
+    counters: &mut SqliteCounters,
 ) -> Result<(), Error> {
     let key_is_day = statement::key_is_day(query.grouping);
     let has_label = statement::has_label(query.grouping);
@@ -150,6 +172,8 @@ fn write_rows(
             articles: query.count.map(|Count::Articles| row.get(metrics + 3)).transpose()?,
         })?;
     }
+    drop(rows);
+    counters.add_statement(&prepared);
     Ok(())
 }
 

@@ -27,3 +27,17 @@ async fn requests_are_counted_by_route_and_status_and_strangers_invent_no_labels
     }
     assert!(!reply.body.contains("invented"), "{}", reply.body);
 }
+
+#[tokio::test]
+async fn what_sqlite_counted_is_told_under_names_that_any_application_may_use() {
+    let application = application(&sqlite(&Rows::nasty())).await;
+    get(&application, "/api/query/teams?start=2021-01-01&end=2021-01-31").await;
+    let reply = get_with(&application, "/metrics", None).await;
+    let value = |name: &str| {
+        let line = reply.body.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse::<u64>().unwrap()
+    };
+    assert!(value("sqlite_cache_hits_total") + value("sqlite_cache_misses_total") > 0);
+    assert!(value("sqlite_sorts_total") > 0, "{}", reply.body);
+    assert_eq!(value("sqlite_temporary_bytes_total"), 0);
+}
