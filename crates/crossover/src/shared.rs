@@ -39,14 +39,17 @@ pub enum Outcome {
     Done,
     /// Exit code 3: blockers, rejects, differences, undecided
     Findings,
+    /// Exit code 99: measured, and a stated threshold was missed
+    Missed,
 }
 
 impl Outcome {
-    /// 0 or 3, as the help says.
+    /// 0, 3 or 99, as the help says.
     pub fn exit_code(self) -> ExitCode {
         match self {
             Self::Done => ExitCode::SUCCESS,
             Self::Findings => ExitCode::from(3),
+            Self::Missed => ExitCode::from(99),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod analysis;
 pub mod article;
+pub mod comparison;
 mod deployment;
 pub mod environment;
 pub mod http;

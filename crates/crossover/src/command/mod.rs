@@ -6,6 +6,7 @@ pub mod dashboard;
 pub mod demo;
 pub mod migrate;
 pub mod report;
+pub mod runs;
 pub mod secret;
 pub mod server;
 pub mod verify;
@@ -16,7 +17,7 @@ use crate::shared::{GlobalArguments, Outcome, Shared};
 
 /// Crossover finds, on your machine and with your data, where the lines cross.
 ///
-/// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings.
+/// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings; 99 a threshold missed.
 #[derive(Parser)]
 #[command(name = "crossover", version, propagate_version = true)]
 pub struct CommandLine {
@@ -41,8 +42,10 @@ pub enum Command {
     Verify(verify::Arguments),
     /// Measure engines against each other, in blocks, with checked answers
     Bench(bench::Arguments),
-    /// Draw the report of a recorded run again
+    /// Draw the report of a recorded run again, or of several side by side
     Report(report::Arguments),
+    /// List the recorded runs, remove some
+    Runs(runs::Arguments),
     /// Database servers that Crossover fetches, starts and stops
     #[command(subcommand)]
     Server(server::Command),
@@ -62,6 +65,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Verify(arguments) => verify::run(arguments, shared),
         Command::Bench(arguments) => bench::run(arguments, shared),
         Command::Report(arguments) => report::run(arguments, shared),
+        Command::Runs(arguments) => runs::run(arguments, shared),
         Command::Server(command) => server::run(command, shared),
         Command::Completion { shell } => completion(shell, shared),
         Command::Man => manual(shared),

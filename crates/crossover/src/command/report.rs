@@ -1,68 +1,161 @@
-//! `crossover report`: the report of a recorded run, drawn again from its trials.
+//! `crossover report`: the report of recorded runs, drawn again from their trials; several runs
+//! stand side by side.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::ValueEnum;
 use lab::record::{RunFolder, write_atomically};
-use lab::report::{Document, document};
+use lab::report::{self, Document, Several, document, several};
 use lab::run::Finished;
+use serde::Serialize;
 
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
+/// `crossover report`
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// An id, a folder, or `latest`
-    #[arg(value_name = "RUN", default_value = "latest")]
-    run: String,
+    /// Ids, folders, or `latest`; several are shown side by side
+    #[arg(value_name = "RUN", default_values_t = ["latest".to_owned()])]
+    names: Vec<String>,
+    /// The form of the report [default: html, or what --output-format says]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// What a line of csv is
+    #[arg(long, value_enum, default_value_t)]
+    rows: Rows,
+    /// Several runs: draw all charts over the same axes
+    #[arg(long)]
+    common_axes: bool,
+    /// Write to this file, and print its path
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// The folder of all runs
     #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
     runs: PathBuf,
 }
 
-/// Runs `crossover report`: writes report.html and prints its path; with `--output-format json`
-/// or `csv` prints the report itself in that form.
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One self-contained page
+    Html,
+    /// Long form, for spreadsheets and statistics programs
+    Csv,
+    /// The report document
+    Json,
+    /// For a README or a ticket
+    Markdown,
+    /// For a terminal
+    Text,
+}
+
+/// The lines of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Estimates with their intervals
+    #[default]
+    Treatment,
+    /// One treatment in one block, with its counters
+    Trial,
+}
+
+/// Runs `crossover report`: html goes into a file whose path is printed, everything else to
+/// standard output unless `--output` names a file.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let finished = Finished::read(RunFolder::find(&arguments.runs, &arguments.run)?)?;
-    let document = document(&finished);
-    match shared.output_format {
-        OutputFormat::Text => {
-            let path = write_html(&finished, &document)?;
-            shared.print(&format!("{}\n", path.display()))?;
-        }
-        OutputFormat::Json => shared.print_json(&document)?,
-        OutputFormat::Csv => shared.print(&lab::report::csv(&document)?)?,
+    let format = arguments.format.unwrap_or(match shared.output_format {
+        OutputFormat::Text => Format::Html,
+        OutputFormat::Json => Format::Json,
+        OutputFormat::Csv => Format::Csv,
+    });
+    let csv_only = arguments.rows == Rows::Trial && format != Format::Csv;
+    if csv_only {
+        return Err(Usage("--rows trial goes with --format csv".into()).into());
     }
+    if arguments.common_axes && (arguments.names.len() < 2 || format != Format::Html) {
+        return Err(Usage("--common-axes goes with several runs in one html page".into()).into());
+    }
+    let mut runs = Vec::new();
+    for name in &arguments.names {
+        runs.push(Finished::read(RunFolder::find(&arguments.runs, name)?)?);
+    }
+    let drawn = draw(&runs, format, &arguments)?;
+    let path = match (&arguments.output, format, runs.as_slice()) {
+        (Some(path), ..) => path.clone(),
+        (None, Format::Html, [only]) => only.folder.path().join("report.html"),
+        (None, Format::Html, _) => arguments.runs.join("report.html"),
+        _ => {
+            shared.print(&drawn)?;
+            return Ok(Outcome::Done);
+        }
+    };
+    shared.print(&format!("{}\n", write(&path, &drawn)?.display()))?;
     Ok(Outcome::Done)
+}
+
+fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Result<String> {
+    if arguments.rows == Rows::Trial {
+        return Ok(report::csv_of_trials(runs)?);
+    }
+    if let [only] = runs {
+        let document = document(only);
+        return Ok(match format {
+            Format::Html => report::html(&document)?,
+            Format::Csv => report::csv(&[document])?,
+            Format::Json => json(&document)?,
+            Format::Markdown => report::markdown(&[document], &[]),
+            Format::Text => report::text(&document, terminal_width()),
+        });
+    }
+    let several: Several = several(runs, arguments.common_axes);
+    let Several { documents, warnings, .. } = &several;
+    Ok(match format {
+        Format::Html => report::html(&several)?,
+        Format::Csv => report::csv(documents)?,
+        Format::Json => json(&several)?,
+        Format::Markdown => report::markdown(documents, warnings),
+        Format::Text => report::text_of_several(documents, warnings, terminal_width()),
+    })
+}
+
+fn json(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// What a measuring command ends with: report.html, and the figures on standard output.
 pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<Outcome> {
     let document = document(finished);
-    let path = write_html(finished, &document)?;
+    let path = finished.folder.path().join("report.html");
+    let path = write(&path, &report::html(&document)?)?;
     match shared.output_format {
         OutputFormat::Text => {
-            shared.print(&lab::report::text(&document, terminal_width()))?;
+            shared.print(&report::text(&document, terminal_width()))?;
             shared.print(&format!("Report: {}\n", path.display()))?;
         }
         OutputFormat::Json => shared.print_json(&document)?,
-        OutputFormat::Csv => shared.print(&lab::report::csv(&document)?)?,
+        OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document))?)?,
     }
-    Ok(if document.undecided { Outcome::Findings } else { Outcome::Done })
+    Ok(outcome(&document))
 }
 
-fn write_html(finished: &Finished, document: &Document) -> anyhow::Result<PathBuf> {
-    let path = finished.folder.path().join("report.html");
-    write_atomically(&path, lab::report::html(document)?.as_bytes())
+/// A missed threshold is told before anything undecided.
+fn outcome(document: &Document) -> Outcome {
+    let mut thresholds = document.thresholds.iter();
+    if thresholds.any(|threshold| threshold.met == Some(false)) {
+        return Outcome::Missed;
+    }
+    let open = document.thresholds.iter().any(|threshold| threshold.met.is_none());
+    if document.undecided || open { Outcome::Findings } else { Outcome::Done }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+    write_atomically(path, text.as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(absolute(&path))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 /// The width of the terminal; none where the output goes elsewhere.
-fn terminal_width() -> Option<u16> {
+pub fn terminal_width() -> Option<u16> {
     use std::io::IsTerminal as _;
     if !std::io::stdout().is_terminal() {
         return None;

@@ -14,6 +14,9 @@ use crate::run::Finished;
 use crate::schedule::Levels;
 use crate::warning;
 
+/// The version of the document.
+pub(super) const SCHEMA_VERSION: u32 = 1;
+
 /// Analyses a run and writes everything down.
 pub fn document(finished: &Finished) -> Document {
     let Finished { plan, run, trials, .. } = finished;

@@ -11,9 +11,6 @@ use crate::plan::Level;
 use crate::record::Durability;
 use crate::schedule::Levels;
 
-/// The version of the document.
-pub(super) const SCHEMA_VERSION: u32 = 1;
-
 /// The whole report.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
@@ -270,8 +267,11 @@ pub struct ThresholdPart {
 /// A doubt and what to do about it.
 #[derive(Clone, Debug, Serialize)]
 pub struct WarningPart {
+    /// A short constant name.
     pub kind: &'static str,
+    /// What was seen.
     pub message: String,
+    /// What settles it.
     pub advice: &'static str,
 }
 

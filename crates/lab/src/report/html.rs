@@ -1,8 +1,9 @@
 //! The report as one self-contained page: the built page of `web/` with the document inside.
 
 use rust_embed::RustEmbed;
+use serde::Serialize;
 
-use super::{Document, ReportError};
+use super::ReportError;
 
 /// The pages as `make web` builds them.
 #[derive(RustEmbed)]
@@ -14,11 +15,11 @@ struct Pages;
 /// Stands in the page where the document belongs.
 const PLACE: &str = "\"__CROSSOVER_REPORT__\"";
 
-/// The page with `document` in it.
+/// The page with `document` in it: a [`super::Document`], or [`super::Several`].
 ///
 /// # Errors
 /// [`ReportError::NoPage`] where this program was built without `web/dist`.
-pub fn html(document: &Document) -> Result<String, ReportError> {
+pub fn html(document: &impl Serialize) -> Result<String, ReportError> {
     let page = Pages::get("report.html").ok_or(ReportError::NoPage)?;
     let page = String::from_utf8_lossy(&page.data);
     // A `<` inside the data would end the script element or begin a comment.

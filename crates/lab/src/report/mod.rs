@@ -6,14 +6,17 @@ mod csv;
 mod document;
 mod html;
 mod listing;
+mod several;
+mod table;
 mod text;
 
-pub use self::csv::csv;
+pub use self::csv::{csv, csv_of_trials, csv_table};
 pub use compose::document;
-pub use document::{Document, Several};
+pub use document::{Document, Several, WarningPart};
 pub use html::html;
 pub use listing::{RunSummary, summarise};
-pub use text::text;
+pub use several::several;
+pub use text::{markdown, text, text_of_several};
 
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]

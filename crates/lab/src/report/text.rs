@@ -1,35 +1,123 @@
-//! The report for a terminal: the verdict, all treatments, what each request shows, the warnings.
+//! The report for a terminal or as Markdown: the verdict, all treatments, what each factor and
+//! each request shows, thresholds, warnings; several runs side by side.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use stats::{Estimate, Method};
+use stats::Method;
 
 use super::Document;
-use super::document::{RatioPart, TreatmentPart};
-use crate::analysis::Shown;
+use super::document::{ThresholdPart, TreatmentPart, WarningPart};
+use super::table::{self, Form};
 
 /// The report as plain text with tables at most `width` wide where that is given.
 pub fn text(document: &Document, width: Option<u16>) -> String {
-    let mut parts = vec![
-        format!("{}\n{}", document.run.title, document.conditions),
-        treatments(document, width),
-        document.verdict.headline.clone(),
-    ];
-    if document.verdict.sentences.len() > 1 {
-        parts.push(bullets(document.verdict.sentences.iter().map(String::as_str)));
-    }
-    if !document.verdict.by_request.is_empty() {
-        let sentences = document.verdict.by_request.iter().map(String::as_str);
-        parts.push(format!("By request:\n{}", bullets(sentences)));
-    }
-    for warning in &document.warnings {
-        parts.push(format!("Warning: {} {}", warning.message, warning.advice));
-    }
-    parts.push(format!("Seed {}. {}", document.run.seed, note(document)));
+    let mut parts = vec![format!("{}\n{}", document.run.title, document.conditions)];
+    parts.extend(body(document, Form::Terminal(width)));
     parts.join("\n\n") + "\n"
 }
 
-fn bullets<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+/// Several runs as plain text: all treatments side by side, then what each run says.
+pub fn text_of_several(
+    documents: &[Document],
+    warnings: &[WarningPart],
+    width: Option<u16>,
+) -> String {
+    several(documents, warnings, Form::Terminal(width))
+}
+
+/// One run or several as Markdown.
+pub fn markdown(documents: &[Document], warnings: &[WarningPart]) -> String {
+    if let [document] = documents {
+        let mut parts = vec![format!("# {}", document.run.title), document.conditions.clone()];
+        parts.extend(body(document, Form::Markdown));
+        return parts.join("\n\n") + "\n";
+    }
+    several(documents, warnings, Form::Markdown)
+}
+
+fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> String {
+    let runs = documents.iter().map(|document| {
+        let run = &document.run;
+        format!("{}: {} ({})", run.id, run.title, machine(document))
+    });
+    let mut parts = vec![bullets(runs), table::side_by_side(documents, form)];
+    parts.extend(warnings.iter().map(warning));
+    for document in documents {
+        parts.push(heading(&document.run.id, form));
+        parts.push(document.conditions.clone());
+        parts.extend(body(document, form));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn body(document: &Document, form: Form) -> Vec<String> {
+    let mut parts = vec![table::treatments(document, form), document.verdict.headline.clone()];
+    if document.verdict.sentences.len() > 1 {
+        parts.push(bullets(document.verdict.sentences.iter().cloned()));
+    }
+    if !document.effects.is_empty() {
+        parts.push(heading("What each factor does", form));
+        parts.push(table::effects(document, form));
+    }
+    if !document.verdict.by_request.is_empty() {
+        let sentences = document.verdict.by_request.iter().cloned();
+        parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
+    }
+    if !document.thresholds.is_empty() {
+        let thresholds = document.thresholds.iter().map(threshold);
+        parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds)));
+    }
+    let notes: Vec<String> = document.treatments.iter().flat_map(|t| notes(document, t)).collect();
+    if !notes.is_empty() {
+        parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes)));
+    }
+    parts.extend(document.warnings.iter().map(warning));
+    parts.push(format!("Seed {}. {}", document.run.seed, note(document)));
+    parts
+}
+
+fn heading(words: &str, form: Form) -> String {
+    match form {
+        Form::Terminal(_) => format!("{words}:"),
+        Form::Markdown => format!("## {words}"),
+    }
+}
+
+/// Markdown wants an empty line before a list.
+fn gap(form: Form) -> &'static str {
+    match form {
+        Form::Terminal(_) => "",
+        Form::Markdown => "\n",
+    }
+}
+
+fn bullets(lines: impl IntoIterator<Item = String>) -> String {
     lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn warning(warning: &WarningPart) -> String {
+    format!("Warning: {} {}", warning.message, warning.advice)
+}
+
+fn threshold(threshold: &ThresholdPart) -> String {
+    let ThresholdPart { rule, place, measured, met, .. } = threshold;
+    let outcome = match met {
+        Some(true) => "met",
+        Some(false) => "missed",
+        None => "undecided",
+    };
+    format!("{outcome}: {rule}, {place}: {measured}")
+}
+
+fn notes(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
+    let place = table::place(document, treatment);
+    treatment.notes.iter().map(|note| format!("{place}: {note}")).collect()
+}
+
+/// Processor, their number, memory.
+fn machine(document: &Document) -> String {
+    let of_interest = ["CPU", "CPUs usable", "Memory"];
+    let found = |name: &str| document.environment.iter().find(|row| row.name == name);
+    let values = of_interest.iter().filter_map(|name| found(name)).map(|row| row.value.clone());
+    values.collect::<Vec<_>>().join(", ")
 }
 
 fn note(document: &Document) -> &'static str {
@@ -41,101 +129,4 @@ fn note(document: &Document) -> &'static str {
         "In brackets: 95% intervals from the blocks. Best of three is the article's statistic; a \
          minimum favours the noisier engine."
     }
-}
-
-fn treatments(document: &Document, width: Option<u16>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
-        .force_no_tty();
-    if let Some(width) = width {
-        table.set_width(width);
-    }
-    let mut header: Vec<String> =
-        document.factors.iter().map(|factor| factor.label.clone()).collect();
-    header.push("Engine".to_owned());
-    header.push("Mean, ms".to_owned());
-    if document.engines.len() > 1 {
-        let first = document.engines.first().map(|engine| engine.name.as_str());
-        header.push(format!("Times {}", first.unwrap_or_default()));
-    }
-    header.extend(["Best of three, ms", "CPU s/request", "Cores", "Requests"].map(str::to_owned));
-    table.set_header(header);
-    for row in rows(document) {
-        table.add_row(row);
-    }
-    let factors = document.factors.len();
-    for column in table.column_iter_mut().skip(factors + 1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
-}
-
-/// Engines stand under each other for each set of levels.
-fn rows(document: &Document) -> Vec<Vec<String>> {
-    let engines = document.engines.len().max(1);
-    let per_engine = document.treatments.len() / engines;
-    let mut order: Vec<(usize, &TreatmentPart)> = document
-        .treatments
-        .iter()
-        .enumerate()
-        .map(|(index, treatment)| (index % per_engine.max(1), treatment))
-        .collect();
-    order.sort_by(|(a, first), (b, second)| first.levels.cmp(&second.levels).then(a.cmp(b)));
-    order.into_iter().map(|(_, treatment)| row(document, treatment)).collect()
-}
-
-fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
-    let mut cells: Vec<String> = document
-        .factors
-        .iter()
-        .map(|factor| {
-            let value = treatment.levels.get(&factor.name);
-            let level = factor.levels.iter().find(|level| Some(&level.value) == value);
-            level.map(|level| level.label.clone()).unwrap_or_default()
-        })
-        .collect();
-    cells.push(treatment.engine.clone());
-    cells.push(treatment.estimate.map_or_else(|| "void".to_owned(), |estimate| number(&estimate)));
-    if document.engines.len() > 1 {
-        cells.push(treatment.ratio.as_ref().map(ratio).unwrap_or_default());
-    }
-    cells.push(treatment.best_of_three.map(digits).unwrap_or_default());
-    cells.push(treatment.cpu_seconds_per_request.map(digits).unwrap_or_default());
-    cells.push(treatment.cores_used.map(|cores| format!("{cores:.2}")).unwrap_or_default());
-    cells.push(match treatment.failures {
-        0 => treatment.requests.to_string(),
-        failures => format!("{} ({failures} failed)", treatment.requests),
-    });
-    cells
-}
-
-fn ratio(ratio: &RatioPart) -> String {
-    let shown = match ratio.verdict {
-        Shown::Faster => " faster",
-        Shown::Slower => " slower",
-        Shown::Undecided => "",
-    };
-    format!("{}{shown}", number(&ratio.estimate))
-}
-
-/// `52.1 (50.9 to 53.3)`.
-fn number(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => {
-            format!("{} ({} to {})", digits(estimate.value), digits(low), digits(high))
-        }
-        _ => digits(estimate.value),
-    }
-}
-
-/// Three significant digits, no exponent.
-fn digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = usize::try_from((2 - magnitude).max(0)).unwrap_or(0);
-    format!("{value:.decimals$}")
 }

@@ -1,0 +1,200 @@
+//! `crossover runs`: the recorded runs as a list, and their removal.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use comfy_table::{LineStyle, Table, TableStyle};
+use jiff::{Span, Timestamp, Zoned, civil};
+use lab::record::RunFolder;
+use lab::report::{RunSummary, summarise};
+
+use crate::command::report::terminal_width;
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+
+/// `crossover runs`
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Remove runs with everything recorded in them
+    Remove(Remove),
+}
+
+/// Where the runs lie.
+#[derive(clap::Args)]
+struct Place {
+    /// The folder of all runs
+    #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
+    runs: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Filter {
+    /// Only runs with this text in id, title, engines or verdict
+    text: Option<String>,
+    /// Only runs of this workload: http, sql
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
+    /// Only runs begun since then: 2026-11-01, 2026-11-01T08:00, or an age as 7d, 12h
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    since: Option<Timestamp>,
+}
+
+#[derive(clap::Args)]
+struct Remove {
+    /// Ids, folders, or `latest`
+    #[arg(value_name = "RUN", required = true)]
+    names: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs `crossover runs`.
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    match arguments.command {
+        Some(Command::Remove(remove)) => self::remove(&remove, shared),
+        None => list(&arguments.filter, &arguments.place, shared),
+    }
+}
+
+fn list(filter: &Filter, place: &Place, shared: &Shared) -> anyhow::Result<Outcome> {
+    let folders = RunFolder::all(&place.runs)?;
+    let all = folders.into_iter().map(summarise);
+    let runs: Vec<RunSummary> = all.filter(|run| filter.holds(run)).collect();
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&runs)?,
+        OutputFormat::Csv => shared.print(&csv(&runs)?)?,
+        OutputFormat::Text if runs.is_empty() => {
+            shared.say(&format!("No such run in {}.", place.runs.display()));
+        }
+        OutputFormat::Text => shared.print(&format!("{}\n", table(&runs)))?,
+    }
+    Ok(Outcome::Done)
+}
+
+impl Filter {
+    fn holds(&self, run: &RunSummary) -> bool {
+        let text = self.text.as_ref().is_none_or(|text| {
+            let words = [&run.id, run.title.as_ref().unwrap_or(&run.id), &run.verdict];
+            let text = text.to_lowercase();
+            words.into_iter().chain(&run.engines).any(|word| word.to_lowercase().contains(&text))
+        });
+        let workload = self.workload.is_none() || run.workload == self.workload;
+        let begun = || run.started.as_ref()?.parse::<Timestamp>().ok();
+        text && workload && self.since.is_none_or(|since| begun().is_some_and(|at| at >= since))
+    }
+}
+
+/// A day or a moment in local time, or how long ago.
+fn since(text: &str) -> Result<Timestamp, String> {
+    let zone = jiff::tz::TimeZone::system();
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    if let Ok(at) = text.parse::<civil::DateTime>() {
+        return at.to_zoned(zone).map(|at| at.timestamp()).map_err(|error| error.to_string());
+    }
+    let ago: Span = text.parse().map_err(|_| {
+        format!("`{text}` is neither a date (2026-11-01) nor an age (7d, 12h, 2weeks)")
+    })?;
+    let then = Zoned::now().checked_sub(ago.abs()).map_err(|error| error.to_string())?;
+    Ok(then.timestamp())
+}
+
+fn table(runs: &[RunSummary]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
+        .force_no_tty();
+    if let Some(width) = terminal_width() {
+        table.set_width(width);
+    }
+    table.set_header(["Run", "Begun (UTC)", "Title", "Engines", "Blocks", "Verdict"]);
+    for run in runs {
+        let incomplete = if run.complete || !run.readable { "" } else { " (incomplete)" };
+        table.add_row([
+            run.id.clone(),
+            run.started.as_deref().map(minutes).unwrap_or_default(),
+            run.title.clone().unwrap_or_default(),
+            run.engines.join(", "),
+            format!("{}{incomplete}", run.blocks),
+            run.verdict.clone(),
+        ]);
+    }
+    table
+}
+
+/// `2026-11-21 21:00`, without what nobody reads in a list.
+fn minutes(started: &str) -> String {
+    started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
+}
+
+fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {
+    let header = ["id", "started", "title", "workload", "engines", "blocks", "complete", "verdict"];
+    let rows = runs.iter().map(|run| {
+        vec![
+            run.id.clone(),
+            run.started.clone().unwrap_or_default(),
+            run.title.clone().unwrap_or_default(),
+            run.workload.clone().unwrap_or_default(),
+            run.engines.join(" "),
+            run.blocks.to_string(),
+            run.complete.to_string(),
+            run.verdict.clone(),
+        ]
+    });
+    Ok(lab::report::csv_table(&header, rows)?)
+}
+
+fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
+    let mut folders = Vec::new();
+    for name in &arguments.names {
+        let folder = RunFolder::find(&arguments.place.runs, name)?;
+        folder.check_removable()?;
+        folders.push(folder);
+    }
+    folders.sort_by_key(RunFolder::id);
+    folders.dedup_by_key(|folder| folder.id());
+    if !arguments.yes && !confirmed(&folders)? {
+        shared.say("Nothing was removed.");
+        return Ok(Outcome::Done);
+    }
+    for folder in folders {
+        let path = folder.path().display().to_string();
+        folder.remove()?;
+        shared.print(&format!("{path}\n"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Asks on a terminal; elsewhere nobody could answer.
+fn confirmed(folders: &[RunFolder]) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Usage("nobody can be asked here; add --yes to remove the runs".into()).into());
+    }
+    let mut stderr = std::io::stderr().lock();
+    for folder in folders {
+        writeln!(stderr, "{}", folder.path().display())?;
+    }
+    write!(stderr, "Remove {} with everything in it? [y/N] ", count(folders.len()))?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn count(runs: usize) -> String {
+    if runs == 1 { "this run".to_owned() } else { format!("these {runs} runs") }
+}

@@ -1,0 +1,186 @@
+//! The tables of a report, for a terminal or as Markdown.
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
+use stats::Estimate;
+
+use super::Document;
+use super::document::{EffectPart, RatioPart, TreatmentPart};
+use crate::analysis::Shown;
+use crate::plan::Level;
+use crate::schedule::Levels;
+
+/// What a table is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A terminal, of this width where it is known.
+    Terminal(Option<u16>),
+    /// A Markdown file.
+    Markdown,
+}
+
+/// Every treatment of a run; engines stand under each other for each set of levels.
+pub(super) fn treatments(document: &Document, form: Form) -> String {
+    let mut header: Vec<String> =
+        document.factors.iter().map(|factor| factor.label.clone()).collect();
+    header.push("Engine".to_owned());
+    header.push("Mean, ms".to_owned());
+    if document.engines.len() > 1 {
+        let first = document.engines.first().map(|engine| engine.name.as_str());
+        header.push(format!("Times {}", first.unwrap_or_default()));
+    }
+    header.extend(["Best of three, ms", "CPU s/request", "Cores", "Requests"].map(str::to_owned));
+    let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
+    order.sort_by(|(a, first), (b, second)| first.levels.cmp(&second.levels).then(a.cmp(b)));
+    let rows = order.into_iter().map(|(_, treatment)| row(document, treatment));
+    drawn(header, rows.collect(), document.factors.len() + 1, form)
+}
+
+/// What each factor does, variation by variation.
+pub(super) fn effects(document: &Document, form: Form) -> String {
+    let header = ["Factor", "From", "To", "Where", "What", "Times"].map(str::to_owned).to_vec();
+    let row = |effect: &EffectPart| {
+        let label = document.factors.iter().find(|factor| factor.name == effect.factor);
+        let level = |level: &Level| level_label(document, &effect.factor, level);
+        let what = match &effect.against {
+            None => effect.engine.clone(),
+            Some(other) => format!("{} by {other}", effect.engine),
+        };
+        vec![
+            label.map_or_else(|| effect.factor.clone(), |factor| factor.label.clone()),
+            level(&effect.from),
+            level(&effect.to),
+            levels_in_words(document, &effect.levels),
+            what,
+            shown(&effect.estimate, effect.verdict),
+        ]
+    };
+    drawn(header, document.effects.iter().map(row).collect(), 5, form)
+}
+
+/// The treatments of several runs, a column for each run.
+pub(super) fn side_by_side(documents: &[Document], form: Form) -> String {
+    let mut places: Vec<(String, String)> = Vec::new();
+    for document in documents {
+        for treatment in &document.treatments {
+            let place = key(document, treatment);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    let mut header = vec!["Where".to_owned(), "Engine".to_owned()];
+    header.extend(documents.iter().map(|document| format!("{}, ms", document.run.id)));
+    let rows = places.into_iter().map(|place| {
+        let mut row = vec![place.0.clone(), place.1.clone()];
+        row.extend(documents.iter().map(|document| {
+            let found = document.treatments.iter().find(|one| key(document, one) == place);
+            found.and_then(|one| one.estimate).map(|e| number(&e)).unwrap_or_default()
+        }));
+        row
+    });
+    drawn(header, rows.collect(), 2, form)
+}
+
+/// Levels in words and engine: what the same treatment of another run has too.
+fn key(document: &Document, treatment: &TreatmentPart) -> (String, String) {
+    (levels_in_words(document, &treatment.levels), treatment.engine.clone())
+}
+
+/// `sqlite, 4 clients, year`.
+pub(super) fn place(document: &Document, treatment: &TreatmentPart) -> String {
+    let levels = levels_in_words(document, &treatment.levels);
+    if levels.is_empty() {
+        return treatment.engine.clone();
+    }
+    format!("{}, {levels}", treatment.engine)
+}
+
+fn levels_in_words(document: &Document, levels: &Levels) -> String {
+    let words: Vec<String> =
+        levels.iter().map(|(name, level)| level_label(document, name, level)).collect();
+    words.join(", ")
+}
+
+fn level_label(document: &Document, factor: &str, level: &Level) -> String {
+    let factor = document.factors.iter().find(|candidate| candidate.name == factor);
+    let part = factor.and_then(|f| f.levels.iter().find(|part| part.value == *level));
+    part.map_or_else(|| level.to_string(), |part| part.label.clone())
+}
+
+fn drawn(header: Vec<String>, rows: Vec<Vec<String>>, words: usize, form: Form) -> String {
+    let mut table = Table::new();
+    match form {
+        Form::Terminal(width) => {
+            let line = LineStyle::new('─', '─', '─', '─');
+            table.load_style(TableStyle::new().header_separator(line));
+            if let Some(width) = width {
+                table.set_width(width);
+            }
+        }
+        Form::Markdown => {
+            table.load_style(presets::ASCII_MARKDOWN);
+        }
+    }
+    table.force_no_tty();
+    table.set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(words) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
+
+fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
+    let level = |name: &String| treatment.levels.get(name).map(|l| level_label(document, name, l));
+    let mut cells: Vec<String> =
+        document.factors.iter().map(|factor| level(&factor.name).unwrap_or_default()).collect();
+    cells.push(treatment.engine.clone());
+    cells.push(treatment.estimate.map_or_else(|| "void".to_owned(), |estimate| number(&estimate)));
+    if document.engines.len() > 1 {
+        cells.push(treatment.ratio.as_ref().map(ratio).unwrap_or_default());
+    }
+    cells.push(treatment.best_of_three.map(digits).unwrap_or_default());
+    cells.push(treatment.cpu_seconds_per_request.map(digits).unwrap_or_default());
+    cells.push(treatment.cores_used.map(|cores| format!("{cores:.2}")).unwrap_or_default());
+    cells.push(match treatment.failures {
+        0 => treatment.requests.to_string(),
+        failures => format!("{} ({failures} failed)", treatment.requests),
+    });
+    cells
+}
+
+fn ratio(ratio: &RatioPart) -> String {
+    shown(&ratio.estimate, ratio.verdict)
+}
+
+fn shown(estimate: &Estimate, verdict: Shown) -> String {
+    let verdict = match verdict {
+        Shown::Faster => " faster",
+        Shown::Slower => " slower",
+        Shown::Undecided => "",
+    };
+    format!("{}{verdict}", number(estimate))
+}
+
+/// `52.1 (50.9 to 53.3)`.
+fn number(estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => {
+            format!("{} ({} to {})", digits(estimate.value), digits(low), digits(high))
+        }
+        _ => digits(estimate.value),
+    }
+}
+
+/// Three significant digits, no exponent.
+fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = usize::try_from((2 - magnitude).max(0)).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
