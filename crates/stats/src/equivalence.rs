@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::INTERVAL_MIN_REPLICATES;
-use crate::ratio::log_differences;
+use crate::ratio::{log_differences, logarithms};
 use crate::student_t::Sample;
+use crate::welch::{self, WELCH_MIN_REPLICATES};
 
 /// The evidence that two treatments are the same within a margin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -30,10 +31,23 @@ pub fn equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
     if differences.len() < INTERVAL_MIN_REPLICATES {
         return None;
     }
-    let sample = Sample::of(&differences)?;
+    two_one_sided(&Sample::of(&differences)?, margin)
+}
+
+/// The same for sides that were not measured in the same blocks, by Welch's t.
+///
+/// None under [`WELCH_MIN_REPLICATES`] on either side, else as for [`equivalence`].
+pub fn unpaired_equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
+    if !(margin.is_finite() && margin > 0.0) || a.len().min(b.len()) < WELCH_MIN_REPLICATES {
+        return None;
+    }
+    two_one_sided(&welch::difference(&logarithms(a)?, &logarithms(b)?)?, margin)
+}
+
+fn two_one_sided(sample: &Sample, margin: f64) -> Option<Equivalence> {
     let bound = margin.ln_1p();
     let not_below = sample.upper_p(-bound)?;
-    let not_above = Sample { mean: -sample.mean, ..sample }.upper_p(-bound)?;
+    let not_above = Sample { mean: -sample.mean, ..*sample }.upper_p(-bound)?;
     Some(Equivalence { margin, p_value: not_below.max(not_above) })
 }
 
@@ -54,6 +68,15 @@ mod tests {
             let found = equivalence(&A, &B, margin).unwrap().p_value;
             assert!((found / p_value - 1.0).abs() < 1e-9, "{margin}: {found}");
         }
+    }
+
+    /// By an incomplete beta function written for this test, on the data of `welch.rs`.
+    #[test]
+    fn sides_without_pairs() {
+        let (a, b) = ([12.1, 11.8, 13.0, 12.4], [13.0, 12.9, 13.1, 13.6, 13.3]);
+        let found = unpaired_equivalence(&a, &b, 0.15).unwrap().p_value;
+        assert!((found - 0.015414232270554901).abs() < 1e-9, "{found}");
+        assert_eq!(unpaired_equivalence(&a[..2], &b, 0.15), None);
     }
 
     #[test]

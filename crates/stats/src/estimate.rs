@@ -15,6 +15,8 @@ pub enum Method {
     StudentT,
     /// A ratio: Student's t on the paired differences of logarithms.
     StudentTLogRatio,
+    /// A ratio without pairs: Welch's t on logarithms.
+    WelchLogRatio,
     /// Bias-corrected and accelerated bootstrap, from 20 replicates.
     Bca,
     /// Too few replicates for an interval: the bounds are the smallest and the largest one.

@@ -12,11 +12,13 @@ mod holm;
 mod quantile;
 mod ratio;
 mod student_t;
+mod welch;
 
 pub use best_of::best_of;
 pub use bootstrap::{BOOTSTRAP_MIN_REPLICATES, bca_interval};
-pub use equivalence::{Equivalence, equivalence};
+pub use equivalence::{Equivalence, equivalence, unpaired_equivalence};
 pub use estimate::{Estimate, INTERVAL_MIN_REPLICATES, Method, mean_estimate};
 pub use holm::holm;
 pub use quantile::{percentile_supported, quantile};
 pub use ratio::{Comparison, ratio_comparison};
+pub use welch::{WELCH_MIN_REPLICATES, unpaired_ratio_comparison};

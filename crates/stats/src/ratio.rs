@@ -47,11 +47,14 @@ pub fn ratio_comparison(a: &[f64], b: &[f64], confidence_level: f64) -> Option<C
 
 /// `ln(a[i]) - ln(b[i])` for each block, or None where that has no meaning.
 pub(crate) fn log_differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
-    let positive = |values: &[f64]| values.iter().all(|x| x.is_finite() && *x > 0.0);
-    if a.is_empty() || a.len() != b.len() || !positive(a) || !positive(b) {
-        return None;
-    }
-    Some(a.iter().zip(b).map(|(a, b)| a.ln() - b.ln()).collect())
+    let (a, b) = (logarithms(a)?, logarithms(b)?);
+    (a.len() == b.len()).then(|| a.iter().zip(&b).map(|(a, b)| a - b).collect())
+}
+
+/// None where there are none, or where one has no meaning.
+pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let positive = values.iter().all(|x| x.is_finite() && *x > 0.0);
+    (positive && !values.is_empty()).then(|| values.iter().map(|x| x.ln()).collect())
 }
 
 #[cfg(test)]
