@@ -73,6 +73,7 @@ impl EngineSource {
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
+            "analyze" => matches!(self.kind(), "sqlite" | "postgres"),
             "fsync" => matches!(self, Self::Dir(_) | Self::Tree(_)),
             _ => false,
         }
@@ -165,7 +166,8 @@ impl EngineSpec {
         self.own("label").map_or_else(|| self.to_string(), str::to_owned)
     }
 
-    /// The value of a key of ours: `label`, `access`, `design`, and `fsync` for `dir` and `tree`.
+    /// The value of a key of ours: `label`, `access`, `design`, `analyze` for SQLite and PostgreSQL
+    /// (`off`: no statistics for the planner), `fsync` for `dir` and `tree`.
     #[must_use]
     pub fn own(&self, key: &str) -> Option<&str> {
         self.source.owns(key).then(|| self.settings.get(key)).flatten()
@@ -174,6 +176,20 @@ impl EngineSpec {
     /// The settings that are the engine's.
     pub fn engine_settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter().filter(|(key, _)| !self.source.owns(key))
+    }
+
+    /// The same engine with `map` applied to the text before the bracket and to each value in it.
+    ///
+    /// # Errors
+    /// A sentence: that of `map`, or why a mapped text is no engine.
+    pub fn map_texts(&self, map: impl Fn(&str) -> Result<String, String>) -> Result<Self, String> {
+        let text = map(&SourceWritten(&self.source, true).to_string())?;
+        let source = EngineSource::parse(&text).map_err(|error| error.to_string())?;
+        let mut settings = Settings::default();
+        for (key, value) in self.settings.iter() {
+            settings.set(key, &map(value)?)?;
+        }
+        Ok(Self { source, settings })
     }
 
     /// The canonical text with a URL's password.
@@ -210,6 +226,14 @@ impl FromStr for EngineSpec {
     }
 }
 
+struct SourceWritten<'a>(&'a EngineSource, bool);
+
+impl fmt::Display for SourceWritten<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(formatter, self.1)
+    }
+}
+
 struct Written<'a> {
     spec: &'a EngineSpec,
     exposed: bool,
@@ -217,13 +241,7 @@ struct Written<'a> {
 
 impl fmt::Display for Written<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct Source<'a>(&'a EngineSource, bool);
-        impl fmt::Display for Source<'_> {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.write(formatter, self.1)
-            }
-        }
-        let source = Source(&self.spec.source, self.exposed).to_string();
+        let source = SourceWritten(&self.spec.source, self.exposed).to_string();
         formatter.write_str(&source)?;
         // A path may end in a bracket itself; an empty list keeps it a path.
         if self.spec.settings.is_empty() && !source.ends_with(']') {

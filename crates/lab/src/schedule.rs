@@ -1,14 +1,14 @@
 //! The order of an experiment, as a value: which treatments, in which block, in which order.
 //! It follows from the plan and the seed alone, so an interrupted run can go on where it stopped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::seq::SliceRandom as _;
 use rand::{SeedableRng as _, rngs::Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
 use crate::load::derive_seed;
-use crate::plan::{Level, Plan};
+use crate::plan::{Level, Plan, canonical_levels};
 
 /// One level of each factor.
 pub type Levels = BTreeMap<String, Level>;
@@ -29,14 +29,48 @@ pub struct PlannedTrial {
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// One level of each factor, for every treatment of one engine.
+    /// One level of each factor. Engines that some factors do not change share treatments.
     pub cells: Vec<Levels>,
+    /// The number of blocks; it grows while a precision is being reached.
+    pub blocks: usize,
 }
 
-/// Every combination of the plan's levels.
+/// Intervals from fewer blocks are themselves too uncertain for their width to decide.
+const PRECISION_MIN_BLOCKS: usize = 10;
+
+/// The round that a run begins with.
 pub fn first_round(plan: &Plan) -> Round {
-    let mut cells = vec![Levels::new()];
-    for (name, factor) in &plan.factors {
+    Round { cells: first_cells(plan), blocks: first_blocks(plan) }
+}
+
+/// How many blocks a round begins with.
+pub fn first_blocks(plan: &Plan) -> usize {
+    match plan.precision {
+        Some(_) => plan.replicates.max(PRECISION_MIN_BLOCKS),
+        None => plan.replicates,
+    }
+}
+
+/// Every combination of the plan's levels; of the factors that are varied alone, one at a time.
+pub fn first_cells(plan: &Plan) -> Vec<Levels> {
+    let mut bases = vec![Levels::new()];
+    for (name, factor) in plan.factors.iter().filter(|(_, factor)| factor.alone) {
+        let Some((first, others)) = factor.levels.split_first() else { continue };
+        let changed = bases.first().cloned().unwrap_or_default();
+        for cell in &mut bases {
+            cell.insert(name.clone(), first.clone());
+        }
+        for level in others {
+            let mut cell = changed.clone();
+            cell.insert(name.clone(), level.clone());
+            bases.push(cell);
+        }
+    }
+    // The first stands for the base, which every variation is completed from.
+    let base = bases.first().cloned().unwrap_or_default();
+    let mut cells: Vec<Levels> =
+        bases.into_iter().map(|cell| base.clone().into_iter().chain(cell).collect()).collect();
+    for (name, factor) in plan.factors.iter().filter(|(_, factor)| !factor.alone) {
         cells = cells
             .iter()
             .flat_map(|cell| {
@@ -48,29 +82,55 @@ pub fn first_round(plan: &Plan) -> Round {
             })
             .collect();
     }
-    Round { cells }
+    cells
+}
+
+/// What one block over `cells` holds: each engine (by its place in the plan) at each cell that is
+/// a treatment of its own.
+pub fn treatments(plan: &Plan, cells: &[Levels]) -> Vec<(usize, Levels)> {
+    let mut treatments = Vec::new();
+    for (index, engine) in plan.engines.iter().enumerate() {
+        let mut seen = BTreeSet::new();
+        for cell in cells {
+            let levels = canonical_levels(plan, engine, cell);
+            if seen.insert(levels.clone()) {
+                treatments.push((index, levels));
+            }
+        }
+    }
+    treatments
+}
+
+/// How many trials `rounds` hold.
+pub fn planned(plan: &Plan, rounds: &[Round]) -> usize {
+    rounds.iter().map(|round| treatments(plan, &round.cells).len() * round.blocks).sum()
 }
 
 /// The trials of round `index` (from 0) in the order in which they run: in each block every engine
-/// once, in random order, and its cells in random order (a randomised complete block design).
+/// is started once for each combination of its deployment's levels, in random order, and goes
+/// through its treatments in random order (a randomised complete block design).
 pub fn trials(plan: &Plan, seed: u64, rounds: &[Round], index: usize) -> Vec<PlannedTrial> {
-    let engines = plan.engines.len();
-    let before: usize = rounds.iter().take(index).map(|round| round.cells.len()).sum();
-    let mut number = before * engines * plan.replicates;
     let Some(round) = rounds.get(index) else { return Vec::new() };
+    let before = rounds.get(..index).unwrap_or_default();
+    let mut number = planned(plan, before);
+    let blocks_before: usize = before.iter().map(|round| round.blocks).sum();
+    let mut starts: BTreeMap<(usize, Levels), Vec<Levels>> = BTreeMap::new();
+    for (engine, levels) in treatments(plan, &round.cells) {
+        let start = (engine, plan.deployment_levels(&levels));
+        starts.entry(start).or_default().push(levels);
+    }
     let mut trials = Vec::new();
-    for replicate in 1..=plan.replicates {
-        let block = index * plan.replicates + replicate;
+    for block in blocks_before + 1..=blocks_before + round.blocks {
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(derive_seed(seed, &[BLOCKS, block as u64]));
-        let mut order: Vec<usize> = (0..engines).collect();
+        let mut order: Vec<(&(usize, Levels), &Vec<Levels>)> = starts.iter().collect();
         order.shuffle(&mut random);
-        for engine in order {
-            let mut cells = round.cells.clone();
+        for ((engine, _), cells) in order {
+            let mut cells = cells.clone();
             cells.shuffle(&mut random);
             for levels in cells {
                 number += 1;
-                trials.push(PlannedTrial { number, block, engine, levels });
+                trials.push(PlannedTrial { number, block, engine: *engine, levels });
             }
         }
     }
@@ -136,10 +196,78 @@ mod tests {
         let first = first_round(&plan);
         let mut cell = first.cells[0].clone();
         cell.insert("days".to_owned(), Level::Number(120.0));
-        let rounds = [first, Round { cells: vec![cell] }];
+        let rounds = [first, Round { cells: vec![cell], blocks: plan.replicates }];
         let second = trials(&plan, 1, &rounds, 1);
         assert_eq!(second.len(), 2 * plan.replicates);
         assert_eq!(second[0].number, 24 * plan.replicates + 1);
         assert_eq!(second[0].block, plan.replicates + 1);
+    }
+
+    const FACTORS: &str = r#"
+        title = "t"
+        workload = "http"
+        engines = ["sqlite[analyze={analyze}]", "postgres:{release}[work_mem={memory},label=pg]"]
+        application = { start = ["app"] }
+        request = [{ path = "/{days}" }]
+        [factors]
+        release = { levels = [18, 14], alone = true }
+        memory = { levels = ["4MB", "16MB"], alone = true }
+        analyze = { levels = ["on", "off"], alone = true }
+        days = { levels = [7, 31], swept = "log" }
+    "#;
+
+    #[test]
+    fn factors_that_are_alone_vary_one_at_a_time_and_what_changes_nothing_is_measured_once() {
+        let plan = crate::plan::read(FACTORS, "factors.toml").unwrap();
+        let cells = first_cells(&plan);
+        // The base and three variations, each with two periods.
+        assert_eq!(cells.len(), 8);
+        let shown: Vec<String> = treatments(&plan, &cells)
+            .iter()
+            .map(|(engine, levels)| {
+                let levels: Vec<String> = levels.values().map(ToString::to_string).collect();
+                format!("{engine}: {}", levels.join(" "))
+            })
+            .collect();
+        // analyze days memory release
+        let expected = [
+            "0: on 7 4MB 18",
+            "0: on 31 4MB 18",
+            "0: off 7 4MB 18",
+            "0: off 31 4MB 18",
+            "1: on 7 4MB 18",
+            "1: on 31 4MB 18",
+            "1: on 7 16MB 18",
+            "1: on 31 16MB 18",
+            "1: on 7 4MB 14",
+            "1: on 31 4MB 14",
+        ];
+        let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
+        assert_eq!(shown, BTreeSet::from(expected));
+    }
+
+    #[test]
+    fn each_combination_of_deployment_levels_is_one_start_in_each_block() {
+        let plan = crate::plan::read(FACTORS, "factors.toml").unwrap();
+        let rounds = [first_round(&plan)];
+        let all = trials(&plan, 1, &rounds, 0);
+        assert_eq!(all.len(), 10 * plan.replicates);
+        for block in all.chunk_by(|a, b| a.block == b.block) {
+            let start = |t: &PlannedTrial| (t.engine, plan.deployment_levels(&t.levels));
+            let starts = block.chunk_by(|a, b| start(a) == start(b)).count();
+            let distinct: BTreeSet<_> = block.iter().map(start).collect();
+            assert_eq!((starts, distinct.len()), (5, 5));
+        }
+        let engine = plan.engine_at(1, &plan.base()).unwrap();
+        assert_eq!(engine.to_string(), "postgres:18[work_mem=4MB,label=pg]");
+        assert_eq!(engine.label(), "pg");
+    }
+
+    #[test]
+    fn a_precision_begins_with_ten_blocks() {
+        let mut plan = plan();
+        assert_eq!(first_blocks(&plan), 7);
+        plan.precision = Some(crate::plan::Percent(0.03));
+        assert_eq!(first_blocks(&plan), 10);
     }
 }

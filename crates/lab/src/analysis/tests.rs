@@ -88,7 +88,7 @@ fn a_planted_crossing_is_bracketed_and_bisection_closes_in_on_it() {
             break;
         }
         assert!(rounds.len() < 12, "bisection does not end");
-        rounds.push(Round { cells: next });
+        rounds.push(Round { cells: next, blocks: plan.replicates });
     }
     for sweep in analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()) {
         let [stats::crossing::Crossing::Bracketed { last, first, .. }] = sweep.crossings[..] else {

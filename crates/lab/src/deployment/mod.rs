@@ -12,10 +12,10 @@ use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::plan::{Data, Placeholders, Plan, expand};
+use crate::plan::{Placeholders, Plan, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
-use crate::run::RunOptions;
+use crate::run::{Dataset, Datasets, RunOptions};
 use crate::schedule::Levels;
 
 pub use error::DeployError;
@@ -24,8 +24,8 @@ pub use error::DeployError;
 pub struct Site<'a> {
     /// The resolved plan.
     pub plan: &'a Plan,
-    /// Digest of the data file, which names data folders of servers.
-    pub data_digest: &'a str,
+    /// The files that engines are filled from.
+    pub datasets: &'a Datasets,
     /// A folder for the run's copies of SQLite files.
     pub scratch: &'a Path,
     /// Where the application's output goes.
@@ -117,7 +117,7 @@ impl Site<'_> {
         let label = engine.label();
         self.progress.set_message(format!("starting {label}"));
         match &engine.source {
-            EngineSource::Sqlite => self.sqlite_copy(engine),
+            EngineSource::Sqlite => self.sqlite_copy(engine, levels),
             EngineSource::SqliteFile(path) => self.sqlite_file(engine, path),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
                 self.managed_postgres(engine, levels)
@@ -125,6 +125,21 @@ impl Site<'_> {
             EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url),
             _ => Err(DeployError::Unsupported { engine: label }),
         }
+    }
+
+    /// The SQLite file with the data at `levels`.
+    pub(crate) fn dataset(&self, levels: &Levels) -> Option<&Dataset> {
+        self.datasets.at(self.plan, levels)
+    }
+
+    /// Names what a server is filled with: the data, and the commands that fill it.
+    fn filling(&self, engine: &EngineSpec, levels: &Levels) -> Result<String, DeployError> {
+        let data = self.dataset(levels).map_or("", |data| data.digest.as_str());
+        let values = self.plan.placeholders(levels)?;
+        let design = engine.own("design").unwrap_or_default();
+        let commands = &self.plan.application.prepare;
+        let text = format!("{data} {design} {commands:?} {:?}", used(commands, &values));
+        Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes())))
     }
 
     /// Runs the plan's commands that fill the database at `url`.
@@ -151,7 +166,7 @@ impl Site<'_> {
         &self,
         words: &[String],
         engine: &EngineSpec,
-        _levels: &Levels,
+        levels: &Levels,
         purpose: &str,
         values: &Placeholders,
     ) -> Result<ApplicationOptions, DeployError> {
@@ -176,9 +191,9 @@ impl Site<'_> {
             name: format!("{purpose}-{}", file_name(&engine.label())),
             command: expanded,
             environment,
-            directory: None,
+            directory: self.plan.application.directory.clone(),
             log_directory: self.logs.to_owned(),
-            cpus: self.plan.server_cpus.clone(),
+            cpus: self.plan.server_cpus_at(levels)?,
         })
     }
 
@@ -201,8 +216,8 @@ impl Site<'_> {
         if let DatabaseUrl::Sqlite(path) = url {
             values.insert("path".to_owned(), path.display().to_string());
         }
-        if let Data::File(path) = &self.plan.data {
-            values.insert("data".to_owned(), path.display().to_string());
+        if let Some(data) = self.dataset(levels) {
+            values.insert("data".to_owned(), data.path.display().to_string());
         }
         let (host, port) = listen.rsplit_once(':').unwrap_or_default();
         for (name, value) in [
@@ -218,6 +233,15 @@ impl Site<'_> {
         }
         Ok(values)
     }
+}
+
+/// Those of `values` that stand in `commands`.
+fn used(commands: &[Vec<String>], values: &Placeholders) -> Placeholders {
+    let stands = |name: &str| {
+        let placeholder = format!("{{{name}}}");
+        commands.iter().flatten().any(|word| word.contains(&placeholder))
+    };
+    values.iter().filter(|(name, _)| stands(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
 }
 
 /// A label as a file name.

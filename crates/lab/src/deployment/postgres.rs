@@ -32,8 +32,8 @@ impl Site<'_> {
         levels: &Levels,
     ) -> Result<Database, DeployError> {
         let mut options = StartOptions::for_engine(engine)?;
-        options.data_digest = self.data_digest.to_owned();
-        options.cpus.clone_from(&self.plan.server_cpus);
+        options.data_digest = self.filling(engine, levels)?;
+        options.cpus = self.plan.server_cpus_at(levels)?;
         options.database = DATABASE.to_owned();
         let start = PostgresServer::start(self.locations, options, self.progress, self.interrupted);
         let server = self.runtime.block_on(start)?;
@@ -81,7 +81,12 @@ impl Site<'_> {
     ) -> Result<EngineRecord, DeployError> {
         let (version, mut settings) = self.runtime.block_on(async {
             let client = engine::postgres::connect(url).await?;
-            for statement in ["ANALYZE", "CHECKPOINT"] {
+            // Without statistics: rows of a system table, since nothing else takes them away.
+            let statistics = match engine.own("analyze") {
+                Some("off") => "DELETE FROM pg_statistic",
+                _ => "ANALYZE",
+            };
+            for statement in [statistics, "CHECKPOINT"] {
                 let done = client.batch_execute(statement).await;
                 done.map_err(|source| postgres_error(engine, source))?;
             }

@@ -5,22 +5,30 @@ use std::path::Path;
 use engine::{DatabaseUrl, EngineSource, EngineSpec};
 
 use super::{Database, DeployError, Site, file_name};
-use crate::plan::{Data, PlanError};
+use crate::plan::PlanError;
 use crate::record::EngineRecord;
+use crate::schedule::Levels;
 
 impl Site<'_> {
     /// A copy of the data made for this run, by SQLite's own backup, so that a write-ahead log
     /// beside the source is not forgotten.
-    pub(super) fn sqlite_copy(&self, engine: &EngineSpec) -> Result<Database, DeployError> {
-        let Data::File(source) = &self.plan.data else {
+    pub(super) fn sqlite_copy(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Database, DeployError> {
+        let Some(data) = self.dataset(levels) else {
             return Err(DeployError::Plan(PlanError::impossible(
                 "data",
                 "`sqlite` needs a data file to copy; name one, or write sqlite:PATH",
             )));
         };
-        let path = self.scratch.join(format!("{}.db", file_name(&engine.label())));
+        // One copy for each line of the plan and dataset; the line's settings are the
+        // connections' business.
+        let name = format!("{}-{}.db", file_name(&engine.label()), data.digest);
+        let path = self.scratch.join(name);
         if !path.exists() {
-            copy_database(source, &path)?;
+            copy_database(&data.path, &path)?;
         }
         self.sqlite_file(engine, &path)
     }
@@ -34,9 +42,11 @@ impl Site<'_> {
             .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
         let connection = engine::sqlite::open_existing(&path)?;
         if matches!(engine.source, EngineSource::Sqlite) {
-            connection
-                .execute_batch("ANALYZE")
-                .map_err(|source| DeployError::Sqlite { path: path.clone(), source })?;
+            let statistics = match engine.own("analyze") {
+                Some("off") => without_statistics(&connection),
+                _ => connection.execute_batch("ANALYZE"),
+            };
+            statistics.map_err(|source| DeployError::Sqlite { path: path.clone(), source })?;
         }
         let settings = engine.engine_settings();
         Ok(Database {
@@ -52,6 +62,14 @@ impl Site<'_> {
             out_of_sight: false,
         })
     }
+}
+
+/// Removes what ANALYZE has left: the planner guesses then.
+fn without_statistics(connection: &rusqlite::Connection) -> Result<(), rusqlite::Error> {
+    let mut tables =
+        connection.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'sqlite_stat[0-9]'")?;
+    let names = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    names.iter().try_for_each(|name| connection.execute_batch(&format!("DROP TABLE {name}")))
 }
 
 /// Copies under a temporary name, so that a copy that is cut off is never measured.

@@ -1,8 +1,27 @@
 //! `[application]`: the commands by which the laboratory knows the software under test.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+/// Placeholders of commands and environment, beside constants, factors, `{crossover}`, `{secret}`
+/// and `{path}`.
+pub(super) const PLACEHOLDERS: [&str; 13] = [
+    "data",
+    "database",
+    "database_url",
+    "design",
+    "engine",
+    "host",
+    "listen",
+    "password",
+    "port",
+    "settings",
+    "sqlalchemy_url",
+    "user",
+    "end",
+];
 
 /// The application under test: commands, each a list of words, with placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,12 +29,35 @@ use serde::{Deserialize, Serialize};
 pub struct Application {
     /// Run once per engine and data: they fill the engine's database. Not run for `sqlite`, which
     /// gets a copy of the data file, nor for an engine given by URL, which is never written to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<Vec<String>>,
+    /// Run before each turn of an engine, when its database is ready: to switch a remote
+    /// application over to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Vec<String>>,
+    /// Run after each turn of an engine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Vec<String>>,
+    /// The folder in which all these commands run; this program's where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<PathBuf>,
     /// The command that serves. A word that is just `{settings}` becomes `--set key=value` for each
     /// setting of an engine that the application, not a server, has to apply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<String>,
     /// Its environment, beside that of this program.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// A path that answers 200 once the application is ready; empty: `/`.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub ready: String,
+}
+
+impl Application {
+    /// Every text in which a placeholder may stand.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        let commands = self.prepare.iter().chain(&self.before).chain(&self.after);
+        let words = commands.flatten().chain(&self.start).chain(self.environment.values());
+        words.chain([&self.ready]).map(String::as_str)
+    }
 }

@@ -81,9 +81,17 @@ pub struct Factor {
     pub swept: Option<Scale>,
     /// Whether levels are added inside a bracket to narrow a crossing.
     pub bisect: bool,
+    /// Varied by itself: each of its further levels is measured with every other such factor at
+    /// its first level, not in all combinations.
+    pub alone: bool,
 }
 
 impl Factor {
+    /// Levels without labels, not swept.
+    pub fn new(levels: Vec<Level>) -> Self {
+        Self { levels, labels: Vec::new(), swept: None, bisect: false, alone: false }
+    }
+
     /// What the level `value` is called.
     pub fn label(&self, value: &Level) -> Option<&str> {
         let index = self.levels.iter().position(|level| level == value)?;
@@ -96,7 +104,7 @@ impl Factor {
 #[serde(
     untagged,
     expecting = "a factor is a list of levels, or { levels = [...], swept = \"log\" or \"linear\", \
-                 bisect = true or false, labels = [...] }"
+                 bisect = true, alone = true, labels = [...] }"
 )]
 enum Written {
     List(Vec<Level>),
@@ -111,18 +119,23 @@ struct Table {
     labels: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     swept: Option<Scale>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_false")]
     bisect: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    alone: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl From<Written> for Factor {
     fn from(written: Written) -> Self {
         match written {
-            Written::List(levels) => {
-                Self { levels, labels: Vec::new(), swept: None, bisect: false }
-            }
-            Written::Table(Table { levels, labels, swept, bisect }) => {
-                Self { levels, labels, swept, bisect }
+            Written::List(levels) => Self::new(levels),
+            Written::Table(Table { levels, labels, swept, bisect, alone }) => {
+                Self { levels, labels, swept, bisect, alone }
             }
         }
     }
@@ -130,11 +143,11 @@ impl From<Written> for Factor {
 
 impl From<Factor> for Written {
     fn from(factor: Factor) -> Self {
-        let Factor { levels, labels, swept, bisect } = factor;
-        if labels.is_empty() && swept.is_none() && !bisect {
+        let Factor { levels, labels, swept, bisect, alone } = factor;
+        if labels.is_empty() && swept.is_none() && !bisect && !alone {
             Self::List(levels)
         } else {
-            Self::Table(Table { levels, labels, swept, bisect })
+            Self::Table(Table { levels, labels, swept, bisect, alone })
         }
     }
 }

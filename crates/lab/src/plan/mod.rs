@@ -4,11 +4,13 @@
 mod application;
 mod data;
 mod duration;
+mod effect;
 mod factor;
 mod load;
 mod parse;
 mod period;
 mod placeholder;
+mod quantity;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -24,11 +26,13 @@ use crate::workload::Operation;
 pub use application::Application;
 pub use data::Data;
 pub use duration::Seconds;
+pub use effect::canonical_levels;
 pub use factor::{Factor, Level, Scale};
 pub use load::{ConnectionUse, Load, LoadModel, Trial};
 pub use parse::read;
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
+pub use quantity::{Bound, Bytes, Percent};
 pub use request::{AnswerCheck, Request};
 
 /// What is wrong with a plan, where, and how to put it right.
@@ -76,24 +80,35 @@ pub struct Plan {
     pub workload: WorkloadKind,
     /// The engines, the first being the one that the others are compared with.
     pub engines: Vec<EngineSpec>,
-    /// A SQLite file that is copied into every engine, or `present`.
+    /// A SQLite file that is copied into every engine, a command that makes it, or `present`.
     #[serde(default = "Data::present")]
     pub data: Data,
-    /// The number of blocks.
+    /// The number of blocks, where no precision is asked for.
     #[serde(default = "seven")]
     pub replicates: usize,
+    /// Blocks are added, from ten on, until the half-width of every interval (of each mean and of
+    /// each ratio) is at most this share of its value. Whatever the values show: to stop on a
+    /// verdict would make false ones likelier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Percent>,
     /// Starts every random choice; chosen and recorded where the plan has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// No further round of bisection starts after this time.
+    /// No block beyond the fifth and no round of bisection begins that would end after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Seconds>,
+    /// What becomes of the run when an engine ends in the middle of a trial.
+    #[serde(default, skip_serializing_if = "OnError::is_default")]
+    pub on_error: OnError,
     /// What the report says of the conditions in its first line, beside what was measured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conditions: String,
     /// Processors of the whole server side, as `0` or `0,1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpus: Option<Vec<usize>>,
+    /// Memory of the whole server side, page cache included, as `1GiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_memory: Option<Bytes>,
     /// Processors of the measuring client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cpus: Option<Vec<usize>>,
@@ -109,6 +124,9 @@ pub struct Plan {
     /// The factors; every name is a placeholder too. `clients` is the number of clients.
     #[serde(default)]
     pub factors: BTreeMap<String, Factor>,
+    /// Bounds that every treatment must keep to, by response; exit code 99 if one does not.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub thresholds: BTreeMap<Response, Bound>,
     /// The application that is started for each engine; the commands that fill a database.
     #[serde(default)]
     pub application: Application,
@@ -119,6 +137,37 @@ pub struct Plan {
 
 fn seven() -> usize {
     7
+}
+
+/// A response that a threshold can be set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Response {
+    /// Mean response time of a treatment, ms.
+    ResponseTimeMsMean,
+    /// Right answers per second, mean over blocks.
+    RequestsPerSecond,
+    /// CPU time of the server side per request, seconds, mean over blocks.
+    CpuSecondsPerRequest,
+    /// Failed requests of a treatment.
+    Failures,
+}
+
+/// What becomes of a run when an engine ends in the middle of a trial. The trial is void.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    /// The engine is started again and the run goes on.
+    #[default]
+    Continue,
+    /// The run stops; it can be resumed.
+    Stop,
+}
+
+impl OnError {
+    fn is_default(&self) -> bool {
+        *self == Self::Continue
+    }
 }
 
 /// What an experiment does to its engines.
@@ -134,6 +183,13 @@ impl WorkloadKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
+        }
+    }
+
+    /// The key of a plan under which the operations stand.
+    pub(crate) fn operations_key(self) -> &'static str {
+        match self {
+            Self::Http => "request",
         }
     }
 }
@@ -157,8 +213,31 @@ impl Plan {
         self.constants.get("start").map(String::as_str)
     }
 
+    /// The first key, in the plan's order, that `other` has otherwise: `trial.time`.
+    pub(crate) fn first_difference(&self, other: &Self) -> Result<Option<String>, PlanError> {
+        fn table(plan: &Plan) -> Result<toml::Value, PlanError> {
+            toml::Value::try_from(plan)
+                .map_err(|error| PlanError::impossible("plan", error.to_string()))
+        }
+        Ok(difference(&table(self)?, &table(other)?))
+    }
+
     /// The plan as TOML, in a form that [`read`] accepts again.
     pub fn to_toml(&self) -> Result<String, PlanError> {
         toml::to_string(self).map_err(|error| PlanError::impossible("plan", error.to_string()))
     }
+}
+
+/// Where two values differ; a list differs as a whole.
+fn difference(one: &toml::Value, other: &toml::Value) -> Option<String> {
+    let (toml::Value::Table(one), toml::Value::Table(other)) = (one, other) else {
+        return (one != other).then(String::new);
+    };
+    one.keys().chain(other.keys()).find_map(|key| match (one.get(key), other.get(key)) {
+        (Some(a), Some(b)) => {
+            let inside = difference(a, b)?;
+            Some(if inside.is_empty() { key.clone() } else { format!("{key}.{inside}") })
+        }
+        _ => Some(key.clone()),
+    })
 }

@@ -1,5 +1,6 @@
 //! From TOML text to a checked, resolved plan; mistakes are named with line and column.
 
+use super::placeholder::names_in;
 use super::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of};
 
 /// Reads a plan. `name` is the file's name for messages.
@@ -59,6 +60,7 @@ impl Plan {
             ));
         }
         if let Data::File(path) = &self.data
+            && names_in(&path.display().to_string()).next().is_none()
             && !path.is_file()
         {
             let message = format!("there is no file {}; name a SQLite file", path.display());
@@ -76,6 +78,7 @@ impl Plan {
             }
         }
         self.resolve_factors()?;
+        self.check_placeholders()?;
         Ok(self)
     }
 
@@ -155,6 +158,9 @@ fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
     }
     if !factor.labels.is_empty() && factor.labels.len() != factor.levels.len() {
         return impossible("has not as many labels as levels".to_owned());
+    }
+    if factor.alone && factor.swept.is_some() {
+        return impossible("cannot be both swept and alone".to_owned());
     }
     if factor.bisect && factor.swept.is_none() {
         return impossible("bisect needs swept = \"log\" or \"linear\"".to_owned());

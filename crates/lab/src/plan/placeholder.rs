@@ -51,6 +51,11 @@ pub fn expand(text: &str, key: &str, values: &Placeholders) -> Result<String, Pl
     Ok(result)
 }
 
+/// The names of all placeholders in `text`, as [`expand`] sees them.
+pub(super) fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('{').filter_map(|(position, _)| name_in_braces(text.get(position..)?))
+}
+
 fn name_in_braces(text: &str) -> Option<&str> {
     let name = text.strip_prefix('{')?.split_once('}')?.0;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';

@@ -64,6 +64,19 @@ pub enum RunError {
         /// Length and hash of the body expected.
         expected: String,
     },
+    /// An engine or its application ended during a trial, and the plan says to stop then.
+    #[error("{engine} ended in the middle of a trial: {why}; go on with --resume {run}")]
+    EngineEnded {
+        /// Label.
+        engine: String,
+        /// The run.
+        run: String,
+        /// What was seen.
+        why: String,
+    },
+    /// The memory of the server side cannot be limited.
+    #[error(transparent)]
+    Memory(#[from] crate::resource::MemoryLimitError),
     /// Files.
     #[error("{path}: {source}")]
     Io {

@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::trial::{Bench, load_options, measure, void};
-use super::{Finished, RunError, RunOptions, program};
+use super::{Datasets, Finished, RunError, RunOptions, file};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, Mode};
-use crate::plan::Level;
+use crate::plan::{Level, OnError};
 use crate::prewarm;
 use crate::record::{CapturedPlan, Trial};
+use crate::resource::MemoryGroup;
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Subject};
 
@@ -28,16 +29,26 @@ const WARM_DIFFERENCE: f64 = 0.05;
 pub(super) struct Setting<'a> {
     options: &'a RunOptions<'a>,
     scratch: &'a Path,
+    datasets: &'a Datasets,
     program: PathBuf,
     secret: String,
 }
 
 impl<'a> Setting<'a> {
-    pub(super) fn new(options: &'a RunOptions<'a>, scratch: &'a Path) -> Result<Self, RunError> {
+    pub(super) fn new(
+        options: &'a RunOptions<'a>,
+        scratch: &'a Path,
+        datasets: &'a Datasets,
+    ) -> Result<Self, RunError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
         let secret = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { options, scratch, program: program()?, secret })
+        Ok(Self { options, scratch, datasets, program: file::program()?, secret })
+    }
+
+    /// Tells the progress bar how many trials there are to be.
+    pub(super) fn show_planned(&self, finished: &Finished) {
+        self.options.progress.set_length(finished.planned() as u64);
     }
 
     fn check_interrupted(&self, run: &str) -> Result<(), RunError> {
@@ -48,47 +59,46 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Runs the trials of round `index` that are not recorded yet.
-pub(super) fn carry_out(
+/// Runs the trials of one block that are not recorded yet; how many there were.
+pub(super) fn carry_out_block(
     finished: &mut Finished,
     index: usize,
+    block: usize,
     setting: &Setting<'_>,
-) -> Result<(), RunError> {
-    let all = schedule::trials(&finished.plan, finished.run.seed, &finished.run.rounds, index);
+) -> Result<usize, RunError> {
+    let plan = finished.plan.clone();
+    let mut open = schedule::trials(&plan, finished.run.seed, &finished.run.rounds, index);
     let recorded: BTreeSet<usize> = finished.trials.iter().map(|trial| trial.number).collect();
-    for turn in all.chunk_by(|a, b| a.block == b.block && a.engine == b.engine) {
-        let open: Vec<&PlannedTrial> =
-            turn.iter().filter(|planned| !recorded.contains(&planned.number)).collect();
+    open.retain(|planned| planned.block == block && !recorded.contains(&planned.number));
+    let start = |one: &PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
+    for turn in open.chunk_by(|a, b| start(a) == start(b)) {
         setting.options.progress.set_position(finished.trials.len() as u64);
-        if let Some(first) = open.first() {
-            let engine = first.engine;
-            take_turn(finished, engine, &open, setting).map_err(|error| {
-                // Whatever broke first when the user asked to stop, stopping was the reason.
-                match setting.check_interrupted(&finished.run.id) {
-                    Err(interrupted) => interrupted,
-                    Ok(()) => error,
-                }
-            })?;
-        }
+        take_turn(finished, turn, setting).map_err(|error| {
+            // Whatever broke first when the user asked to stop, stopping was the reason.
+            match setting.check_interrupted(&finished.run.id) {
+                Err(interrupted) => interrupted,
+                Ok(()) => error,
+            }
+        })?;
     }
-    Ok(())
+    Ok(open.len())
 }
 
-/// One engine's turn in a block.
+/// One engine's turn in a block, at one set of its deployment's levels.
 fn take_turn(
     finished: &mut Finished,
-    engine: usize,
-    planned: &[&PlannedTrial],
+    planned: &[PlannedTrial],
     setting: &Setting<'_>,
 ) -> Result<(), RunError> {
+    let Some(first) = planned.first() else { return Ok(()) };
     let plan = finished.plan.clone();
-    let Some(spec) = plan.engines.get(engine) else { return Ok(()) };
+    let levels = plan.deployment_levels(&first.levels);
+    let spec = plan.engine_at(first.engine, &levels)?;
     let logs = finished.folder.path().join("logs");
     std::fs::create_dir_all(&logs).map_err(|source| RunError::Io { path: logs.clone(), source })?;
-    let data_digest = finished.run.data_digest.clone();
     let site = Site {
         plan: &plan,
-        data_digest: &data_digest,
+        datasets: setting.datasets,
         scratch: setting.scratch,
         logs: &logs,
         secret: &setting.secret,
@@ -99,37 +109,65 @@ fn take_turn(
         interrupted: setting.options.interrupted,
     };
     let workload = workload::of(&plan);
-    let levels = Levels::new();
-    let mut subject = workload.deploy(&site, spec, &levels)?;
     let name = spec.label();
-    finished.run.engines.insert(name.clone(), subject.engine().clone());
-    setting.options.progress.set_message(format!("warming {name}"));
-    warm(finished, planned, subject.as_mut(), setting)?;
-    finished.folder.write_run(&finished.run)?;
+    let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
+    let group = group.transpose()?;
+    let ready = |finished: &mut Finished| {
+        let mut subject = {
+            // What is started and read meanwhile belongs to the group.
+            let _inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
+            let subject = workload.deploy(&site, &spec, &levels)?;
+            setting.options.progress.set_message(format!("warming {name}"));
+            read_data(subject.data_paths(), group.is_some(), setting)?;
+            subject
+        };
+        let record = subject.engine().clone();
+        finished.run.engines.insert(plan.start_name(&name, &levels), record);
+        warm(finished, planned, subject.as_mut())?;
+        finished.folder.write_run(&finished.run)?;
+        Ok::<_, RunError>(subject)
+    };
+    let mut subject = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
-        let bench = Bench { finished, engine: &name, options: setting.options };
+        let bench =
+            Bench { finished, engine: &name, group: group.as_ref(), options: setting.options };
         let measured = measure(&bench, subject.as_mut(), trial)?;
-        let mut measured = match subject.check_alive() {
-            Ok(()) => measured,
-            Err(error) => {
-                setting.options.progress.set_message(format!("{name} died; starting it again"));
-                subject.retire()?;
-                subject = workload.deploy(&site, spec, &levels)?;
-                warm(finished, planned, subject.as_mut(), setting)?;
-                void(measured, error.to_string())
-            }
+        let ended = subject.check_alive().err().map(|error| error.to_string());
+        let measured = match &ended {
+            None => measured,
+            Some(why) => void(measured, why.clone()),
         };
-        note_plan_texts(finished, &mut measured)?;
-        finished.folder.write_trial(&measured)?;
-        finished.trials.push(measured);
+        note(finished, measured)?;
         setting.options.progress.set_position(finished.trials.len() as u64);
+        if let Some(why) = ended {
+            if plan.on_error == OnError::Stop {
+                let run = finished.run.id.clone();
+                return Err(RunError::EngineEnded { engine: name, run, why });
+            }
+            setting.options.progress.set_message(format!("{name} ended; starting it again"));
+            subject.retire()?;
+            subject = ready(finished)?;
+        }
     }
     subject.retire()
 }
 
-/// A plan's text is kept once, in run.json, however many trials saw it.
-fn note_plan_texts(finished: &mut Finished, trial: &mut Trial) -> Result<(), RunError> {
+/// Reads the data into the page cache; `charged` anew, where a group has to pay for it.
+fn read_data(paths: &[PathBuf], charged: bool, setting: &Setting<'_>) -> Result<(), RunError> {
+    let interrupted = setting.options.interrupted;
+    for path in paths {
+        if charged {
+            prewarm::evict(path, interrupted)?;
+        }
+        prewarm::prewarm(path, interrupted)?;
+        prewarm::settle(path, SETTLE_AT_MOST, interrupted)?;
+    }
+    Ok(())
+}
+
+/// Writes a trial. A plan's text is kept once, in run.json, however many trials saw it.
+fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
     let known = finished.run.plans.len();
     for one in &mut trial.plans {
         if let CapturedPlan::Observed { hash, text } = &mut one.plan {
@@ -140,22 +178,18 @@ fn note_plan_texts(finished: &mut Finished, trial: &mut Trial) -> Result<(), Run
     if finished.run.plans.len() > known {
         finished.folder.write_run(&finished.run)?;
     }
+    finished.folder.write_trial(&trial)?;
+    finished.trials.push(trial);
     Ok(())
 }
 
-/// Reads the data into the page cache, does every distinct operation once and compares the
-/// answers, then offers load at the lowest swept level until two windows agree.
+/// Does every distinct operation once and compares the answers, then offers load at the lowest
+/// swept level until two windows agree.
 fn warm(
     finished: &mut Finished,
-    planned: &[&PlannedTrial],
+    planned: &[PlannedTrial],
     subject: &mut dyn Subject,
-    setting: &Setting<'_>,
 ) -> Result<(), RunError> {
-    let interrupted = setting.options.interrupted;
-    for path in subject.data_paths() {
-        prewarm::prewarm(path, interrupted)?;
-        prewarm::settle(path, SETTLE_AT_MOST, interrupted)?;
-    }
     let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
     subject.check_answers(&cells, &mut finished.run.answers)?;
     warm_until_steady(finished, planned, subject)
@@ -163,7 +197,7 @@ fn warm(
 
 fn warm_until_steady(
     finished: &Finished,
-    planned: &[&PlannedTrial],
+    planned: &[PlannedTrial],
     subject: &mut dyn Subject,
 ) -> Result<(), RunError> {
     let plan = &finished.plan;

@@ -11,9 +11,9 @@ use crate::plan::{self, Plan};
 use crate::record::{
     RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram, write_observations,
 };
-use crate::resource::MachineCounters;
+use crate::resource::{MachineCounters, MemoryGroup};
 use crate::schedule::{Levels, PlannedTrial, trial_seed};
-use crate::workload::{Operation, Subject};
+use crate::workload::{Counters, Operation, Subject};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.
@@ -26,6 +26,8 @@ const OPERATION_TIMEOUT: Duration = Duration::from_secs(300);
 pub(super) struct Bench<'a> {
     pub finished: &'a Finished,
     pub engine: &'a str,
+    /// Where the server side's memory is limited.
+    pub group: Option<&'a MemoryGroup>,
     pub options: &'a RunOptions<'a>,
 }
 
@@ -40,18 +42,18 @@ pub(super) fn measure(
     let load = load_options(plan, &planned.levels, seed);
     bench.options.progress.set_message(describe_trial(bench, planned));
 
-    let counted_before = subject.counters();
+    let counted_before = counters(bench, subject);
     let before = subject.side().and_then(|side| side.snapshot().ok());
     let machine_before = MachineCounters::read().ok();
     let started = Timestamp::now();
     let sample = subject.load(&planned.levels, &load)?;
     let machine = MachineCounters::read().ok().zip(machine_before);
     let after = subject.side().and_then(|side| side.snapshot().ok());
-    let counted = subject.counters();
+    let counted = counters(bench, subject);
 
     let folder = &bench.finished.folder;
     write_observations(&folder.observations_path(planned.number), &sample.observations)?;
-    let times = ResponseTimes::of(&sample.observations)?;
+    let times = ResponseTimes::of(sample.observations.iter())?;
     write_histogram(&folder.histogram_path(planned.number), &times)?;
     let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
     trial.response_time_ms_percentiles = times.percentiles_ms();
@@ -72,6 +74,13 @@ pub(super) fn measure(
         note_machine(&mut trial, after.since(&before), bench.finished.run.environment.cpus as f64);
     }
     Ok(trial)
+}
+
+/// What the engine and the memory's group have counted so far.
+fn counters(bench: &Bench<'_>, subject: &mut dyn Subject) -> Counters {
+    let mut counters = subject.counters();
+    counters.extend(bench.group.map(MemoryGroup::counters).unwrap_or_default());
+    counters
 }
 
 /// What the rest of the machine did meanwhile.
@@ -99,6 +108,7 @@ pub(super) fn load_options(plan: &Plan, levels: &Levels, seed: u64) -> LoadOptio
             plan::ConnectionUse::PerClient => ConnectionUse::PerClient,
             plan::ConnectionUse::PerRequest => ConnectionUse::PerRequest,
         },
+        think_time: Duration::ZERO,
         seed,
         timeout: OPERATION_TIMEOUT,
         client_cpus: plan.client_cpus.clone(),
@@ -121,21 +131,15 @@ fn summarise(
     started: Timestamp,
     sample: &TrialSample,
 ) -> Trial {
-    let means = sample.mean_response_time_ns_by_request(operations.len());
-    let count = |index: usize| {
-        let of_request = |one: &&crate::load::Observation| usize::from(one.request) == index;
-        sample.observations.iter().filter(of_request).count() as u64
-    };
     let by_request: Vec<RequestSummary> = operations
         .iter()
-        .enumerate()
-        .map(|(index, operation)| RequestSummary {
+        .zip(&sample.operations)
+        .map(|(operation, totals)| RequestSummary {
             name: operation.name.clone(),
-            requests: count(index),
-            response_time_ms_mean: means.get(index).copied().flatten().map(|ns| ns / 1e6),
+            requests: totals.count,
+            response_time_ms_mean: totals.mean_response_time_ns().map(|ns| ns / 1e6),
         })
         .collect();
-    let first_failure = sample.observations.iter().find(|one| one.outcome.is_failure());
     let mean = weighted_mean(operations, &by_request);
     Trial {
         number: planned.number,
@@ -149,14 +153,14 @@ fn summarise(
         started,
         wall_seconds: sample.wall_time.as_secs_f64(),
         requests: sample.observations.len() as u64,
-        failures: sample.failures() as u64,
-        first_failure: first_failure.map(|one| {
-            let operation = operations.get(usize::from(one.request));
+        failures: sample.failures(),
+        first_failure: sample.first_failure.map(|(index, outcome)| {
+            let operation = operations.get(usize::from(index));
             let name = operation.map(|operation| operation.name.as_str()).unwrap_or_default();
-            format!("{name}: {}", describe(one.outcome))
+            format!("{name}: {}", describe(outcome))
         }),
         response_time_ms_mean: mean,
-        requests_per_second: sample.requests_per_second(),
+        requests_per_second: sample.requests_per_second,
         cpu_seconds_per_request: None,
         cores_used: None,
         client_cores_used: sample.client_cpu_seconds / sample.wall_time.as_secs_f64(),
@@ -171,8 +175,8 @@ fn summarise(
         swapped_bytes: None,
         cpu_pressure_fraction: None,
         memory_pressure_fraction: None,
-        offered_per_second: None,
-        saturated: false,
+        offered_per_second: sample.offered_per_second,
+        saturated: sample.saturated,
     }
 }
 

@@ -38,6 +38,9 @@ pub(crate) trait Workload {
     /// The mix, in the order of the plan.
     fn operations(&self) -> Vec<Operation>;
 
+    /// Every text of the mix in which a placeholder may stand.
+    fn texts(&self) -> Vec<String>;
+
     /// Refuses an engine that cannot be had or set as asked for, before anything is measured or
     /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError>;

@@ -58,13 +58,12 @@ pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
         labels: Vec::new(),
         swept: days.as_ref().and_then(|days| days.swept).or(Some(Scale::Log)),
         bisect: !filling.no_bisection && !filling.article_mode,
+        alone: false,
     };
     plan.factors.insert("days".to_owned(), days);
     if !filling.clients.is_empty() {
         let levels = filling.clients.iter().map(|clients| Level::Number((*clients).into()));
-        let clients =
-            Factor { levels: levels.collect(), labels: Vec::new(), swept: None, bisect: false };
-        plan.factors.insert("clients".to_owned(), clients);
+        plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
     }
     if let Some(time) = filling.time {
         plan.trial = Trial::Steady { time };

@@ -13,7 +13,7 @@ use engine::EngineSpec;
 use super::{Answers, Operation, Subject, Workload};
 use crate::deployment::{self, Database, Site};
 use crate::http::{HttpError, Target};
-use crate::load::{LoadOptions, TrialSample, run_closed};
+use crate::load::{self, LoadOptions, TrialSample};
 use crate::plan::Plan;
 use crate::process::Application;
 use crate::record::EngineRecord;
@@ -41,6 +41,14 @@ impl Workload for Http<'_> {
     fn operations(&self) -> Vec<Operation> {
         let requests = self.plan.requests.iter();
         requests.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let requests = self.plan.requests.iter();
+        requests
+            .flat_map(|one| [&one.path].into_iter().chain(one.headers.values()))
+            .cloned()
+            .collect()
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
@@ -114,7 +122,7 @@ impl Subject for HttpSubject<'_> {
         }
         let weights: Vec<u32> = self.site.plan.requests.iter().map(|one| one.weight).collect();
         let interrupted = self.site.interrupted;
-        Ok(run_closed(&self.target, &prepared, &weights, &expected, options, interrupted)?)
+        Ok(load::run(&self.target, &prepared, &weights, &expected, options, interrupted)?)
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {

@@ -1,0 +1,203 @@
+//! Which factor changes what: a factor acts where its `{placeholder}` stands, or by its name.
+//! From that follow the starts of an engine, and the treatments that are one and the same.
+
+use std::collections::BTreeSet;
+
+use engine::EngineSpec;
+
+use super::placeholder::names_in;
+use super::{Bytes, Level, Plan, PlanError, expand};
+use crate::resource::available_cpus;
+use crate::schedule::Levels;
+
+/// Factors that act on the load by their name.
+const LOAD_FACTORS: [&str; 3] = ["clients", "rate", "think_time"];
+/// Factors that act on the processes of the server side by their name.
+const SERVER_FACTORS: [&str; 2] = ["server_cpus", "server_memory"];
+
+/// The cell at which `engine` is measured for `cell`: factors that have no effect on this engine
+/// stand at their first level. Two cells with the same canonical levels are one treatment.
+pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Levels {
+    let mut acting = plan.names_everywhere();
+    acting.extend(names_of_engine(engine));
+    let canonical = cell.iter().map(|(name, level)| {
+        let first = plan.factors.get(name).and_then(|factor| factor.levels.first());
+        let level = if acting.contains(name) { level } else { first.unwrap_or(level) };
+        (name.clone(), level.clone())
+    });
+    canonical.collect()
+}
+
+impl Plan {
+    /// The levels of the factors for which an engine is started anew.
+    pub(crate) fn deployment_levels(&self, cell: &Levels) -> Levels {
+        let names = self.deployment_names();
+        let levels = cell.iter().filter(|(name, _)| names.contains(*name));
+        levels.map(|(name, level)| (name.clone(), level.clone())).collect()
+    }
+
+    /// Engine number `index` with its placeholders filled in, under the label of its line.
+    ///
+    /// # Errors
+    /// An unknown placeholder, or a text that is no engine when it is filled in.
+    pub(crate) fn engine_at(&self, index: usize, levels: &Levels) -> Result<EngineSpec, PlanError> {
+        let Some(template) = self.engines.get(index) else {
+            return Err(PlanError::impossible("engines", format!("has no engine {index}")));
+        };
+        let values = self.placeholders(levels)?;
+        let filled = template
+            .map_texts(|text| expand(text, "engines", &values).map_err(|error| error.to_string()));
+        let mut engine = filled.map_err(|message| {
+            let message = message.strip_prefix("plan, engines: ").unwrap_or(&message).to_owned();
+            PlanError::impossible("engines", message)
+        })?;
+        // A label is a name of the line: the same at every level.
+        engine
+            .settings
+            .set("label", &template.label())
+            .map_err(|message| PlanError::impossible("engines", message))?;
+        Ok(engine)
+    }
+
+    /// The processors of the server side at `levels`: of the factor, else of the plan.
+    ///
+    /// # Errors
+    /// A level that is neither a list nor a number of processors.
+    pub(crate) fn server_cpus_at(&self, levels: &Levels) -> Result<Option<Vec<usize>>, PlanError> {
+        let Some(level) = levels.get("server_cpus") else { return Ok(self.server_cpus.clone()) };
+        let wrong = |reason: &str| {
+            let message =
+                format!("`{level}` {reason}; write a number such as 1 or a list as \"0,1\"");
+            PlanError::impossible("factors.server_cpus", message)
+        };
+        match level {
+            Level::Number(count) => {
+                let available = available_cpus();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "checked"
+                )]
+                let wanted = *count as usize;
+                if count.fract() != 0.0 || wanted == 0 || wanted > available.len() {
+                    return Err(wrong(&format!("is no number from 1 to {}", available.len())));
+                }
+                Ok(available.get(..wanted).map(<[usize]>::to_vec))
+            }
+            Level::Text(list) => {
+                let cpus: Result<Vec<usize>, _> =
+                    list.split(',').map(|cpu| cpu.trim().parse()).collect();
+                cpus.map(Some).map_err(|_| wrong("is no list of processors"))
+            }
+        }
+    }
+
+    /// The memory of the server side at `levels`: of the factor, else of the plan.
+    ///
+    /// # Errors
+    /// A level that is no size.
+    pub(crate) fn server_memory_at(&self, levels: &Levels) -> Result<Option<Bytes>, PlanError> {
+        match levels.get("server_memory") {
+            None => Ok(self.server_memory),
+            Some(Level::Text(text)) if text == "all" => Ok(None),
+            Some(level) => level.to_string().parse().map(Some).map_err(|message: String| {
+                let message = format!("{message}, or all for no limit");
+                PlanError::impossible("factors.server_memory", message)
+            }),
+        }
+    }
+
+    /// What run.json calls an engine's start: the label of its line, and those levels of the
+    /// deployment that are not the plan's first ones.
+    pub(crate) fn start_name(&self, label: &str, levels: &Levels) -> String {
+        let base = self.base();
+        let changed = levels.iter().filter(|(name, level)| base.get(*name) != Some(level));
+        let changed: Vec<String> = changed.map(|(name, level)| format!("{name}={level}")).collect();
+        if changed.is_empty() {
+            label.to_owned()
+        } else {
+            format!("{label} ({})", changed.join(", "))
+        }
+    }
+
+    /// Names that act on every engine.
+    fn names_everywhere(&self) -> BTreeSet<String> {
+        let mut names = self.names_of_deployment();
+        for text in crate::workload::of(self).texts() {
+            names.extend(self.names_with_parts(&text));
+        }
+        names.extend(LOAD_FACTORS.map(str::to_owned));
+        names
+    }
+
+    /// Names that act on the start of every engine.
+    fn names_of_deployment(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = SERVER_FACTORS.map(str::to_owned).into();
+        for text in self.data.texts().chain(self.application.texts()) {
+            names.extend(self.names_with_parts(text));
+        }
+        names
+    }
+
+    /// Names for which some engine is started anew.
+    fn deployment_names(&self) -> BTreeSet<String> {
+        let mut names = self.names_of_deployment();
+        names.extend(self.engines.iter().flat_map(names_of_engine));
+        names
+    }
+
+    /// The names in `text`; `{end}` is made of `{start}` and `{days}`.
+    fn names_with_parts(&self, text: &str) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = names_in(text).map(str::to_owned).collect();
+        if names.contains("end") {
+            names.extend(["start", "days"].map(str::to_owned));
+        }
+        names
+    }
+
+    /// Refuses factors that change nothing, and placeholders that nothing fills in.
+    pub(super) fn check_placeholders(&self) -> Result<(), PlanError> {
+        let mut acting = self.names_everywhere();
+        acting.extend(self.deployment_names());
+        if let Some(name) = self.factors.keys().find(|name| !acting.contains(*name)) {
+            let message = format!(
+                "changes nothing: no {{{name}}} stands in an engine, command, request or statement"
+            );
+            return Err(PlanError::impossible(&format!("factors.{name}"), message));
+        }
+        let first = self.base();
+        let mut values = self.placeholders(&first)?;
+        for index in 0..self.engines.len() {
+            self.engine_at(index, &first)?;
+        }
+        for name in ["secret", "crossover"] {
+            values.insert(name.to_owned(), String::new());
+        }
+        for text in crate::workload::of(self).texts() {
+            expand(&text, self.workload.operations_key(), &values)?;
+        }
+        values.insert("path".to_owned(), String::new());
+        for text in self.data.texts() {
+            expand(text, "data", &values)?;
+        }
+        for name in super::application::PLACEHOLDERS {
+            values.insert(name.to_owned(), String::new());
+        }
+        for text in self.application.texts() {
+            expand(text, "application", &values)?;
+        }
+        Ok(())
+    }
+
+    /// The first level of every factor.
+    pub(crate) fn base(&self) -> Levels {
+        let firsts = self.factors.iter();
+        firsts
+            .filter_map(|(name, factor)| Some((name.clone(), factor.levels.first()?.clone())))
+            .collect()
+    }
+}
+
+fn names_of_engine(engine: &EngineSpec) -> Vec<String> {
+    names_in(&engine.to_string()).map(str::to_owned).collect()
+}

@@ -1,0 +1,239 @@
+//! Whole answers, and how two engines' answers to one statement are held against each other.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use super::value::Value;
+use crate::plan::Comparison;
+
+/// What one statement returned. Of a statement that returns nothing, `affected` counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Table {
+    /// Names of the columns; engines may call the same expression differently.
+    pub columns: Vec<String>,
+    /// The rows in their order.
+    pub rows: Vec<Vec<Value>>,
+    /// Rows that were changed.
+    pub affected: u64,
+}
+
+impl Table {
+    fn count(&self) -> usize {
+        if self.columns.is_empty() {
+            usize::try_from(self.affected).unwrap_or(usize::MAX)
+        } else {
+            self.rows.len()
+        }
+    }
+}
+
+/// The first difference between the answers of two engines, in words, or `None`. `one` and `other`
+/// are the engines' labels with their answers.
+pub(crate) fn difference(
+    (one, ours): (&str, &Table),
+    (other, theirs): (&str, &Table),
+    comparison: &Comparison,
+    digits: u8,
+) -> Option<String> {
+    if *comparison == Comparison::None {
+        return None;
+    }
+    if *comparison != Comparison::Count && ours.columns.len() != theirs.columns.len() {
+        let shown = |table: &Table| format!("{} ({})", table.columns.len(), table.columns.join(", "));
+        return Some(format!(
+            "the number of columns differs: {one} has {}, {other} has {}",
+            shown(ours),
+            shown(theirs)
+        ));
+    }
+    let counts = (ours.count() != theirs.count()).then(|| {
+        format!("the number of rows differs: {one} has {}, {other} has {}", ours.count(), theirs.count())
+    });
+    if *comparison == Comparison::Count {
+        return counts;
+    }
+    let key = match key_columns(ours, comparison) {
+        Ok(key) => key,
+        Err(why) => return Some(why),
+    };
+    let order = Order::of(ours, theirs, key);
+    let sorted = |table| if *comparison == Comparison::Ordered { in_order(table) } else { order.sorted(table) };
+    let row = first_difference(one, &sorted(ours), other, &sorted(theirs), &order, digits);
+    match (counts, row) {
+        (Some(counts), Some(row)) => Some(format!("{counts}; {row}")),
+        (counts, row) => counts.or(row),
+    }
+}
+
+type Rows<'t> = Vec<&'t [Value]>;
+
+fn in_order(table: &Table) -> Rows<'_> {
+    table.rows.iter().map(Vec::as_slice).collect()
+}
+
+fn key_columns(table: &Table, comparison: &Comparison) -> Result<Vec<usize>, String> {
+    let Comparison::Key(names) = comparison else { return Ok(Vec::new()) };
+    let place = |name: &String| {
+        let found = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            format!(
+                "answer = {{ key = [...] }} names the column {name}; there are {}",
+                table.columns.join(", ")
+            )
+        })
+    };
+    names.iter().map(place).collect()
+}
+
+fn first_difference(
+    one: &str,
+    ours: &Rows<'_>,
+    other: &str,
+    theirs: &Rows<'_>,
+    order: &Order,
+    digits: u8,
+) -> Option<String> {
+    let mut pairs = ours.iter().zip(theirs.iter());
+    let at = pairs.position(|(a, b)| !agree(a, b, digits));
+    let (at, a, b) = match at {
+        Some(at) => (at, ours.get(at), theirs.get(at)),
+        None => {
+            let at = ours.len().min(theirs.len());
+            (at, ours.get(at), theirs.get(at))
+        }
+    };
+    let only = |engine: &str, row: &[Value]| format!("only {engine} has the row {}", shown(row));
+    match (a, b) {
+        (None, None) => None,
+        (Some(a), None) => Some(only(one, a)),
+        (None, Some(b)) => Some(only(other, b)),
+        (Some(a), Some(b)) if order.has_key() => Some(match order.compare_keys(a, b) {
+            Ordering::Less => only(one, a),
+            Ordering::Greater => only(other, b),
+            Ordering::Equal => format!("of one key {one} has {}, {other} has {}", shown(a), shown(b)),
+        }),
+        (Some(a), Some(b)) => Some(format!(
+            "first differing row, number {}: {one} has {}, {other} has {}",
+            at + 1,
+            shown(a),
+            shown(b)
+        )),
+    }
+}
+
+fn agree(a: &[Value], b: &[Value], digits: u8) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.agrees(b, digits))
+}
+
+/// A row as it stands in messages.
+pub(crate) fn shown(row: &[Value]) -> String {
+    let values: Vec<String> = row.iter().map(ToString::to_string).collect();
+    format!("({})", values.join(", "))
+}
+
+/// In which order columns decide where a row stands: the key's, then those of exact values, then
+/// those with fractions, whose last digits may differ and must not tear a pair of rows apart.
+struct Order {
+    columns: Vec<usize>,
+    key: usize,
+}
+
+impl Order {
+    fn of(ours: &Table, theirs: &Table, key: Vec<usize>) -> Self {
+        let inexact = |column: usize| {
+            let mut rows = ours.rows.iter().chain(&theirs.rows);
+            rows.any(|row| matches!(row.get(column), Some(Value::Double(_))))
+        };
+        let key_length = key.len();
+        let mut columns = key;
+        let (inexact, exact): (Vec<usize>, Vec<usize>) = (0..ours.columns.len())
+            .filter(|column| !columns.contains(column))
+            .partition(|column| inexact(*column));
+        columns.extend(exact);
+        columns.extend(inexact);
+        Self { columns, key: key_length }
+    }
+
+    fn has_key(&self) -> bool {
+        self.key > 0
+    }
+
+    fn sorted<'t>(&self, table: &'t Table) -> Rows<'t> {
+        let mut rows = in_order(table);
+        rows.sort_by(|a, b| compare(&self.columns, a, b));
+        rows
+    }
+
+    fn compare_keys(&self, a: &[Value], b: &[Value]) -> Ordering {
+        compare(self.columns.get(..self.key).unwrap_or_default(), a, b)
+    }
+}
+
+fn compare(columns: &[usize], a: &[Value], b: &[Value]) -> Ordering {
+    let by = |column: &usize| match (a.get(*column), b.get(*column)) {
+        (Some(a), Some(b)) => a.order(b),
+        _ => Ordering::Equal,
+    };
+    columns.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(i64, &str, f64)]) -> Table {
+        let row = |(id, word, number): &(i64, &str, f64)| {
+            vec![Value::Integer(*id), Value::text(word), Value::number(*number)]
+        };
+        let columns = ["id", "word", "number"].map(str::to_owned).to_vec();
+        Table { columns, rows: rows.iter().map(row).collect(), affected: 0 }
+    }
+
+    fn compared(a: &Table, b: &Table, comparison: &Comparison) -> Option<String> {
+        difference(("A", a), ("B", b), comparison, 15)
+    }
+
+    #[test]
+    fn rows_are_a_multiset_unless_their_order_counts() {
+        let a = table(&[(1, "x", 0.1 + 0.2), (2, "y", 1.0), (2, "y", 1.0)]);
+        let b = table(&[(2, "y", 1.0), (1, "x", 0.3), (2, "y", 1.0)]);
+        assert_eq!(compared(&a, &b, &Comparison::Rows), None);
+        let said = compared(&a, &b, &Comparison::Ordered).unwrap();
+        assert!(said.starts_with("first differing row, number 1: A has (1, \"x\", 0.3"), "{said}");
+        let c = table(&[(2, "y", 1.0), (1, "x", 0.3), (1, "x", 0.3)]);
+        assert!(compared(&a, &c, &Comparison::Rows).is_some());
+        assert_eq!(compared(&a, &c, &Comparison::Count), None);
+    }
+
+    #[test]
+    fn a_difference_shows_the_first_row_of_both_sides() {
+        let a = table(&[(1, "x", 0.5), (3, "z", 0.5)]);
+        let b = table(&[(3, "z", 0.5), (1, "X", 0.5)]);
+        insta::assert_snapshot!(compared(&a, &b, &Comparison::Rows).unwrap(),
+            @r#"first differing row, number 1: A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
+        let key = Comparison::Key(vec!["ID".to_owned()]);
+        insta::assert_snapshot!(compared(&a, &b, &key).unwrap(),
+            @r#"of one key A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
+        let shorter = table(&[(3, "z", 0.5)]);
+        insta::assert_snapshot!(compared(&a, &shorter, &key).unwrap(),
+            @r#"the number of rows differs: A has 2, B has 1; only A has the row (1, "x", 0.5)"#);
+        let wrong = Comparison::Key(vec!["name".to_owned()]);
+        assert!(compared(&a, &b, &wrong).unwrap().contains("there are id, word, number"));
+    }
+
+    #[test]
+    fn last_digits_do_not_tear_pairs_apart() {
+        // Sorted by the second column first, the rows would stand in another order.
+        let pair = |x: f64, y: f64| Table {
+            columns: vec!["sum".to_owned(), "name".to_owned()],
+            rows: vec![
+                vec![Value::Double(x), Value::text("a")],
+                vec![Value::Double(y), Value::text("b")],
+            ],
+            affected: 0,
+        };
+        let (low, high) = (0.1 + 0.2 - 1e-16, 0.1 + 0.2);
+        assert_eq!(compared(&pair(low, high), &pair(high, low), &Comparison::Rows), None);
+    }
+}

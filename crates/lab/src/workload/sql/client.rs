@@ -1,0 +1,183 @@
+//! What the workload asks of a connection to an engine, and how a script is executed by it.
+
+use super::answer::Table;
+use super::script::{Script, Step};
+use super::value::Value;
+use crate::plan::PlanError;
+use crate::workload::Counters;
+
+/// One connection with its prepared statements; a file per kind of engine.
+pub(crate) trait Session {
+    /// Prepares the steps of a script, once; again it does nothing.
+    fn prepare(&mut self, script: &Script) -> Result<(), SqlError>;
+
+    /// Executes one step of a prepared script, looking at every row as it comes.
+    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError>;
+
+    /// Executes one step and keeps its whole answer.
+    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError>;
+
+    /// The plan that the engine chooses for one step with these values.
+    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError>;
+
+    /// Begins or ends a transaction.
+    fn control(&mut self, control: Control) -> Result<(), SqlError>;
+
+    /// The whole answer to a text without parameters.
+    fn query(&mut self, sql: &str) -> Result<Table, SqlError>;
+
+    /// What this connection has counted, where the engine counts by connection.
+    fn counters(&mut self) -> Counters {
+        Counters::new()
+    }
+}
+
+/// The ends of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// BEGIN, of one that may write.
+    Begin {
+        /// Whether it will.
+        writes: bool,
+    },
+    /// COMMIT
+    Commit,
+    /// ROLLBACK
+    Rollback,
+}
+
+/// What a timed execution looked at: enough to tell a wrong answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Rows returned, or changed.
+    pub rows: u64,
+    /// The sum of the rows' hashes, so that their order does not count; without floating-point
+    /// numbers, whose last digits follow the order in which parallel workers add.
+    pub hash: u64,
+}
+
+impl Seen {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.rows = self.rows.wrapping_add(other.rows);
+        self.hash = self.hash.rotate_left(7).wrapping_add(other.hash);
+    }
+}
+
+/// Why a statement was not executed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SqlError {
+    /// The engine refused it.
+    #[error("{message}")]
+    Refused {
+        /// In the engine's words.
+        message: String,
+        /// The line within the statement's text, from 0, where the engine names it.
+        line: usize,
+    },
+    /// No connection.
+    #[error("{0}")]
+    NotConnected(String),
+    /// The connection broke.
+    #[error("connection lost: {0}")]
+    Lost(String),
+    /// No whole answer in time.
+    #[error("no whole answer in time")]
+    TimedOut,
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SqlError {
+    /// Whether the connection may be used again.
+    pub(crate) fn ends_connection(&self) -> bool {
+        !matches!(self, Self::Refused { .. })
+    }
+
+    /// As a mistake in the statement, with file and line.
+    pub(crate) fn in_step(self, engine: &str, script: &Script, step: &Step) -> SqlFailure {
+        match self {
+            Self::Refused { message, line } => SqlFailure::Statement(PlanError::Malformed {
+                place: format!("{}, line {}", script.place, step.line + line),
+                message: format!("{engine}: {message}"),
+            }),
+            other => SqlFailure::Connection(format!("{engine}, {}: {other}", script.name)),
+        }
+    }
+}
+
+/// What became of a script in the untimed pass.
+pub(crate) enum SqlFailure {
+    /// The user's text is at fault.
+    Statement(PlanError),
+    /// The connection is.
+    Connection(String),
+}
+
+/// Executes a script as it is measured.
+pub(crate) fn run(
+    session: &mut dyn Session,
+    script: &Script,
+    values: &[Value],
+) -> Result<Seen, SqlError> {
+    let all_steps = |session: &mut dyn Session| {
+        let mut seen = Seen::default();
+        for step in 0..script.steps.len() {
+            seen.add(session.execute(script, step, values)?);
+        }
+        Ok(seen)
+    };
+    if !script.transaction {
+        return all_steps(session);
+    }
+    session.control(Control::Begin { writes: script.writes })?;
+    let done = all_steps(session).and_then(|seen| {
+        session.control(Control::Commit)?;
+        Ok(seen)
+    });
+    if done.as_ref().is_err_and(|error| !error.ends_connection()) {
+        session.control(Control::Rollback)?;
+    }
+    done
+}
+
+/// Executes a script and keeps its answers. What it changes is rolled back.
+pub(crate) fn fetch(
+    session: &mut dyn Session,
+    engine: &str,
+    script: &Script,
+    values: &[Value],
+) -> Result<Vec<Table>, SqlFailure> {
+    let first = script.steps.first();
+    let in_first = |error: SqlError| match first {
+        Some(step) => error.in_step(engine, script, step),
+        None => SqlFailure::Connection(error.to_string()),
+    };
+    let within = script.transaction || script.writes;
+    if within {
+        session.control(Control::Begin { writes: script.writes }).map_err(in_first)?;
+    }
+    let mut tables = Vec::new();
+    let mut failed = None;
+    for (index, step) in script.steps.iter().enumerate() {
+        match session.fetch(script, index, values) {
+            Ok(table) => tables.push(table),
+            Err(error) => {
+                failed = Some(error.in_step(engine, script, step));
+                break;
+            }
+        }
+    }
+    if within {
+        let ended = session.control(Control::Rollback).map_err(in_first);
+        if failed.is_none() {
+            ended?;
+        }
+    }
+    failed.map_or(Ok(tables), Err)
+}
+
+/// The line, counted from 0, of byte `at` in `text`.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or(text).matches('\n').count()
+}

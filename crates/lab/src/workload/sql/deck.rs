@@ -1,0 +1,188 @@
+//! The sets of parameter values that a statement is executed with: drawn once from the run's seed,
+//! the same for every engine, and dealt to the clients in an order that is the same too.
+
+use std::collections::BTreeMap;
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt as _, SeedableRng};
+
+use super::value::Value;
+use crate::load::derive_seed;
+use crate::plan::{Parameter, Placeholders, PlanError, Statement};
+use crate::schedule::Levels;
+
+/// Distinguishes these seeds from those of orders and arrivals.
+const DRAWS: u64 = u64::MAX - 1;
+const DEALS: u64 = u64::MAX - 2;
+
+/// Where the values of one parameter come from, the plan's queries answered.
+pub(crate) enum Source {
+    /// From first to last.
+    Range(i64, i64),
+    /// One of these.
+    Values(Vec<Value>),
+}
+
+impl Source {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Range(first, last) => last.abs_diff(*first).saturating_add(1),
+            Self::Values(values) => values.len() as u64,
+        }
+    }
+
+    fn at(&self, index: u64) -> Value {
+        match self {
+            Self::Range(first, _) => Value::Integer(first.saturating_add_unsigned(index)),
+            Self::Values(values) => {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                values.get(index).cloned().unwrap_or(Value::Null)
+            }
+        }
+    }
+}
+
+/// The names of the values that a statement may bind: its own parameters, then what the plan
+/// fills in everywhere. The order is that of the drawn values.
+pub(crate) fn names(statement: &Statement, placeholders: &Placeholders) -> Vec<String> {
+    let own = statement.parameters.keys();
+    let filled = placeholders.keys().filter(|name| !statement.parameters.contains_key(*name));
+    own.chain(filled).cloned().collect()
+}
+
+/// Where the value of each of [`names`] comes from. `query` answers the plan's queries with the
+/// first column, in any order.
+///
+/// # Errors
+/// A query without rows; what `query` says.
+pub(crate) fn sources<E: From<PlanError>>(
+    statement: &Statement,
+    placeholders: &Placeholders,
+    levels: &Levels,
+    mut query: impl FnMut(&str) -> Result<Vec<Value>, E>,
+) -> Result<Vec<Source>, E> {
+    let mut sources = Vec::new();
+    for (name, parameter) in &statement.parameters {
+        sources.push(match parameter {
+            Parameter::Range { range: [first, last] } => Source::Range(*first, *last),
+            Parameter::List { list } => Source::Values(list.iter().map(Value::from).collect()),
+            Parameter::Query { query: text } => {
+                let mut values = query(text)?;
+                if values.is_empty() {
+                    let message =
+                        format!("{}: the query of parameter {name} has no rows", statement.name);
+                    return Err(PlanError::impossible("statement.parameters", message).into());
+                }
+                // An engine may return them in any order; the draws must not depend on it.
+                values.sort_by(Value::order);
+                Source::Values(values)
+            }
+        });
+    }
+    let filled = placeholders.iter().filter(|(name, _)| !statement.parameters.contains_key(*name));
+    for (name, text) in filled {
+        let value = match levels.get(name) {
+            Some(level) => Value::from(level),
+            None => text.parse().map_or_else(|_| Value::Text(text.clone()), Value::Integer),
+        };
+        sources.push(Source::Values(vec![value]));
+    }
+    Ok(sources)
+}
+
+/// Every combination of values where there are no more than `draws`, else `draws` random ones.
+pub(crate) fn draw(sources: &[Source], draws: u32, seed: u64, operation: usize) -> Vec<Vec<Value>> {
+    let combinations = sources.iter().map(Source::len).fold(1u64, u64::saturating_mul);
+    if combinations <= u64::from(draws) {
+        let combination = |mut number: u64| {
+            let value = |source: &Source| {
+                let index = number % source.len();
+                number /= source.len();
+                source.at(index)
+            };
+            sources.iter().map(value).collect()
+        };
+        return (0..combinations).map(combination).collect();
+    }
+    let seed = derive_seed(seed, &[DRAWS, operation as u64]);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let set = |_| sources.iter().map(|one| one.at(random.random_range(0..one.len()))).collect();
+    (0..draws).map(set).collect()
+}
+
+/// One client's way through the decks: the same in every trial and on every engine.
+pub(crate) struct Dealer {
+    random: Xoshiro256PlusPlus,
+}
+
+impl Dealer {
+    pub(crate) fn new(seed: u64, client: u16) -> Self {
+        let seed = derive_seed(seed, &[DEALS, client.into()]);
+        Self { random: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// The index of the next set in a deck of `length`.
+    pub(crate) fn deal(&mut self, length: usize) -> usize {
+        if length < 2 { 0 } else { self.random.random_range(0..length) }
+    }
+}
+
+/// How a set of values stands in messages: `id = 7, day = "2021-01-01"`; only those of the
+/// statement's own parameters.
+pub(crate) fn shown(
+    own: &BTreeMap<String, Parameter>,
+    names: &[String],
+    values: &[Value],
+) -> String {
+    let pairs = names.iter().zip(values).filter(|(name, _)| own.contains_key(*name));
+    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
+    if pairs.is_empty() { String::new() } else { format!(" with {}", pairs.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_combinations_are_taken_whole_and_many_are_drawn_alike_from_one_seed() {
+        let few = [Source::Range(1, 3), Source::Values(vec![Value::Null, Value::text("x")])];
+        let deck = draw(&few, 6, 1, 0);
+        assert_eq!(deck.len(), 6);
+        assert!(deck.iter().enumerate().all(|(at, set)| !deck[..at].contains(set)));
+
+        let many = [Source::Range(i64::MIN, i64::MAX), Source::Range(1, 1_000)];
+        let deck = draw(&many, 100, 7, 0);
+        assert_eq!(deck.len(), 100);
+        assert_eq!(deck, draw(&many, 100, 7, 0));
+        assert_ne!(deck, draw(&many, 100, 8, 0));
+        assert_ne!(deck, draw(&many, 100, 7, 1));
+        assert_eq!(draw(&[], 10, 1, 0), [Vec::<Value>::new()]);
+    }
+
+    #[test]
+    fn a_range_is_drawn_evenly_with_both_ends() {
+        let deck = draw(&[Source::Range(1, 10), Source::Range(0, 999_999)], 20_000, 3, 0);
+        for number in 1..=10 {
+            let count = deck.iter().filter(|set| set[0] == Value::Integer(number)).count();
+            // 2,000 expected, a standard deviation of 42.
+            assert!((1_800..=2_200).contains(&count), "{number}: {count}");
+        }
+    }
+
+    #[test]
+    fn a_query_gives_the_same_values_whatever_the_order_of_its_rows() {
+        let mut statement = Statement { name: "a".to_owned(), ..Statement::default() };
+        let query = Parameter::Query { query: "SELECT id FROM t".to_owned() };
+        statement.parameters.insert("id".to_owned(), query);
+        let drawn = |answer: [i64; 3]| {
+            let answer: Vec<Value> = answer.into_iter().map(Value::Integer).collect();
+            let none = (Placeholders::new(), Levels::new());
+            let made = sources::<PlanError>(&statement, &none.0, &none.1, |_| Ok(answer.clone()));
+            draw(&made.unwrap(), 10, 1, 0)
+        };
+        assert_eq!(drawn([3, 1, 2]), drawn([2, 3, 1]));
+        let none = (Placeholders::new(), Levels::new());
+        let empty = sources::<PlanError>(&statement, &none.0, &none.1, |_| Ok(Vec::new()));
+        assert!(empty.err().unwrap().to_string().contains("parameter id has no rows"));
+    }
+}

@@ -1,0 +1,282 @@
+//! A connection to PostgreSQL by the thin client. Values travel as text, as libpq's programs have
+//! them; the plan is that of the very prepared statement that was measured.
+
+use engine::PostgresUrl;
+use engine::postgres::thin::{Column, Connection, Parameter, Patience, Row, Statement, ThinError};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::answer::Table;
+use super::client::{Control, Seen, Session, SqlError, line_of};
+use super::script::Script;
+use super::value::Value;
+
+/// Object ids of the types whose text form is not their value's (pg_type.dat of PostgreSQL).
+mod oid {
+    pub const BOOL: u32 = 16;
+    pub const BYTEA: u32 = 17;
+    pub const INT8: u32 = 20;
+    pub const INT2: u32 = 21;
+    pub const INT4: u32 = 23;
+    pub const OID: u32 = 26;
+    pub const FLOAT4: u32 = 700;
+    pub const FLOAT8: u32 = 701;
+    pub const BPCHAR: u32 = 1042;
+    pub const NUMERIC: u32 = 1700;
+}
+
+pub(crate) struct PostgresSession<'a> {
+    connection: Connection<'a>,
+    /// By script and step.
+    prepared: Vec<Option<Vec<Prepared>>>,
+    controls: Vec<(Control, Statement)>,
+}
+
+struct Prepared {
+    statement: Statement,
+    /// Columns of floating-point numbers, which are not hashed.
+    has_doubles: bool,
+}
+
+impl<'a> PostgresSession<'a> {
+    /// Connects; a session that may only read is told so by the server, not by us.
+    pub(crate) fn connect(
+        url: &PostgresUrl,
+        read_only: bool,
+        patience: Patience<'a>,
+    ) -> Result<Self, engine::Error> {
+        // Times are compared with those of SQLite, which are in UTC.
+        let mut settings = vec![("DateStyle", "ISO"), ("TimeZone", "UTC")];
+        if read_only {
+            settings.push(("default_transaction_read_only", "on"));
+        }
+        let connection = Connection::connect(url, &settings, patience)?;
+        Ok(Self { connection, prepared: Vec::new(), controls: Vec::new() })
+    }
+
+    fn parts(
+        &mut self,
+        script: &Script,
+        step: usize,
+    ) -> Result<(&mut Connection<'a>, &Prepared), SqlError> {
+        let found = self.prepared.get(script.id).and_then(Option::as_ref);
+        let prepared = found.and_then(|steps| steps.get(step));
+        let prepared =
+            prepared.ok_or(SqlError::NotConnected("the statement is not prepared".to_owned()))?;
+        Ok((&mut self.connection, prepared))
+    }
+}
+
+impl Session for PostgresSession<'_> {
+    fn prepare(&mut self, script: &Script) -> Result<(), SqlError> {
+        if self.prepared.len() <= script.id {
+            self.prepared.resize_with(script.id + 1, || None);
+        }
+        if self.prepared.get(script.id).is_some_and(Option::is_some) {
+            return Ok(());
+        }
+        let mut steps = Vec::new();
+        for step in &script.steps {
+            let statement =
+                self.connection.prepare(&step.sql, &[]).map_err(|error| failed(error, &step.sql))?;
+            let has_doubles = statement.columns.iter().any(is_double);
+            steps.push(Prepared { statement, has_doubles });
+        }
+        if let Some(place) = self.prepared.get_mut(script.id) {
+            *place = Some(steps);
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError> {
+        let parameters = Parameters::of(script, step, values);
+        let (connection, Prepared { statement, has_doubles }) = self.parts(script, step)?;
+        let mut seen = Seen::default();
+        let affected = connection
+            .execute(statement, parameters.as_slice(), |row| {
+                seen.rows += 1;
+                let hash = match has_doubles {
+                    false => xxh3_64(row.bytes()),
+                    true => hash_without_doubles(row, &statement.columns),
+                };
+                seen.hash = seen.hash.wrapping_add(hash);
+            })
+            .map_err(|error| failed(error, ""))?;
+        if statement.columns.is_empty() {
+            seen.rows = affected;
+        }
+        Ok(seen)
+    }
+
+    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
+        let sql = script.steps.get(step).map_or("", |step| &step.sql);
+        let parameters = Parameters::of(script, step, values);
+        let (connection, Prepared { statement, .. }) = self.parts(script, step)?;
+        fetch(connection, statement, parameters.as_slice(), sql)
+    }
+
+    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError> {
+        let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
+        let arguments: Vec<String> =
+            place.binds.iter().map(|bind| literal(values.get(*bind))).collect();
+        let (connection, Prepared { statement, .. }) = self.parts(script, step)?;
+        let arguments = match arguments.is_empty() {
+            true => String::new(),
+            false => format!("({})", arguments.join(", ")),
+        };
+        let sql = format!("EXPLAIN (COSTS OFF) EXECUTE {}{arguments}", statement.name());
+        let mut lines = Vec::new();
+        let line = |row: Row<'_>| {
+            lines.extend(row.values().flatten().map(|text| String::from_utf8_lossy(text).into_owned()));
+        };
+        connection.query(&sql, line).map_err(|error| failed(error, &sql))?;
+        Ok(lines.join("\n"))
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), SqlError> {
+        let sql = match control {
+            Control::Begin { .. } => "BEGIN",
+            Control::Commit => "COMMIT",
+            Control::Rollback => "ROLLBACK",
+        };
+        if !self.controls.iter().any(|(known, _)| *known == control) {
+            let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
+            self.controls.push((control, statement));
+        }
+        let known = self.controls.iter().find(|(known, _)| *known == control);
+        if let Some((_, statement)) = known {
+            let done = self.connection.execute(statement, &[], |_| {});
+            done.map_err(|error| failed(error, sql))?;
+        }
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+        let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
+        fetch(&mut self.connection, &statement, &[], sql)
+    }
+}
+
+fn fetch(
+    connection: &mut Connection<'_>,
+    statement: &Statement,
+    parameters: &[Parameter<'_>],
+    sql: &str,
+) -> Result<Table, SqlError> {
+    let columns = statement.columns.iter().map(|column| column.name.clone()).collect();
+    let mut table = Table { columns, ..Table::default() };
+    let keep = |row: Row<'_>| {
+        let values = row.values().zip(&statement.columns);
+        table.rows.push(values.map(|(value, column)| value_of(value, column.type_oid)).collect());
+    };
+    let affected =
+        connection.execute(statement, parameters, keep).map_err(|error| failed(error, sql))?;
+    if statement.columns.is_empty() {
+        table.affected = affected;
+    }
+    Ok(table)
+}
+
+/// The values of a step in the order of its parameters; most steps have few.
+struct Parameters<'v> {
+    few: [Parameter<'v>; Self::FEW],
+    many: Vec<Parameter<'v>>,
+    count: usize,
+}
+
+impl<'v> Parameters<'v> {
+    const FEW: usize = 8;
+
+    fn of(script: &Script, step: usize, values: &'v [Value]) -> Self {
+        let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
+        let parameter = |bind: &usize| match values.get(*bind) {
+            None | Some(Value::Null) => Parameter::Null,
+            Some(Value::Integer(integer)) => Parameter::Integer(*integer),
+            Some(Value::Double(double)) => Parameter::Double(*double),
+            Some(Value::Text(text)) => Parameter::Text(text),
+            Some(Value::Bytes(bytes)) => Parameter::Binary(bytes),
+        };
+        let mut parameters =
+            Self { few: [Parameter::Null; Self::FEW], many: Vec::new(), count: binds.len() };
+        if binds.len() > Self::FEW {
+            parameters.many = binds.iter().map(parameter).collect();
+        } else {
+            for (place, bind) in parameters.few.iter_mut().zip(binds) {
+                *place = parameter(bind);
+            }
+        }
+        parameters
+    }
+
+    fn as_slice(&self) -> &[Parameter<'v>] {
+        match self.many.is_empty() {
+            true => self.few.get(..self.count).unwrap_or_default(),
+            false => &self.many,
+        }
+    }
+}
+
+fn is_double(column: &Column) -> bool {
+    matches!(column.type_oid, oid::FLOAT4 | oid::FLOAT8)
+}
+
+fn hash_without_doubles(row: Row<'_>, columns: &[Column]) -> u64 {
+    let exact = row.values().zip(columns).filter(|(_, column)| !is_double(column));
+    exact.fold(0, |hash, (value, _)| match value {
+        Some(value) => xxh3_64_with_seed(value, hash),
+        None => hash.wrapping_add(1).rotate_left(9),
+    })
+}
+
+fn value_of(value: Option<&[u8]>, type_oid: u32) -> Value {
+    let Some(bytes) = value else { return Value::Null };
+    let Ok(text) = std::str::from_utf8(bytes) else { return Value::Bytes(bytes.to_owned()) };
+    match type_oid {
+        oid::BOOL => Value::Integer((text == "t").into()),
+        oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::NUMERIC => Value::decimal(text),
+        oid::FLOAT4 | oid::FLOAT8 => {
+            text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::number)
+        }
+        oid::BYTEA => bytes_of_hex(text).map_or_else(|| Value::Text(text.to_owned()), Value::Bytes),
+        // The blanks that fill a character(n) are no part of its value.
+        oid::BPCHAR => Value::text(text.trim_end_matches(' ')),
+        _ => Value::text(text),
+    }
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix(r"\x")?;
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// A value as an argument of EXECUTE, which the server reads as the parameter's type.
+fn literal(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "NULL".to_owned(),
+        Some(Value::Integer(integer)) => format!("'{integer}'"),
+        Some(Value::Double(double)) => format!("'{double}'"),
+        Some(Value::Text(text)) => {
+            // Backslashes mean what they say whatever standard_conforming_strings is.
+            format!(" E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
+        }
+        Some(Value::Bytes(bytes)) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!(" E'\\\\x{hex}'")
+        }
+    }
+}
+
+fn failed(error: ThinError, sql: &str) -> SqlError {
+    match error {
+        ThinError::Server { .. } if error.ends_connection() => SqlError::Lost(error.to_string()),
+        ThinError::Server { position, .. } => {
+            let at = position.and_then(|position| sql.char_indices().nth(position.checked_sub(1)?));
+            let line = at.map_or(0, |(at, _)| line_of(sql, at));
+            SqlError::Refused { message: error.to_string(), line }
+        }
+        ThinError::Lost(_) => SqlError::Lost(error.to_string()),
+        ThinError::TimedOut(_) => SqlError::TimedOut,
+        ThinError::Interrupted => SqlError::Interrupted,
+        ThinError::Unexpected(_) => SqlError::Lost(error.to_string()),
+    }
+}

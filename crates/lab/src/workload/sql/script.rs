@@ -1,0 +1,156 @@
+//! A statement of the plan as one kind of engine gets it: factors filled in, parameters marked in
+//! the engine's way, each step with the line of its file for messages.
+
+use super::scanner::{Dialect, Scanned, scan};
+use crate::plan::{Comparison, Placeholders, PlanError, Statement, expand};
+
+/// One operation of the mix, ready to be prepared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Script {
+    /// Its number among all scripts of an engine; equal texts with equal values share it.
+    pub id: usize,
+    /// Its index in the mix.
+    pub operation: usize,
+    /// Its name in the plan.
+    pub name: String,
+    /// Where its text stands.
+    pub place: String,
+    /// What is executed, one after another.
+    pub steps: Vec<Step>,
+    /// Between BEGIN and COMMIT.
+    pub transaction: bool,
+    /// Whether it may change data.
+    pub writes: bool,
+    /// How its answers are compared.
+    pub comparison: Comparison,
+    /// To how many digits.
+    pub digits: u8,
+}
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// In the engine's dialect.
+    pub sql: String,
+    /// For each parameter in the order of binding: its place among the values drawn.
+    pub binds: Vec<usize>,
+    /// The line where `sql` begins.
+    pub line: usize,
+}
+
+/// Whose SQL an engine of this kind speaks.
+pub(crate) fn dialect(kind: &str) -> Dialect {
+    match kind {
+        "postgres" => Dialect::Postgres,
+        "mariadb" | "mysql" => Dialect::Mysql,
+        _ => Dialect::Sqlite,
+    }
+}
+
+/// Reads the text of `statement` for engines of `kind`. `names` are the parameters that have
+/// values, in the order in which these are drawn.
+///
+/// # Errors
+/// [`PlanError`] with file and line: what is not closed, a parameter without values, several
+/// statements that are no transaction.
+pub(crate) fn script(
+    statement: &Statement,
+    operation: usize,
+    kind: &str,
+    placeholders: &Placeholders,
+    names: &[String],
+) -> Result<Script, PlanError> {
+    let text = expand(statement.text_for(kind), "statement", placeholders)?;
+    let dialect = dialect(kind);
+    let place = statement.place();
+    let at_line = |line: usize, message: String| PlanError::Malformed {
+        place: format!("{place}, line {line}"),
+        message,
+    };
+    let scanned = scan(&text, dialect).map_err(|(line, message)| at_line(line, message))?;
+    let first = scanned.first().ok_or_else(|| at_line(1, "there is no statement".to_owned()))?;
+    if let (Some(second), false) = (scanned.get(1), statement.transaction) {
+        let message = "a second statement begins here; write transaction = true to have them \
+                       executed as one, or give each an entry of its own";
+        return Err(at_line(second.line, message.to_owned()));
+    }
+    if let Some(control) = scanned.iter().find(|one| is_control(one)) {
+        let message = "transactions are begun and ended by transaction = true, not by statements";
+        return Err(at_line(control.line, message.to_owned()));
+    }
+    if !statement.transaction && first.words.is_empty() {
+        return Err(at_line(first.line, "there is no statement".to_owned()));
+    }
+    let mut steps = Vec::new();
+    for one in &scanned {
+        let rendered = one.render(dialect);
+        let bind = |name: &String| {
+            names.iter().position(|known| known == name).ok_or_else(|| {
+                let message = format!(
+                    ":{name} has no values; write parameters = {{ {name} = {{ range = [1, 1000] }} \
+                     }} in {}, or make {name} a factor",
+                    statement.name
+                );
+                at_line(one.line, message)
+            })
+        };
+        let binds = rendered.parameters.iter().map(bind).collect::<Result<_, _>>()?;
+        steps.push(Step { sql: rendered.sql, binds, line: one.first_line });
+    }
+    Ok(Script {
+        id: 0,
+        operation,
+        name: statement.name.clone(),
+        steps,
+        transaction: statement.transaction,
+        writes: scanned.iter().any(Scanned::writes),
+        comparison: statement.answer.clone(),
+        digits: statement.digits,
+        place,
+    })
+}
+
+fn is_control(statement: &Scanned<'_>) -> bool {
+    const CONTROL: [&str; 6] = ["begin", "start", "commit", "rollback", "end", "savepoint"];
+    statement.words.first().is_some_and(|word| CONTROL.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, transaction: bool, names: &[&str]) -> Result<Script, String> {
+        let statement = Statement {
+            name: "one".to_owned(),
+            file: Some("shop/one.sql".into()),
+            text: text.to_owned(),
+            transaction,
+            ..Statement::default()
+        };
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let values = Placeholders::from([("days".to_owned(), "7".to_owned())]);
+        script(&statement, 0, "postgres", &values, &names).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn factors_are_text_and_parameters_are_bound_by_name() {
+        let script = of("SELECT {days}, :b, :a, :b", false, &["a", "b"]).unwrap();
+        assert_eq!(script.steps[0].sql, "SELECT 7, $1, $2, $1");
+        assert_eq!(script.steps[0].binds, [1, 0]);
+        assert!(!script.writes);
+    }
+
+    #[test]
+    fn mistakes_name_file_and_line() {
+        let message = of("-- a\nSELECT :a", false, &[]).unwrap_err();
+        assert!(message.starts_with("shop/one.sql, line 2: :a has no values"), "{message}");
+        let message = of("SELECT 1;\nSELECT 2", false, &[]).unwrap_err();
+        assert!(message.starts_with("shop/one.sql, line 2: a second statement"), "{message}");
+        let message = of("SELECT 1;\n\nSELECT 'a", true, &[]).unwrap_err();
+        assert!(message.starts_with("shop/one.sql, line 3: this string is not closed"), "{message}");
+        let message = of("BEGIN; SELECT 1; COMMIT", true, &[]).unwrap_err();
+        assert!(message.contains("begun and ended by transaction = true"), "{message}");
+        assert!(of(" -- nothing\n", true, &[]).unwrap_err().contains("there is no statement"));
+        assert!(of("SELECT {weeks}", false, &[]).unwrap_err().contains("{weeks}"));
+    }
+}

@@ -1,0 +1,227 @@
+//! A connection to SQLite, in the client's own thread: engine and client are one process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::SqliteCounters;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, InterruptHandle, ToSql};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::answer::Table;
+use super::client::{Control, Seen, Session, SqlError, line_of};
+use super::script::{Script, Step};
+use super::value::Value;
+use crate::workload::Counters;
+
+/// How long a statement waits for another connection's lock.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Prepared statements are looked up by their text among at most so many.
+const STATEMENTS_MAX: usize = 1_000;
+
+pub(crate) struct SqliteSession {
+    connection: Connection,
+    /// What has been prepared, for the counters that SQLite keeps by statement.
+    prepared: Vec<String>,
+    counted: SqliteCounters,
+}
+
+impl SqliteSession {
+    /// Opens the file, for reading alone or for writing too, with the engine's settings. They are
+    /// returned as they were read back.
+    pub(crate) fn open<'s>(
+        path: &Path,
+        read_only: bool,
+        settings: impl Iterator<Item = (&'s str, &'s str)>,
+    ) -> Result<(Self, Vec<(String, String)>), engine::Error> {
+        let connection = match read_only {
+            true => engine::sqlite::open_read_only(path)?,
+            false => engine::sqlite::open_existing(path)?,
+        };
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        let settings = engine::sqlite::pragmas(&connection, settings)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        let counted = SqliteCounters::default();
+        Ok((Self { connection, prepared: Vec::new(), counted }, settings))
+    }
+
+    /// Ends what this connection is doing, from another thread.
+    pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
+    fn bound(&self, step: &Step, values: &[Value]) -> Result<CachedStatement<'_>, SqlError> {
+        let mut statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
+        for (index, place) in step.binds.iter().enumerate() {
+            let value = values.get(*place).unwrap_or(&Value::Null);
+            statement.raw_bind_parameter(index + 1, value).map_err(refused)?;
+        }
+        Ok(statement)
+    }
+
+    fn take_counters(&mut self) -> Result<(), engine::Error> {
+        let mut counted = SqliteCounters::take(&self.connection)?;
+        for sql in &self.prepared {
+            counted.add_statement(&*self.connection.prepare_cached(sql)?);
+        }
+        self.counted.add(&counted);
+        Ok(())
+    }
+}
+
+impl Session for SqliteSession {
+    fn prepare(&mut self, script: &Script) -> Result<(), SqlError> {
+        for step in &script.steps {
+            if !self.prepared.contains(&step.sql) {
+                self.connection.prepare_cached(&step.sql).map_err(refused)?;
+                self.prepared.push(step.sql.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError> {
+        let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
+        let mut statement = self.bound(step, values)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut seen = Seen::default();
+        while let Some(row) = rows.next().map_err(refused)? {
+            let mut hash = 0;
+            for column in 0..columns {
+                hash = hash_of(row.get_ref(column).map_err(refused)?, hash);
+            }
+            seen.rows += 1;
+            seen.hash = seen.hash.wrapping_add(hash);
+        }
+        drop(rows);
+        drop(statement);
+        if columns == 0 {
+            seen.rows = self.connection.changes();
+        }
+        Ok(seen)
+    }
+
+    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
+        let Some(step) = script.steps.get(step) else { return Ok(Table::default()) };
+        let mut table = table_of(&mut self.bound(step, values)?)?;
+        if table.columns.is_empty() {
+            table.affected = self.connection.changes();
+        }
+        Ok(table)
+    }
+
+    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError> {
+        let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
+        let sql = format!("EXPLAIN QUERY PLAN {}", step.sql);
+        let step = Step { sql, binds: step.binds.clone(), line: step.line };
+        let table = table_of(&mut self.bound(&step, values)?)?;
+        Ok(plan_text(&table))
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), SqlError> {
+        // A transaction that will write takes its lock at once: one that asks for it in the middle
+        // is refused if another has written meanwhile.
+        let sql = match control {
+            Control::Begin { writes: true } => "BEGIN IMMEDIATE",
+            Control::Begin { writes: false } => "BEGIN",
+            Control::Commit => "COMMIT",
+            Control::Rollback => "ROLLBACK",
+        };
+        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        statement.raw_execute().map_err(refused)?;
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+        table_of(&mut self.connection.prepare_cached(sql).map_err(refused)?)
+    }
+
+    fn counters(&mut self) -> Counters {
+        // Counters that cannot be read are left as they were.
+        let _ = self.take_counters();
+        self.counted.named().into_iter().map(|(name, _, n)| (name.to_owned(), n as f64)).collect()
+    }
+}
+
+fn table_of(statement: &mut CachedStatement<'_>) -> Result<Table, SqlError> {
+    let columns: Vec<String> =
+        statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut table = Table { columns, ..Table::default() };
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(refused)? {
+        let value = |column| Ok(value_of(row.get_ref(column)?));
+        let values = (0..table.columns.len()).map(value).collect::<rusqlite::Result<_>>();
+        table.rows.push(values.map_err(refused)?);
+    }
+    Ok(table)
+}
+
+fn value_of(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(integer) => Value::Integer(integer),
+        ValueRef::Real(double) => Value::number(double),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Value::text(text),
+            Err(_) => Value::Bytes(bytes.to_owned()),
+        },
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
+    }
+}
+
+/// The hash of a row up to and with this value.
+fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
+    match value {
+        ValueRef::Null => seed.wrapping_add(1).rotate_left(9),
+        ValueRef::Integer(integer) => xxh3_64_with_seed(&integer.to_ne_bytes(), seed),
+        // See Seen::hash.
+        ValueRef::Real(_) => seed.rotate_left(9),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => xxh3_64_with_seed(bytes, seed),
+    }
+}
+
+/// The tree of EXPLAIN QUERY PLAN, indented.
+fn plan_text(table: &Table) -> String {
+    let mut depths = vec![(0, 0)];
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        let [Value::Integer(id), Value::Integer(parent), _, Value::Text(detail)] = row.as_slice()
+        else {
+            continue;
+        };
+        let known = depths.iter().find(|(node, _)| node == parent);
+        let depth = known.map_or(0, |(_, depth)| *depth);
+        depths.push((*id, depth + 1));
+        lines.push(format!("{}{detail}", "  ".repeat(depth)));
+    }
+    lines.join("\n")
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(integer) => ValueRef::Integer(*integer),
+            Self::Double(double) => ValueRef::Real(*double),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn refused(error: rusqlite::Error) -> SqlError {
+    use rusqlite::Error::{SqlInputError, SqliteFailure};
+    match error {
+        SqliteFailure(code, _) if code.code == rusqlite::ErrorCode::OperationInterrupted => {
+            SqlError::Interrupted
+        }
+        SqlInputError { msg, sql, offset, .. } => {
+            let line = usize::try_from(offset).map_or(0, |offset| line_of(&sql, offset));
+            SqlError::Refused { message: msg, line }
+        }
+        SqliteFailure(_, Some(message)) => SqlError::Refused { message, line: 0 },
+        other => SqlError::Refused { message: other.to_string(), line: 0 },
+    }
+}
