@@ -8,13 +8,15 @@ const DIGITS = 3;
 /** An interval may need more digits than its value before its ends differ from it. */
 const EXTRA_DIGITS = 2;
 
-/** Units of time by their length in seconds, shortest first. */
-const TIME_UNITS: readonly (readonly [string, number])[] = [
-  ["µs", 1e-6],
-  ["ms", 1e-3],
-  ["s", 1],
+/** Units that measure the same thing, by their size in the base unit, smallest first. */
+type Family = readonly (readonly [string, number])[];
+const FAMILIES: readonly Family[] = [
+  [["µs", 1e-6], ["ms", 1e-3], ["s", 1]],
+  [["bytes", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9]],
 ];
-const ALIASES: Record<string, string> = { us: "µs", seconds: "s", milliseconds: "ms" };
+const ALIASES: Record<string, string> = {
+  us: "µs", seconds: "s", milliseconds: "ms", B: "bytes",
+};
 
 /** A unit to show, and what a value must be multiplied by to be in it. */
 export interface ShownUnit {
@@ -53,14 +55,15 @@ export function count(value: number | null | undefined): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** The unit in which a value of this magnitude reads best; other units than time stay. */
+/** The unit in which a value of this magnitude reads best; unknown units stay. */
 export function shownUnit(unit: string | null, magnitude: number): ShownUnit {
   const name = unit === null ? "" : (ALIASES[unit] ?? unit);
-  const from = TIME_UNITS.find(([symbol]) => symbol === name);
-  if (!from) return { unit: name, factor: 1 };
-  const seconds = Math.abs(magnitude) * from[1];
-  const fits = TIME_UNITS.filter(([, length]) => seconds >= length).at(-1);
-  const to = fits ?? (seconds === 0 ? from : TIME_UNITS[0]) ?? from;
+  const family = FAMILIES.find((units) => units.some(([symbol]) => symbol === name));
+  const from = family?.find(([symbol]) => symbol === name);
+  if (!family || !from) return { unit: name, factor: 1 };
+  const size = Math.abs(magnitude) * from[1];
+  const fits = family.filter(([, unitSize]) => size >= unitSize).at(-1);
+  const to = fits ?? (size === 0 ? from : family[0]) ?? from;
   // Rounded, because 1e-3 / 1e-6 is 1000.0000000000001 in floating point.
   return { unit: to[0], factor: Number((from[1] / to[1]).toPrecision(12)) };
 }

@@ -4,6 +4,16 @@
 /** The version of the contract that this page reads. */
 export const SCHEMA_VERSION = 1;
 
+/** Several runs in one page, each column its own panel; a page of one run holds its document bare. */
+export interface SeveralDocuments {
+  schema_version: number;
+  documents: ReportDocument[];
+  /** Whether the charts of all runs begin with the same axes. */
+  common_axes: boolean;
+  /** Doubts about comparing these runs: other machines, other data. */
+  warnings: Warning[];
+}
+
 export interface ReportDocument {
   schema_version: number;
   run: Run;
@@ -15,6 +25,10 @@ export interface ReportDocument {
   engines: Engine[];
   treatments: Treatment[];
   crossings: Crossing[];
+  /** What each factor does, variation by variation. */
+  effects: Effect[];
+  /** Every threshold of the plan where it was applied. */
+  thresholds: Threshold[];
   warnings: Warning[];
   environment: NamedValue[];
   /** Command lines that repeat the run. */
@@ -53,6 +67,8 @@ export interface Factor {
   unit: string | null;
   /** The swept factor is the x axis; the others make panels. */
   swept: boolean;
+  /** Varied one at a time from the base cell, which has the first level of every such factor. */
+  alone?: boolean;
   scale: "log" | "linear";
   levels: Level[];
 }
@@ -71,6 +87,9 @@ export interface Engine {
   name: string;
   version: string;
   settings: NamedValue[];
+  /** What its answers to writes survive, in words: 'survives power loss'. */
+  durability?: string | null;
+  data_bytes?: number | null;
 }
 
 export interface NamedValue {
@@ -104,7 +123,36 @@ export interface Treatment {
   failures: number | null;
   /** Trials that could not be used, and why is in the run's record. */
   void_trials?: number;
+  /** Open load: what was offered, and whether the engine could not keep up with it. */
+  offered_per_second?: number | null;
+  saturated?: boolean;
+  /** Means over blocks of the percentiles that every trial had observations enough for. */
+  percentiles: Percentile[];
+  /** Probability and time in ms, from the histograms of all blocks together; supported ones only. */
+  percentile_curve: [number, number][];
+  /** Means over blocks of what engine and kernel counted during a trial. */
+  counters: Counter[];
+  /** What the counters say in words: 'spilled 25 MB of a sort to disk'. */
+  notes: string[];
   requests_by_name: { name: string; estimate: Estimate | null; ratio?: Ratio | null }[];
+}
+
+export interface Percentile {
+  /** Between 0 and 1: 0.99. */
+  p: number;
+  value_ms: number;
+  /** The interval from the blocks; null under five blocks. */
+  low_ms: number | null;
+  high_ms: number | null;
+  replicates: number;
+}
+
+export interface Counter {
+  name: string;
+  label: string;
+  /** `bytes`, `s`, or null for plain counts. */
+  unit: string | null;
+  value: number;
 }
 
 export interface Ratio {
@@ -128,6 +176,43 @@ export interface Crossing {
   /** An interpolated level, never with an interval. */
   about: number | null;
   sentence: string;
+  /** An engine's plan that changes between two levels of the swept factor near the crossing. */
+  plan_change?: PlanChange | null;
+}
+
+export interface PlanChange {
+  engine: string;
+  between: [LevelValue, LevelValue];
+  /** The operations whose plans change so. */
+  operations: string[];
+  /** The plan at either level, of the first of these operations. */
+  plans: { level: LevelValue; text: string }[];
+}
+
+/** The ratio of one engine's response at two levels of a factor, everything else equal. */
+export interface Effect {
+  factor: string;
+  engine: string;
+  /** Null: the engine's own time. Else what becomes of its ratio to this engine's time: the row
+   *  that moves a crossing. `faster` means that `engine` gains by it. */
+  against: string | null;
+  /** The level in the denominator. */
+  from: LevelValue;
+  to: LevelValue;
+  /** The levels at which the other factors were held. */
+  levels: Levels;
+  estimate: Estimate;
+  verdict: Ratio["verdict"];
+}
+
+export interface Threshold {
+  /** The plan's own words: 'p99 <= 200 ms'. */
+  rule: string;
+  /** Where it was applied: 'sqlite, 4 clients, year'. */
+  where: string;
+  measured: string;
+  /** Null where the run cannot tell. */
+  met: boolean | null;
 }
 
 export interface Warning {

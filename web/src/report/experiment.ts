@@ -21,7 +21,11 @@ export class Experiment {
   readonly requests: readonly string[];
   readonly #treatments = new Map<string, Treatment>();
 
-  constructor(readonly document: ReportDocument) {
+  /** `names` are those of all engines of the page, so that each looks the same in every run. */
+  constructor(
+    readonly document: ReportDocument,
+    readonly names: readonly string[] = document.engines.map((engine) => engine.name),
+  ) {
     const factors = document.factors;
     const widest = factors.toSorted((a, b) => b.levels.length - a.levels.length)[0];
     this.swept = factors.find((factor) => factor.swept) ?? widest ?? null;
@@ -29,12 +33,17 @@ export class Experiment {
     for (const treatment of document.treatments) {
       this.#treatments.set(this.#key(treatment.engine, treatment.levels), treatment);
     }
-    const names = document.treatments.flatMap((t) => t.requests_by_name.map((r) => r.name));
-    this.requests = [...new Set(names)];
+    const requests = document.treatments.flatMap((t) => t.requests_by_name.map((r) => r.name));
+    this.requests = [...new Set(requests)];
   }
 
   get engines(): readonly string[] {
     return this.document.engines.map((engine) => engine.name);
+  }
+
+  /** The place of an engine in the page's list, which decides its colour and symbol. */
+  place(engine: string): number {
+    return Math.max(0, this.names.indexOf(engine));
   }
 
   #key(engine: string, levels: Levels): string {
@@ -47,21 +56,52 @@ export class Experiment {
 
   /** The combinations of levels of `factors` that were measured, in the order of the factors. */
   combinations(factors: readonly Factor[]): Levels[] {
-    let all: Levels[] = [{}];
-    for (const factor of factors) {
-      all = all.flatMap((levels) =>
-        factor.levels.map((level) => ({ ...levels, [factor.name]: level.value })),
-      );
-    }
-    return all.filter((levels) => this.document.treatments.some((t) => agrees(levels, t.levels)));
+    const places = (levels: Levels) =>
+      factors.map((f) => f.levels.findIndex((level) => level.value === levels[f.name]));
+    const measured = this.document.treatments.map((treatment) => {
+      const known = factors.filter((factor) => factor.name in treatment.levels);
+      return Object.fromEntries(known.map((f) => [f.name, treatment.levels[f.name] ?? ""]));
+    });
+    const distinct = new Map(measured.map((levels) => [JSON.stringify(levels), levels]));
+    return [...distinct.values()]
+      .map((levels) => ({ levels, places: places(levels) }))
+      .toSorted((a, b) => {
+        const at = a.places.findIndex((place, index) => place !== b.places[index]);
+        return at < 0 ? 0 : (a.places[at] ?? 0) - (b.places[at] ?? 0);
+      })
+      .map(({ levels }) => levels);
   }
 
-  /** The labels of a combination, joined: '2 clients, 1 core'. Empty for no factor. */
+  treatmentsAt(levels: Levels): Treatment[] {
+    return this.document.treatments.filter((treatment) => agrees(levels, treatment.levels));
+  }
+
+  /**
+   * The labels of a combination, joined: '2 clients, 1 core'. Of factors that vary one at a time
+   * only what differs from the base is named, else 'base'. Empty for no factor.
+   */
   describe(levels: Levels): string {
+    const given = this.document.factors.filter((factor) => factor.name in levels);
+    const named = given.filter(
+      (factor) => !factor.alone || levels[factor.name] !== factor.levels[0]?.value,
+    );
+    const words = named.map((factor) => levelLabel(factor, levels[factor.name]));
+    const based = given.some((factor) => factor.alone) && !named.some((factor) => factor.alone);
+    return [...words, ...(based ? ["base"] : [])].join(", ");
+  }
+
+  /** Every label of a combination, whether or not it differs from the base. */
+  describeAll(levels: Levels): string {
     return this.document.factors
       .filter((factor) => factor.name in levels)
       .map((factor) => levelLabel(factor, levels[factor.name]))
       .join(", ");
+  }
+
+  /** What 'base' stands for in titles: the first level of every factor that varies alone. */
+  get base(): string {
+    const alone = this.document.factors.filter((factor) => factor.alone);
+    return alone.map((factor) => levelLabel(factor, factor.levels[0]?.value)).join(", ");
   }
 
   /** The crossings at these levels, of one request or (null) of the mean over all. */

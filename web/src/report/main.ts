@@ -4,8 +4,8 @@ import { mount } from "svelte";
 import "../lib/page.css";
 import "./print.css";
 import Report from "./Report.svelte";
-import { readDocument } from "./read";
+import { readReport } from "./read";
 
 const target = document.getElementById("page");
 const data = document.getElementById("report")?.textContent ?? "";
-if (target) mount(Report, { target, props: { reading: readDocument(data) } });
+if (target) mount(Report, { target, props: { reading: readReport(data) } });

@@ -1,18 +1,26 @@
-// Reads the injected JSON: a document of the right version, or a sentence about what is wrong.
-// Lists that an older or shorter document leaves out become empty here, so that no component
-// has to ask.
+// Reads the injected JSON: one document or several of the right version, or a sentence about what
+// is wrong. Lists that an older or shorter document leaves out become empty here, so that no
+// component has to ask.
 
-import { SCHEMA_VERSION, type ReportDocument, type Treatment } from "./document";
+import { SCHEMA_VERSION, type ReportDocument, type Treatment, type Warning } from "./document";
 
 export type Reading =
-  | { document: ReportDocument; problem: null }
-  | { document: null; problem: string };
+  | {
+    documents: [ReportDocument, ...ReportDocument[]];
+    commonAxes: boolean;
+    /** Doubts about comparing the runs of the page. */
+    warnings: Warning[];
+    problem: null;
+  }
+  | { documents: null; problem: string };
 
 const LISTS = [
   "factors",
   "engines",
   "treatments",
   "crossings",
+  "effects",
+  "thresholds",
   "warnings",
   "environment",
   "repeat",
@@ -20,16 +28,15 @@ const LISTS = [
 ] as const satisfies readonly (keyof ReportDocument)[];
 const SECTIONS = ["run", "response"] as const satisfies readonly (keyof ReportDocument)[];
 
-function problem(text: string): Reading {
-  return { document: null, problem: text };
-}
+type Read = { document: ReportDocument } | { problem: string };
+type Fields = Record<string, unknown>;
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function withLists(treatment: Partial<Treatment>): Treatment {
-  const { engine = "", levels = {}, blocks, requests_by_name, ...rest } = treatment;
+  const { engine = "", levels = {}, ...rest } = treatment;
   return {
     estimate: null,
     best_of_three: null,
@@ -42,34 +49,29 @@ function withLists(treatment: Partial<Treatment>): Treatment {
     ...rest,
     engine,
     levels,
-    blocks: blocks ?? [],
-    requests_by_name: requests_by_name ?? [],
+    blocks: rest.blocks ?? [],
+    percentiles: rest.percentiles ?? [],
+    percentile_curve: rest.percentile_curve ?? [],
+    counters: rest.counters ?? [],
+    notes: rest.notes ?? [],
+    requests_by_name: rest.requests_by_name ?? [],
   };
 }
 
-/** Reads the text of the script element that the laboratory fills. */
-export function readDocument(text: string): Reading {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return problem("The data here is cut short or damaged. Make it again: crossover report RUN.");
-  }
-  if (!isRecord(raw)) {
-    return problem("This is the report's empty page. crossover report RUN fills it with a run.");
-  }
+function readOne(raw: unknown): Read {
+  if (!isRecord(raw)) return { problem: "The data of a run is no document." };
   if (raw.schema_version !== SCHEMA_VERSION) {
-    return problem(
-      `The data has schema version ${String(raw.schema_version)}, this page reads version ` +
-        `${SCHEMA_VERSION}. Make the report with the program that made the run.`,
-    );
+    return {
+      problem: `The data has schema version ${String(raw.schema_version)}, this page reads ` +
+        `version ${SCHEMA_VERSION}. Make the report with the program that made the run.`,
+    };
   }
   for (const section of SECTIONS) {
-    if (!isRecord(raw[section])) return problem(`The data has no section "${section}".`);
+    if (!isRecord(raw[section])) return { problem: `The data has no section "${section}".` };
   }
   for (const list of LISTS) {
     if (raw[list] != null && !Array.isArray(raw[list])) {
-      return problem(`In the data "${list}" is not a list.`);
+      return { problem: `In the data "${list}" is not a list.` };
     }
   }
   const lists = Object.fromEntries(LISTS.map((list) => [list, raw[list] ?? []]));
@@ -80,5 +82,36 @@ export function readDocument(text: string): Reading {
     verdict: { headline: "", sentences: [], ...(isRecord(raw.verdict) ? raw.verdict : {}) },
   } as unknown as ReportDocument;
   document.treatments = document.treatments.map(withLists);
-  return { document, problem: null };
+  return { document };
+}
+
+/** Reads the text of the script element that the laboratory fills. */
+export function readReport(text: string): Reading {
+  const problem = (sentence: string): Reading => ({ documents: null, problem: sentence });
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return problem("The data here is cut short or damaged. Make it again: crossover report RUN.");
+  }
+  if (!isRecord(raw)) {
+    return problem("This is the report's empty page. crossover report RUN fills it with a run.");
+  }
+  const several = Array.isArray(raw.documents) ? raw.documents : [raw];
+  const documents: ReportDocument[] = [];
+  for (const one of several) {
+    const read = readOne(one);
+    if ("problem" in read) return problem(read.problem);
+    documents.push(read.document);
+  }
+  const [first, ...others] = documents;
+  if (!first) return problem("The data holds no run. crossover report RUN fills it.");
+  // A bare document's warnings are its own.
+  const shared = Array.isArray(raw.documents) && Array.isArray(raw.warnings) ? raw.warnings : [];
+  return {
+    documents: [first, ...others],
+    commonAxes: raw.common_axes === true,
+    warnings: shared as Warning[],
+    problem: null,
+  };
 }

@@ -1,48 +1,83 @@
-// How the reader looks at the report: linear or logarithmic, own or common axes, theme. Kept in
-// the URL's hash, so that a link shows what its sender saw; `at` is the section to scroll to.
+// How the reader looks at the report: scales, own or common axes, theme, which run and which
+// treatment's percentiles. Kept in the URL's hash, so that a link shows what its sender saw;
+// `at` is the section to scroll to.
 
 import { flushSync } from "svelte";
 import { applyTheme, prefersDark, type Theme, themeFrom } from "../lib/theme";
-import type { YScale } from "./chart/axis";
+import type { XChoice, YScale } from "./chart/axis";
 import { type Colours, DARK, LIGHT } from "./chart/style";
 
 export type Axes = "own" | "common";
 
 export interface Choices {
   scale: YScale;
+  xScale: XChoice;
   axes: Axes;
   theme: Theme;
+  /** The run shown in full, counted from 1. */
+  run: number;
+  /** The treatment whose percentiles are drawn, counted from 1; 0 is the page's own choice. */
+  percentiles: number;
 }
 
-const DEFAULTS: Choices = { scale: "linear", axes: "own", theme: "auto" };
+export const DEFAULTS: Choices = {
+  scale: "linear", xScale: "plan", axes: "own", theme: "auto", run: 1, percentiles: 0,
+};
+
+/** The words of the hash, shorter than the names here. */
+const WORDS = {
+  scale: "scale", xScale: "x", axes: "axes", theme: "theme", run: "run", percentiles: "percentiles",
+} as const satisfies Record<keyof Choices, string>;
+
+function oneOf<T extends string>(word: string | null, known: readonly T[], fallback: T): T {
+  return known.find((candidate) => candidate === word) ?? fallback;
+}
+
+function counted(word: string | null, fallback: number): number {
+  return word !== null && /^\d{1,6}$/.test(word) ? Number(word) : fallback;
+}
 
 /** Reads the choices from a hash; unknown words mean the default. */
-export function choicesFrom(hash: string): Choices & { at: string | null } {
+export function choicesFrom(
+  hash: string,
+  defaults: Choices = DEFAULTS,
+): Choices & { at: string | null } {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   return {
-    scale: words.get("scale") === "log" ? "log" : "linear",
-    axes: words.get("axes") === "common" ? "common" : "own",
-    theme: themeFrom(words.get("theme")),
+    scale: oneOf(words.get(WORDS.scale), ["linear", "log"], defaults.scale),
+    xScale: oneOf(words.get(WORDS.xScale), ["plan", "linear", "log"], defaults.xScale),
+    axes: oneOf(words.get(WORDS.axes), ["own", "common"], defaults.axes),
+    theme: themeFrom(words.get(WORDS.theme)),
+    run: counted(words.get(WORDS.run), defaults.run),
+    percentiles: counted(words.get(WORDS.percentiles), defaults.percentiles),
     at: words.get("at"),
   };
 }
 
 /** The hash of these choices; defaults are left out. */
-export function hashOf(choices: Choices, at: string | null = null): string {
+export function hashOf(
+  choices: Choices,
+  at: string | null = null,
+  defaults: Choices = DEFAULTS,
+): string {
   const words = new URLSearchParams();
-  for (const name of ["scale", "axes", "theme"] as const) {
-    if (choices[name] !== DEFAULTS[name]) words.set(name, choices[name]);
+  for (const name of Object.keys(WORDS) as (keyof Choices)[]) {
+    if (choices[name] !== defaults[name]) words.set(WORDS[name], String(choices[name]));
   }
   if (at) words.set("at", at);
   return `#${words.toString()}`;
 }
 
-export class ReportView {
+export class ReportView implements Choices {
   scale = $state<YScale>(DEFAULTS.scale);
+  xScale = $state<XChoice>(DEFAULTS.xScale);
   axes = $state<Axes>(DEFAULTS.axes);
   theme = $state<Theme>(DEFAULTS.theme);
+  run = $state(DEFAULTS.run);
+  percentiles = $state(DEFAULTS.percentiles);
   #systemDark = $state(false);
   printing = $state(false);
+  readonly #defaults: Choices;
 
   readonly colours: Colours = $derived(
     !this.printing && (this.theme === "dark" || (this.theme === "auto" && this.#systemDark))
@@ -50,7 +85,9 @@ export class ReportView {
       : LIGHT,
   );
 
-  constructor() {
+  /** `axes` is what the document asks for; the reader may choose otherwise. */
+  constructor(axes: Axes = DEFAULTS.axes) {
+    this.#defaults = { ...DEFAULTS, axes };
     const dark = prefersDark();
     this.#systemDark = dark.matches;
     dark.addEventListener("change", () => (this.#systemDark = dark.matches));
@@ -69,13 +106,13 @@ export class ReportView {
 
   /** The link to a section that keeps the reader's choices. */
   link(at: string): string {
-    return hashOf(this, at);
+    return hashOf(this, at, this.#defaults);
   }
 
   choose(change: Partial<Choices>): void {
     Object.assign(this, change);
     applyTheme(this.theme);
-    window.history.replaceState(null, "", hashOf(this));
+    window.history.replaceState(null, "", hashOf(this, null, this.#defaults));
   }
 
   /** Scrolls to the section that the hash names, once the page is drawn. */
@@ -85,7 +122,7 @@ export class ReportView {
   }
 
   #read(): void {
-    const { at: _, ...choices } = choicesFrom(window.location.hash);
+    const { at: _, ...choices } = choicesFrom(window.location.hash, this.#defaults);
     Object.assign(this, choices);
     applyTheme(this.theme);
     this.goToSection();

@@ -8,9 +8,9 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chartRows } from "../../src/report/chart/charts";
+import { chartRows } from "../../src/report/chart/rows";
 import { Experiment } from "../../src/report/experiment";
-import { readDocument } from "../../src/report/read";
+import { readReport } from "../../src/report/read";
 import { FIXTURES } from "../fixtures/experiments";
 import { filledReport } from "../fixtures/inject";
 import {
@@ -41,9 +41,9 @@ async function fileOf(name: string): Promise<string> {
 async function experimentOf(file: string): Promise<Experiment> {
   const html = await readFile(file, "utf8");
   const data = /<script type="application\/json" id="report">(.*?)<\/script>/s.exec(html)?.[1];
-  const { document, problem } = readDocument(data ?? "");
-  if (!document) throw new Error(problem);
-  return new Experiment(document);
+  const { documents, problem } = readReport(data ?? "");
+  if (!documents) throw new Error(problem);
+  return new Experiment(documents[0]);
 }
 
 describe.skipIf(!executablePath)("the report in Chromium", () => {

@@ -81,3 +81,8 @@ test("spans and moments of time", () => {
   expect(moment("2026-11-21T21:00:00Z")).toBe("21 November 2026, 21:00 UTC");
   expect(moment("no date")).toBe("no date");
 });
+
+test("bytes read in the unit that suits them", () => {
+  expect(quantity(25_100_000, "bytes")).toBe("25.1\u00a0MB");
+  expect(quantity(512, "bytes")).toBe("512\u00a0bytes");
+});

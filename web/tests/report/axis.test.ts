@@ -1,13 +1,13 @@
 // Axes: zero where promised, readable ticks, labels that do not collide.
 
 import { describe, expect, test } from "vitest";
-import { fittingLabels, logTicks, xAxis, yAxis } from "../../src/report/chart/axis";
-import type { Factor } from "../../src/report/document";
+import { fittingLabels, hasXChoice, logTicks, xAxis, yAxis } from "../../src/report/chart/axis";
+import type { XScale } from "../../src/report/chart/chart";
 
 const labels = (ticks: { label: string }[]) => ticks.map((tick) => tick.label);
 
-const PERIOD: Factor = {
-  name: "days", label: "Period", unit: "days", swept: true, scale: "log",
+const PERIOD: XScale = {
+  label: "Period", unit: "days", joined: true, scale: "log",
   levels: [
     { value: 7, label: "week" },
     { value: 31, label: "month" },
@@ -17,8 +17,8 @@ const PERIOD: Factor = {
     { value: 365, label: "year" },
   ],
 };
-const CLIENTS: Factor = {
-  name: "clients", label: "Clients", unit: null, swept: false, scale: "linear",
+const CLIENTS: XScale = {
+  label: "Clients", unit: null, joined: true, scale: "linear",
   levels: [{ value: 1, label: "1 client" }, { value: 2, label: "2 clients" }],
 };
 
@@ -67,15 +67,25 @@ describe("x axis", () => {
     const step = (from: number, to: number) => (position(to) ?? 0) - (position(from) ?? 0);
     expect(step(7, 31)).toBeCloseTo(Math.log(31 / 7));
   });
+  test("the reader's choice of scale goes before the plan's, except where the scale is fixed", () => {
+    const spread = (axis: ReturnType<typeof xAxis>) =>
+      ((axis.position(31) ?? 0) - (axis.position(7) ?? 0)) /
+      ((axis.position(365) ?? 0) - (axis.position(7) ?? 0));
+    expect(spread(xAxis(PERIOD, "linear"))).toBeCloseTo(24 / 358);
+    expect(spread(xAxis({ ...PERIOD, fixed: true }, "linear"))).toBeCloseTo(
+      Math.log(31 / 7) / Math.log(365 / 7));
+    expect(hasXChoice(PERIOD)).toBe(true);
+    expect(hasXChoice({ ...PERIOD, levels: [{ value: 0, label: "0" }] })).toBe(false);
+  });
   test("labels are short where the axis's name says the rest", () => {
     expect(labels(xAxis(CLIENTS).levels)).toEqual(["1", "2"]);
-    const cpus = { ...CLIENTS, name: "server_cpus", label: "server_cpus", levels: [
+    const cpus = { ...CLIENTS, label: "server_cpus", levels: [
       { value: 1, label: "server_cpus 1" }, { value: 2, label: "server_cpus 2" }] };
     expect(labels(xAxis(cpus).levels)).toEqual(["1", "2"]);
     expect(labels(xAxis(PERIOD).levels)).toContain("112 days");
   });
   test("levels that are texts stand at equal distances", () => {
-    const axis = xAxis({ ...CLIENTS, name: "design", levels: [
+    const axis = xAxis({ ...CLIENTS, joined: false, levels: [
       { value: "daily", label: "daily" }, { value: "rollup", label: "rollup" }] });
     expect(axis.levels.map((level) => level.at)).toEqual([0, 1]);
   });

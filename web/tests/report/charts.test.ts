@@ -1,11 +1,14 @@
 // Which charts a document becomes, and that each is drawn: on the server, by the same options.
 
 import { describe, expect, test } from "vitest";
-import { bySwept, type Chart, chartRows } from "../../src/report/chart/charts";
-import { drawToSvg } from "../../src/report/chart/echarts";
+import { type Chart, description } from "../../src/report/chart/chart";
 import { standaloneSvg, wrap } from "../../src/report/chart/download";
-import { hoverHtml, type View } from "../../src/report/chart/option";
+import { drawToSvg } from "../../src/report/chart/echarts";
+import { hoverHtml } from "../../src/report/chart/option";
+import { bySwept } from "../../src/report/chart/panels";
+import { chartRows } from "../../src/report/chart/rows";
 import { DARK, LIGHT } from "../../src/report/chart/style";
+import type { View } from "../../src/report/chart/view";
 import { Experiment } from "../../src/report/experiment";
 import { FIXTURES } from "../fixtures/experiments";
 
@@ -15,7 +18,7 @@ function experiment(name: string): Experiment {
   return new Experiment(make());
 }
 
-const LOOK = { colours: LIGHT, scale: "linear", also: [] } as const;
+const LOOK = { colours: LIGHT, scale: "linear", xScale: "plan", also: [] } as const;
 const VIEW: View = { ...LOOK, width: 400, height: 250, mini: false };
 
 function panels(name: string): Record<string, number> {
@@ -41,10 +44,6 @@ describe("panels", () => {
     expect(panels("alone")).toEqual({ engine: 1, cpu: 4, other: 4 });
     expect(Object.keys(panels("alone"))[0]).toBe("engine");
   });
-  test("without factors there is a table and no chart", () => {
-    const document = { ...experiment("article").document, factors: [] };
-    expect(chartRows(new Experiment(document))).toEqual([]);
-  });
   test("factor names are the document's own", () => {
     const text = JSON.stringify(experiment("article").document)
       .replaceAll('"days":', '"rows":')
@@ -58,7 +57,7 @@ describe("panels", () => {
 describe("captions", () => {
   test("a bracket is marked and named without the panel's own title", () => {
     const chart = firstChart("article");
-    expect(chart.brackets).toEqual([{ low: 90, high: 365 }]);
+    expect(chart.spans).toEqual([{ low: 90, high: 365, label: "quarter to year" }]);
     expect(chart.captions).toEqual([{
       text: "postgres:18 is faster up to the quarter, sqlite from the year, both measured.",
       marked: true,
@@ -77,7 +76,7 @@ describe("captions", () => {
     expect(chart?.captions[0]?.text).toBe("No verdict for postgres:18 against sqlite.");
   });
   test("two pairs that cross in one bracket mark it once", () => {
-    expect(firstChart("three").brackets).toHaveLength(1);
+    expect(firstChart("three").spans).toHaveLength(1);
     expect(firstChart("three").captions.filter((caption) => caption.marked)).toHaveLength(2);
   });
   test("a treatment that is missing is named", () => {
@@ -117,9 +116,11 @@ describe("drawing", () => {
     expect(drawToSvg(firstChart("article"), VIEW)).toContain(">0</text>");
     expect(drawToSvg(firstChart("article"), { ...VIEW, scale: "log" })).not.toContain(">0</text>");
   });
-  test("the bracket's two ends are drawn as an area", () => {
+  test("a bracket has two ends and a name, drawn inside the picture", () => {
     const dashed = /stroke-dasharray="3,3"/g;
-    expect(count(drawToSvg(firstChart("article"), VIEW), dashed)).toBe(1);
+    const svg = drawToSvg(firstChart("article"), VIEW);
+    expect(count(svg, dashed)).toBe(2);
+    expect(svg).toContain(">quarter to year</text>");
     expect(count(drawToSvg(firstChart("flat"), VIEW), dashed)).toBe(0);
   });
   test("a missing point breaks its line instead of being bridged", () => {
@@ -137,8 +138,8 @@ describe("drawing", () => {
   });
   test("a single level and a value of zero draw too", () => {
     const chart = firstChart("article");
-    const level = chart.factor.levels[0];
-    const lone = { ...chart, factor: { ...chart.factor, levels: level ? [level] : [] },
+    const level = chart.x.levels[0];
+    const lone = { ...chart, x: { ...chart.x, levels: level ? [level] : [] },
       lines: chart.lines.map((line) => ({ ...line, points: line.points.slice(0, 1).map((p) => ({
         ...p, bounds: { value: 0, low: 0, high: 0 } })) })) };
     for (const scale of ["linear", "log"] as const) {
@@ -178,4 +179,46 @@ test("a download holds title, legend, captions and source around the drawing", (
 
 test("long sentences wrap between words", () => {
   expect(wrap("one two three", 8)).toEqual(["one two", "three"]);
+});
+
+describe("descriptions", () => {
+  test("name the finding first, then how the lines go, in units a reader knows", () => {
+    const text = description(firstChart("article"));
+    expect(text).toMatch(/^Mean response time by period, 1 client\. postgres:18 is faster up to/);
+    expect(text).toMatch(/sqlite [\d.]+\u00a0ms at week, [\d.]+\u00a0s at year; postgres:18/);
+    expect(text).not.toMatch(/\d\.\d{4,}/);
+  });
+  test("of twelve engines four are told and the rest is counted", () => {
+    expect(description(firstChart("twelve"))).toContain("; and 8 more.");
+  });
+  test("failures, void trials and a load not kept up with are told under the chart", () => {
+    const [, chart] = bySwept(experiment("failing"));
+    const texts = chart?.captions.map((caption) => caption.text) ?? [];
+    expect(texts).toContainEqual(expect.stringMatching(/^Failures: sqlite at year, 12 of [\d,]+\.$/));
+    expect(texts).toContain("Void trials: postgres:18 at year, 3.");
+    expect(texts).toContain("Not kept up with the offered load: sqlite at year.");
+  });
+});
+
+describe("axes without a between", () => {
+  test("engines stand beside each other where nothing was swept", () => {
+    const chart = firstChart("point");
+    expect(chart.x.levels.map((level) => level.label)).toEqual(
+      ["sqlite", "postgres:14", "postgres:18"]);
+    expect(panels("point")).toEqual({ mean: 1, ratio: 1, cpu: 1 });
+  });
+  test("designs are not joined by lines, and points of one design do not hide each other", () => {
+    const chart = firstChart("designs");
+    expect(chart.x.joined).toBe(false);
+    const svg = drawToSvg(chart, VIEW);
+    expect(count(svg, /stroke-width="2"[^>]*stroke-opacity="0"|stroke-opacity="0"[^>]*/g)).toBe(2);
+    const at = [...svg.matchAll(/transform="matrix\([^"]*?,([\d.]+),[\d.]+\)"/g)].map((m) => m[1]);
+    expect(new Set(at).size).toBe(6);
+  });
+  test("of factors that vary alone a title names what differs from the base", () => {
+    const titles = bySwept(experiment("twist")).map((chart) => chart.title);
+    expect(titles).toHaveLength(10);
+    expect(titles.slice(0, 2)).toEqual(["base", "Server's memory 1GiB"]);
+    expect(chartRows(experiment("twist"))[0]?.note).toMatch(/^Base: Release 18, work_mem 4MB, /);
+  });
 });

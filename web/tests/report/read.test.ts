@@ -1,12 +1,14 @@
 // The page meets a good document, an empty page, a cut file and a document of another version.
 
 import { expect, test } from "vitest";
-import { readDocument } from "../../src/report/read";
+import { readReport } from "../../src/report/read";
 import { FIXTURES } from "../fixtures/experiments";
 
 test.each(Object.entries(FIXTURES))("reads the document %s unchanged", (_, make) => {
   const document = make();
-  expect(readDocument(JSON.stringify(document))).toEqual({ document, problem: null });
+  expect(readReport(JSON.stringify(document))).toEqual({
+    documents: [document], commonAxes: false, warnings: [], problem: null,
+  });
 });
 
 test.each([
@@ -17,15 +19,29 @@ test.each([
   ["no run", '{"schema_version": 1}', 'no section "run"'],
   ["a list that is none", '{"schema_version":1,"run":{},"response":{},"factors":{}}', '"factors"'],
 ])("%s is a sentence, not a crash", (_, text, problem) => {
-  const reading = readDocument(text);
-  expect(reading.document).toBeNull();
+  const reading = readReport(text);
+  expect(reading.documents).toBeNull();
   expect(reading.problem).toContain(problem);
 });
 
 test("a document without its optional lists gets empty ones", () => {
-  const { document } = readDocument(
+  const { documents } = readReport(
     '{"schema_version":1,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
   );
-  expect(document).toMatchObject({ warnings: [], crossings: [], verdict: { sentences: [] } });
-  expect(document?.treatments[0]).toMatchObject({ blocks: [], requests_by_name: [], ratio: null });
+  const document = documents?.[0];
+  expect(document).toMatchObject({ warnings: [], crossings: [], effects: [], verdict: { sentences: [] } });
+  expect(document?.treatments[0]).toMatchObject({
+    blocks: [], requests_by_name: [], percentile_curve: [], notes: [], ratio: null,
+  });
+});
+
+test("several runs come in one page; one that cannot be read is named, not left out", () => {
+  const make = FIXTURES.article;
+  const page = { schema_version: 1, documents: [make?.(), make?.()], common_axes: true };
+  const reading = readReport(JSON.stringify(page));
+  expect(reading).toMatchObject({ commonAxes: true, problem: null });
+  expect(reading.documents).toHaveLength(2);
+  const newer = { ...page, documents: [make?.(), { schema_version: 9 }] };
+  expect(readReport(JSON.stringify(newer)).problem).toContain("schema version 9");
+  expect(readReport('{"schema_version": 1, "documents": []}').problem).toContain("no run");
 });

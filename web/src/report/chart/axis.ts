@@ -2,7 +2,8 @@
 // ticks at readable values. The library's own logarithmic axis turns a bound of 0 into infinity
 // and cannot put a tick at every measured level.
 
-import type { Factor, LevelValue } from "../document";
+import type { LevelValue } from "../document";
+import type { XScale } from "./chart";
 import { shownUnit, significant, withUnit } from "../../lib/format";
 
 export interface Tick {
@@ -20,6 +21,8 @@ export interface Axis {
 }
 
 export type YScale = "linear" | "log";
+/** The x axis as the plan says, or as the reader wants it. */
+export type XChoice = "plan" | "linear" | "log";
 export type YKind = "measure" | "ratio";
 
 /** Steps that people read easily: 1, 2, 2.5 or 5 times a power of ten. */
@@ -129,20 +132,33 @@ export interface XAxis {
   position: (value: LevelValue) => number | null;
 }
 
-export function xAxis(factor: Factor): XAxis {
-  const numeric = factor.levels.every((level) => typeof level.value === "number");
-  const logScale =
-    numeric && factor.scale === "log" && factor.levels.every((l) => Number(l.value) > 0);
+const isNumber = (value: LevelValue): value is number => typeof value === "number";
+
+/** Whether a reader can choose between a linear and a logarithmic x axis. */
+export function hasXChoice(x: XScale): boolean {
+  const positive = x.levels.filter(({ value }) => isNumber(value) && value > 0);
+  return !x.fixed && x.levels.length > 2 && positive.length === x.levels.length;
+}
+
+/** The axis holds all levels of `x`, and the values in `reached` besides. */
+export function xAxis(
+  x: XScale,
+  choice: XChoice = "plan",
+  reached: readonly LevelValue[] = [],
+): XAxis {
+  const numeric = x.levels.every((level) => isNumber(level.value));
+  const scale = choice === "plan" || x.fixed ? x.scale : choice;
+  const logScale = numeric && scale === "log" && x.levels.every((l) => Number(l.value) > 0);
   const position = (value: LevelValue): number | null => {
     if (!numeric) {
-      const index = factor.levels.findIndex((level) => level.value === value);
+      const index = x.levels.findIndex((level) => level.value === value);
       return index < 0 ? null : index;
     }
-    if (typeof value !== "number") return null;
+    if (!isNumber(value)) return null;
     return logScale ? (value > 0 ? Math.log(value) : null) : value;
   };
-  const labels = tickLabels(factor);
-  const levels = factor.levels
+  const labels = tickLabels(x);
+  const levels = x.levels
     .map((level) => ({
       at: position(level.value) ?? 0,
       value: level.value,
@@ -150,9 +166,9 @@ export function xAxis(factor: Factor): XAxis {
       planned: !level.bisected,
     }))
     .toSorted((a, b) => a.at - b.at);
-  const places = levels.map((level) => level.at);
+  const places = [...levels.map((level) => level.at), ...reached.flatMap((v) => position(v) ?? [])];
   const [low, high] = [Math.min(...places), Math.max(...places)];
-  const room = high > low ? (high - low) * 0.05 : 1;
+  const room = high > low ? (numeric ? (high - low) * 0.05 : 0.5) : 1;
   return { min: low - room, max: high + room, levels, position };
 }
 
@@ -160,7 +176,7 @@ export function xAxis(factor: Factor): XAxis {
  * What stands below the ticks. '4 clients' and 'server_cpus 4' are '4' where the axis's name says
  * the rest of every label; among 'week' and 'month' it stays '120 days'.
  */
-function tickLabels(factor: Factor): Map<LevelValue, string> {
+function tickLabels(factor: XScale): Map<LevelValue, string> {
   const rest = (factor.unit ?? factor.label).toLowerCase().replace(/s$/, "");
   const labels = factor.levels.map((level) => {
     const number = typeof level.value === "number" ? level.value : Number.NaN;

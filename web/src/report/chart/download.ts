@@ -1,10 +1,11 @@
 // A chart as a picture that stands alone: title, unit, legend and captions around the drawing, as
 // SVG or, drawn on a canvas, as PNG. (The library's own export gives SVG even for PNG.)
 
-import { type Chart, type ChartRow } from "./charts";
+import { save } from "../../lib/save";
+import type { Chart, ChartRow } from "./chart";
 import { drawToSvg } from "./echarts";
-import { CHARACTER_WIDTH, FONT, type View } from "./option";
 import { colourOf, type LineStyle } from "./style";
+import { CHARACTER_WIDTH, FONT, type View } from "./view";
 
 const WIDTH = 800;
 const PLOT_HEIGHT = 420;
@@ -13,7 +14,7 @@ const LINE_HEIGHT = 20;
 /** Pixels of the PNG per pixel of the drawing: sharp on a projector. */
 const PNG_SCALE = 2;
 
-export type Look = Pick<View, "colours" | "scale" | "also">;
+export type Look = Pick<View, "colours" | "scale" | "xScale" | "also">;
 
 function escape(text: string): string {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -85,17 +86,8 @@ export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look:
     `viewBox="0 0 ${WIDTH} ${height}" font-family="${FONT}" font-size="13">${body.join("")}</svg>`;
 }
 
-function save(url: string, name: string): void {
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-}
-
 export function downloadSvg(svg: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  save(url, `${name}.svg`);
-  URL.revokeObjectURL(url);
+  save(new Blob([svg], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
 export async function downloadPng(svg: string, name: string): Promise<void> {
@@ -106,5 +98,5 @@ export async function downloadPng(svg: string, name: string): Promise<void> {
   canvas.width = image.width * PNG_SCALE;
   canvas.height = image.height * PNG_SCALE;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  save(canvas.toDataURL("image/png"), `${name}.png`);
+  canvas.toBlob((png) => png && save(png, `${name}.png`), "image/png");
 }

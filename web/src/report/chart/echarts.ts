@@ -1,13 +1,14 @@
 // The parts of ECharts that the report draws with, registered once; the rest stays out of the file.
 
 import { CustomChart, LineChart } from "echarts/charts";
-import { GridComponent, MarkAreaComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import type { Chart } from "./charts";
-import { chartOption, type View } from "./option";
+import type { Chart } from "./chart";
+import { chartOption } from "./option";
+import type { View } from "./view";
 
-use([CustomChart, LineChart, GridComponent, MarkAreaComponent, TooltipComponent, SVGRenderer]);
+use([CustomChart, LineChart, GridComponent, TooltipComponent, SVGRenderer]);
 
 export { init };
 

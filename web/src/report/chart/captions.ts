@@ -1,0 +1,107 @@
+// The words around charts: where lines cross, what is missing or failed, how bounds are to be read.
+
+import type { Crossing, Estimate, Levels } from "../document";
+import { boundsName, type Experiment } from "../experiment";
+import { count, significant } from "../../lib/format";
+import type { Chart, Line, Span } from "./chart";
+
+type Captions = Chart["captions"];
+
+const unmarked = (texts: readonly string[]): Captions =>
+  texts.map((text) => ({ text, marked: false }));
+
+/** Says that a line has gaps, and where: missing data is named, never bridged. */
+export function gaps(lines: readonly Line[]): Captions {
+  return unmarked(lines.flatMap((line) => {
+    const missing = line.points.filter((p) => p.bounds === null).map((p) => p.label);
+    return missing.length ? [`Not measured: ${line.name} at ${missing.join(", ")}.`] : [];
+  }));
+}
+
+/** What went wrong in a panel's treatments: wrong answers, void trials, a load not kept up with. */
+export function troubles(experiment: Experiment, fixed: Levels): Captions {
+  const { swept } = experiment;
+  return unmarked(experiment.treatmentsAt(fixed).flatMap((treatment) => {
+    const level = swept ? experiment.describe({ [swept.name]: treatment.levels[swept.name] ?? "" })
+      : "";
+    const where = level ? `${treatment.engine} at ${level}` : treatment.engine;
+    const failed = treatment.failures && treatment.requests
+      ? [`Failures: ${where}, ${count(treatment.failures)} of ${count(treatment.requests)}.`] : [];
+    const voided = treatment.void_trials
+      ? [`Void trials: ${where}, ${count(treatment.void_trials)}.`] : [];
+    const behind = treatment.saturated ? [`Not kept up with the offered load: ${where}.`] : [];
+    return [...failed, ...voided, ...behind];
+  }));
+}
+
+/**
+ * Drops a leading "4 clients, articles: " where titles already say so. What is left begins with a
+ * capital, unless it begins with an engine's name.
+ */
+function withoutPrefix(
+  sentence: string,
+  prefixes: readonly string[],
+  engines: readonly string[],
+): string {
+  const prefix = prefixes.find((candidate) => sentence.startsWith(`${candidate}: `));
+  const rest = prefix ? sentence.slice(prefix.length + 2) : sentence;
+  if (engines.some((engine) => rest.startsWith(engine))) return rest;
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
+/** The sentences of these crossings, without what the panel's title says already. */
+export function crossingCaptions(
+  experiment: Experiment,
+  crossings: readonly Crossing[],
+  fixed: Levels,
+): Captions {
+  // Several crossings of one pair of lines share a sentence.
+  return [...new Set(crossings.map((c) => c.sentence))].map((sentence) => {
+    const of = crossings.filter((crossing) => crossing.sentence === sentence);
+    const request = of[0]?.request ?? "";
+    const prefixes = [experiment.describe(fixed), experiment.describeAll(fixed)].flatMap((title) =>
+      [[title, request], [title]].map((words) => words.filter(Boolean).join(", ")));
+    return {
+      text: withoutPrefix(sentence, prefixes.filter(Boolean), experiment.engines),
+      marked: of.some((crossing) => crossing.kind === "bracketed"),
+    };
+  });
+}
+
+/** Each bracket once, though several pairs of engines may cross in it. */
+export function bracketsOf(experiment: Experiment, crossings: readonly Crossing[]): Span[] {
+  const levels = experiment.swept?.levels ?? [];
+  const name = (value: number) => {
+    const label = levels.find((level) => level.value === value)?.label;
+    return label || significant(value);
+  };
+  const brackets = crossings.flatMap(({ kind, low, high }) =>
+    kind === "bracketed" && low !== null && high !== null
+      ? [{ low, high, label: `${name(low)} to ${name(high)}` }]
+      : [],
+  );
+  return [...new Map(brackets.map((bracket) => [bracket.label, bracket])).values()];
+}
+
+/** How the bounds of charts that show these estimates are to be read. */
+export function boundsNote(estimates: readonly Estimate[], of: "mean" | "ratio"): string {
+  const names = [...new Set(estimates.map(boundsName))];
+  const replicates = estimates.map((estimate) => estimate.replicates);
+  const [least, most] = [Math.min(...replicates), Math.max(...replicates)];
+  const blocks = least === most ? (most === 1 ? "1 block" : `${most} blocks`)
+    : `${least} to ${most} blocks`;
+  const [name = ""] = names;
+  if (names.length === 0) return "";
+  if (names.length > 1) {
+    return `Bands are intervals of the ${of}, whiskers without a band only ranges; ${blocks}.`;
+  }
+  if (name.startsWith("range")) {
+    return `Whiskers: the range of ${blocks}, smallest to largest; not an interval.`;
+  }
+  return name === "no interval" ? `Without an interval: ${blocks}.`
+    : `Bands: ${name} of the ${of}, ${blocks}.`;
+}
+
+export function meansNote({ document }: Experiment): string {
+  return boundsNote(document.treatments.flatMap((t) => t.estimate ?? []), "mean");
+}

@@ -1,0 +1,68 @@
+// The rows of charts over all requests, in reading order. A row that would say nothing is left
+// out: ratios of one engine, engines one by one where their lines would be too many to follow.
+
+import type { Experiment } from "../experiment";
+import { boundsNote, meansNote } from "./captions";
+import type { ChartRow } from "./chart";
+import { byEngine, byOther, bySwept, cpuCharts, ratioCharts } from "./panels";
+
+/** More lines of one colour in a panel cannot be told apart. */
+const FOLLOWED_LINES = 6;
+
+/** Each engine by itself; with one engine alone this is the main row. */
+function engineRow(experiment: Experiment, title: string): ChartRow {
+  const charts = byEngine(experiment);
+  const longest = charts.toSorted((a, b) => b.lines.length - a.lines.length)[0];
+  return { id: "engine", title, note: meansNote(experiment), charts, legend: longest?.lines ?? null };
+}
+
+function ratioRow(experiment: Experiment, over: string): ChartRow {
+  const { treatments, response } = experiment.document;
+  const charts = ratioCharts(experiment);
+  const better = response.lower_is_better ? "Below 1× is faster." : "Above 1× is better.";
+  const estimates = treatments.flatMap((t) => t.ratio?.estimate ?? []);
+  const note = `${better} Logarithmic, so that half and double look alike. ` +
+    boundsNote(estimates, "ratio");
+  return { id: "ratio", title: `${charts[0]?.measure ?? ""} ${over}`, note, charts, legend: null };
+}
+
+/** Over another factor that is crossed with the swept one; the one with the most levels. */
+function otherRow(experiment: Experiment): ChartRow {
+  const crossed = experiment.others.filter((f) => !f.alone && f.levels.length > 1);
+  const inner = crossed.toSorted((a, b) => b.levels.length - a.levels.length)[0];
+  return {
+    id: "other",
+    title: `${experiment.document.response.label} by ${inner?.label.toLowerCase() ?? ""}`,
+    note: meansNote(experiment),
+    charts: inner ? byOther(experiment, inner) : [],
+    legend: null,
+  };
+}
+
+/** Every row over all requests. */
+export function chartRows(experiment: Experiment): ChartRow[] {
+  const { swept, others, document, base } = experiment;
+  const lines = experiment.combinations(others).length;
+  const followed = lines > 1 && lines <= FOLLOWED_LINES;
+  const alone = experiment.engines.length < 2 && followed && (swept?.levels.length ?? 0) > 1;
+  const single = (swept?.levels.length ?? 0) < 2;
+  const over = single ? "by engine" : `by ${swept?.label.toLowerCase()}`;
+  const title = `${document.response.label} ${over}`;
+  const note = [base && `Base: ${base}.`, meansNote(experiment)].filter(Boolean).join(" ");
+  const rows: ChartRow[] = [
+    alone
+      ? engineRow(experiment, title)
+      : { id: "mean", title, note, charts: bySwept(experiment), legend: null },
+    ratioRow(experiment, over),
+    {
+      id: "cpu",
+      title: `CPU time per request ${over}`,
+      note: "Of the whole server side, all cores together.",
+      charts: cpuCharts(experiment),
+      legend: null,
+    },
+    ...(followed && !alone ? [engineRow(experiment, `Each engine ${over}`)] : []),
+    otherRow(experiment),
+  ];
+  return rows.filter((row) => row.charts.some((chart) => chart.lines.length > 0));
+}
