@@ -12,7 +12,8 @@ use url::form_urlencoded;
 
 use crate::http::{Connection, HttpError, PreparedRequest, Target};
 use crate::load::{
-    ConnectionUse, Expected, LoadError, LoadOptions, Mode, Outcome, TrialSample, run_closed,
+    ConnectionUse, Expected, LoadError, LoadOptions, Mode, OperationTotals, Outcome, TrialSample,
+    run,
 };
 
 /// The nine groupings that the article asks for.
@@ -72,7 +73,7 @@ pub struct ArticleResult {
     /// The total query average: the mean of all right answers; `None` if there was none.
     pub response_time_ms_mean: Option<f64>,
     /// Requests that failed, over all URLs.
-    pub failures: usize,
+    pub failures: u64,
 }
 
 /// One URL of the nine.
@@ -165,14 +166,15 @@ pub fn measure(
     let options = LoadOptions {
         clients: load.clients.get(),
         mode: Mode::Passes(1),
+        think_time: Duration::ZERO,
         connection: ConnectionUse::PerRequest,
         seed: load.seed,
         timeout: load.timeout,
         client_cpus: None,
     };
-    let expected = [Expected::Alike(200); GROUPINGS.len()];
+    let expected = GROUPINGS.map(|_| Expected::Alike(200));
     let weights = [1; GROUPINGS.len()];
-    let sample = run_closed(&target, &requests, &weights, &expected, &options, interrupted)?;
+    let sample = run(&target, &requests, &weights, &expected, &options, interrupted)?;
     Ok(load.result(blog, paths, &sample))
 }
 
@@ -197,7 +199,7 @@ impl ArticleLoad {
     }
 
     fn result(&self, blog: String, paths: [String; 9], sample: &TrialSample) -> ArticleResult {
-        let means = sample.mean_response_time_ns_by_request(paths.len());
+        let means = sample.operations.iter().map(OperationTotals::mean_response_time_ns);
         let requests = (0u16..).zip(paths).zip(means).map(|((request, path), mean)| {
             let own = || sample.observations.iter().filter(move |one| one.request == request);
             let outcomes = own().map(|one| one.outcome);

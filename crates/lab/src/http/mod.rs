@@ -1,5 +1,5 @@
-//! A thin blocking HTTP/1.1 client: what a measuring client costs must not be seen in the figures.
-//! One socket, one write per request, one reused read buffer; bodies are hashed as they arrive.
+//! A thin HTTP/1.1 client: what a measuring client costs must not be seen in the figures.
+//! One write per request, reused read buffers; bodies are hashed as they arrive.
 
 mod connection;
 mod error;
@@ -7,9 +7,14 @@ mod request;
 mod response;
 mod target;
 mod tls;
+mod wire;
 
 pub use connection::{Connection, Fetched};
 pub use error::HttpError;
 pub use request::PreparedRequest;
 pub use response::Answer;
 pub use target::Target;
+
+pub(crate) use connection::CONNECT_TIMEOUT_MAX;
+pub(crate) use response::Keep;
+pub(crate) use wire::{BUFFER_BYTES, Interest, Step, Wire};

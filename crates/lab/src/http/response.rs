@@ -1,6 +1,8 @@
 //! Reading one answer from bytes as they arrive: head, then body by length, by chunks or until
 //! the connection closes. It knows no socket, so any split of the bytes can be tested.
 
+use std::mem::MaybeUninit;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -19,23 +21,30 @@ pub struct Answer {
 /// Headers a server may send at most; more is refused as malformed.
 const HEADERS_MAX: usize = 96;
 
-/// An answer being read.
-pub(super) struct AnswerReader {
+/// What of an answer is kept while it is read; less costs less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Status and length.
+    Length,
+    /// The hash of the body too.
+    Hash,
+    /// The body itself, not its hash.
+    Body,
+    /// Hash, body and headers.
+    Everything,
+}
+
+/// An answer being read; one reader serves answer after answer.
+pub(crate) struct AnswerReader {
     state: State,
     is_head: bool,
+    keep: Keep,
     keep_alive: bool,
     status: u16,
     body_bytes: u64,
     hash: Xxh3,
-    /// The whole body and the headers, kept in untimed use only.
-    collected: Option<Collected>,
-}
-
-/// Body and headers of an answer read in untimed use.
-#[derive(Default)]
-pub(super) struct Collected {
-    pub(super) body: Vec<u8>,
-    pub(super) headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    headers: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,17 +59,34 @@ enum State {
     Complete,
 }
 
-impl AnswerReader {
-    pub(super) fn new(is_head: bool, collect: bool) -> Self {
+impl Default for AnswerReader {
+    fn default() -> Self {
         Self {
             state: State::Head,
-            is_head,
+            is_head: false,
+            keep: Keep::Hash,
             keep_alive: false,
             status: 0,
             body_bytes: 0,
             hash: Xxh3::new(),
-            collected: collect.then(Collected::default),
+            body: Vec::new(),
+            headers: Vec::new(),
         }
+    }
+}
+
+impl AnswerReader {
+    /// Forgets the last answer and waits for the next one.
+    pub(super) fn begin(&mut self, is_head: bool, keep: Keep) {
+        self.state = State::Head;
+        self.is_head = is_head;
+        self.keep = keep;
+        self.keep_alive = false;
+        self.status = 0;
+        self.body_bytes = 0;
+        self.hash.reset();
+        self.body.clear();
+        self.headers.clear();
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -72,7 +98,8 @@ impl AnswerReader {
         self.keep_alive
     }
 
-    pub(super) fn answer(&self) -> Answer {
+    /// What is known of the answer; the hash is that of nothing where it was not to be kept.
+    pub(crate) fn answer(&self) -> Answer {
         Answer {
             status: self.status,
             body_bytes: self.body_bytes,
@@ -80,8 +107,14 @@ impl AnswerReader {
         }
     }
 
-    pub(super) fn into_collected(self) -> Collected {
-        self.collected.unwrap_or_default()
+    /// The body, where it was to be kept.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Body and headers, where they were to be kept.
+    pub(super) fn take_kept(&mut self) -> (Vec<u8>, Vec<(String, String)>) {
+        (std::mem::take(&mut self.body), std::mem::take(&mut self.headers))
     }
 
     /// Takes from `input` what it can and returns how many bytes that was. Less than all of it
@@ -93,17 +126,17 @@ impl AnswerReader {
             let step = match self.state {
                 State::Head => self.head(rest)?,
                 State::Length { left } => {
-                    let step = self.body(rest, left);
+                    let step = self.take_body(rest, left);
                     self.state = match left - step as u64 {
                         0 => State::Complete,
                         left => State::Length { left },
                     };
                     step
                 }
-                State::UntilClose => self.body(rest, u64::MAX),
+                State::UntilClose => self.take_body(rest, u64::MAX),
                 State::ChunkSize => self.chunk_size(rest)?,
                 State::Chunk { left } => {
-                    let step = self.body(rest, left);
+                    let step = self.take_body(rest, left);
                     self.state = match left - step as u64 {
                         0 => State::ChunkEnd,
                         left => State::Chunk { left },
@@ -137,21 +170,25 @@ impl AnswerReader {
         self.is_complete()
     }
 
-    fn body(&mut self, input: &[u8], left: u64) -> usize {
+    fn take_body(&mut self, input: &[u8], left: u64) -> usize {
         let size = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
         let part = &input[..size];
-        self.hash.update(part);
         self.body_bytes += size as u64;
-        if let Some(collected) = &mut self.collected {
-            collected.body.extend_from_slice(part);
+        if matches!(self.keep, Keep::Hash | Keep::Everything) {
+            self.hash.update(part);
+        }
+        if matches!(self.keep, Keep::Body | Keep::Everything) {
+            self.body.extend_from_slice(part);
         }
         size
     }
 
     fn head(&mut self, input: &[u8]) -> Result<usize, String> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-        let mut response = httparse::Response::new(&mut headers);
-        let status = response.parse(input).map_err(|error| format!("head: {error}"))?;
+        let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+        let mut response = httparse::Response::new(&mut []);
+        let status = httparse::ParserConfig::default()
+            .parse_response_with_uninit_headers(&mut response, input, &mut headers)
+            .map_err(|error| format!("head: {error}"))?;
         let (httparse::Status::Complete(size), Some(version), Some(code)) =
             (status, response.version, response.code)
         else {
@@ -180,8 +217,8 @@ impl AnswerReader {
                 }
             }
         };
-        if let Some(collected) = &mut self.collected {
-            collected.headers = response.headers.iter().map(owned).collect();
+        if self.keep == Keep::Everything {
+            self.headers = response.headers.iter().map(owned).collect();
         }
         Ok(size)
     }
@@ -278,7 +315,8 @@ mod tests {
     /// Feeds the bytes in pieces that end at `cuts`, as a connection would, and returns the
     /// answer, the body and whether the connection stays.
     fn read(bytes: &[u8], cuts: &[usize]) -> Result<(Answer, Vec<u8>, bool), String> {
-        let mut reader = AnswerReader::new(false, true);
+        let mut reader = AnswerReader::default();
+        reader.begin(false, Keep::Everything);
         let mut start = 0;
         let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
         ends.push(bytes.len());
@@ -293,7 +331,7 @@ mod tests {
             return Err("cut short".to_owned());
         }
         let (answer, keep_alive) = (reader.answer(), reader.keep_alive());
-        Ok((answer, reader.into_collected().body, keep_alive))
+        Ok((answer, reader.take_kept().0, keep_alive))
     }
 
     fn in_chunks(body: &[u8], sizes: &[usize]) -> Vec<u8> {
@@ -347,7 +385,8 @@ mod tests {
     fn an_answer_without_a_body_ends_with_its_head() {
         let (answer, ..) = read(b"HTTP/1.1 204 No Content\r\n\r\n", &[]).unwrap();
         assert_eq!((answer.status, answer.body_bytes), (204, 0));
-        let mut head = AnswerReader::new(true, false);
+        let mut head = AnswerReader::default();
+        head.begin(true, Keep::Hash);
         let text = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n";
         assert_eq!(head.advance(text), Ok(text.len()));
         assert!(head.is_complete());

@@ -1,13 +1,37 @@
 //! Load on a server under test, and what each request of it came to.
 //! Closed load: a fixed number of clients, each sending its next request when it has the answer.
+//! Open load: requests that are due by a clock, whether or not the server keeps up.
 
+mod arrivals;
 mod client;
 mod closed;
+mod expected;
 mod gate;
+mod lanes;
+mod observations;
+mod offer;
+mod open;
+mod options;
 mod order;
+mod poller;
+mod recorder;
 mod sample;
+mod threads;
+mod trial;
+mod walk;
 
+pub use arrivals::Arrivals;
 pub use client::{Client, Clients};
-pub use closed::{ConnectionUse, LoadError, LoadOptions, Mode, run_closed};
+pub use expected::Expected;
+pub use observations::Observations;
+pub use options::{ConnectionUse, LoadError, LoadOptions, Mode};
 pub use order::derive_seed;
-pub use sample::{Expected, Observation, Outcome, TrialSample};
+pub use recorder::OperationTotals;
+pub use sample::{Observation, Outcome, TrialSample};
+pub use threads::run_clients;
+pub use trial::run;
+
+pub(crate) use expected::without;
+
+use gate::Gate;
+use trial::Trial;

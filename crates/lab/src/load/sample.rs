@@ -1,41 +1,11 @@
-//! What a trial leaves behind: one observation per request, failures among them.
+//! What a trial leaves behind: one observation per request, failures among them, and totals.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::http::{Answer, HttpError};
-
-/// What a request's answer must be to count as right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Expected {
-    /// This status, and a body of this length and hash.
-    Exact(Answer),
-    /// This status, and the same body as this request's first answer of the trial: for servers
-    /// whose answers are not known beforehand.
-    Alike(u16),
-    /// This status; any body.
-    Status(u16),
-}
-
-impl Expected {
-    /// How this answer is to be recorded. `first` keeps the request's first answer of this status.
-    pub(super) fn judge(&self, answer: &Answer, first: &OnceLock<Answer>) -> Outcome {
-        let (Self::Exact(Answer { status, .. }) | Self::Alike(status) | Self::Status(status)) =
-            self;
-        if answer.status != *status {
-            return Outcome::Status(answer.status);
-        }
-        let right = match self {
-            Self::Exact(expected) => answer == expected,
-            Self::Alike(_) => answer == first.get_or_init(|| *answer),
-            Self::Status(_) => true,
-        };
-        if right { Outcome::Ok } else { Outcome::WrongAnswer }
-    }
-}
+use super::{Observations, OperationTotals};
+use crate::http::HttpError;
 
 /// What became of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,6 +25,8 @@ pub enum Outcome {
     TimedOut,
     /// The answer was not HTTP.
     Malformed,
+    /// Open load: it was due, and no connection was free for it before the trial had to end.
+    NotSent,
 }
 
 impl Outcome {
@@ -84,24 +56,33 @@ impl Outcome {
 /// One request of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Which client, from 0.
+    /// Which client, from 0; in open load which connection.
     pub client: u16,
     /// Index of the request in the trial's list.
     pub request: u16,
-    /// When it was sent, counted from the start of the trial (the first client's start).
+    /// When it was sent, counted from the start of the trial; in open load when it was due.
     pub start_ns: u64,
-    /// From just before sending (with a connection per request: before connecting) to the last
-    /// byte of the answer, or to the failure.
+    /// From just before sending (with a connection per request: before connecting; in open load
+    /// from when it was due) to the last byte of the answer, or to the failure.
     pub response_time_ns: u64,
     /// What became of it.
     pub outcome: Outcome,
 }
 
 /// A trial as its clients saw it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct TrialSample {
-    /// Every request, failed ones included, ordered by client and then by time.
-    pub observations: Vec<Observation>,
+    /// Every request, failed ones included.
+    pub observations: Observations,
+    /// Totals of each request, in the order of the trial's list.
+    pub operations: Vec<OperationTotals>,
+    /// Index and outcome of a request that failed, the first of its thread.
+    pub first_failure: Option<(u16, Outcome)>,
+    /// Right answers per second: in closed load the sum over clients of each one's right answers
+    /// by the time until its last answer (dividing by the wall time would count clients that have
+    /// finished and wait for the last one as if they were serving nobody); in open load right
+    /// answers by wall time.
+    pub requests_per_second: f64,
     /// From the first client's start to the last client's end.
     pub wall_time: Duration,
     /// Processor time of the client threads alone: sending, receiving, hashing, comparing.
@@ -110,52 +91,38 @@ pub struct TrialSample {
     pub connections_opened: u64,
     /// Clients that ended early, since no connection could be made many times in a row.
     pub clients_given_up: u16,
+    /// Open load: requests due per second, as the drawn arrivals had it.
+    pub offered_per_second: Option<f64>,
+    /// Open load: the answers did not keep up with the arrivals, so response times grow with the
+    /// length of the trial and say nothing else.
+    pub saturated: bool,
 }
 
 impl TrialSample {
     /// Requests that did not get their expected answer.
     #[must_use]
-    pub fn failures(&self) -> usize {
-        self.observations.iter().filter(|one| one.outcome.is_failure()).count()
-    }
-
-    /// Right answers per second: the sum over clients of each one's right answers by the time
-    /// until its last answer. (Dividing by the wall time would count clients that have finished
-    /// and wait for the last one as if they were serving nobody.)
-    #[must_use]
-    pub fn requests_per_second(&self) -> f64 {
-        self.observations
-            .chunk_by(|one, other| one.client == other.client)
-            .map(|client| {
-                let right = client.iter().filter(|one| !one.outcome.is_failure()).count();
-                let end = client.last().map_or(0, |last| last.start_ns + last.response_time_ns);
-                let begin = client.first().map_or(0, |first| first.start_ns);
-                right as f64 * 1e9 / (end - begin).max(1) as f64
-            })
-            .sum()
+    pub fn failures(&self) -> u64 {
+        self.operations.iter().map(|one| one.failures).sum()
     }
 
     /// Mean response time of all right answers; `None` where there was none.
     #[must_use]
     pub fn mean_response_time_ns(&self) -> Option<f64> {
-        let right = self.observations.iter().filter(|one| !one.outcome.is_failure());
-        let (count, sum) =
-            right.fold((0u64, 0u64), |(count, sum), one| (count + 1, sum + one.response_time_ns));
-        (count > 0).then(|| sum as f64 / count as f64)
+        let all =
+            self.operations.iter().fold(OperationTotals::default(), |sum, one| OperationTotals {
+                count: sum.count + one.count,
+                failures: sum.failures + one.failures,
+                response_time_ns: sum.response_time_ns + one.response_time_ns,
+            });
+        all.mean_response_time_ns()
     }
+}
 
-    /// Mean response time of each request's right answers, in the order of the trial's list of
-    /// `requests`; `None` where there was none.
+impl OperationTotals {
+    /// Mean response time of the right answers; `None` where there was none.
     #[must_use]
-    pub fn mean_response_time_ns_by_request(&self, requests: usize) -> Vec<Option<f64>> {
-        let mut totals = vec![(0u64, 0u64); requests];
-        for one in self.observations.iter().filter(|one| !one.outcome.is_failure()) {
-            if let Some((count, sum)) = totals.get_mut(usize::from(one.request)) {
-                *count += 1;
-                *sum += one.response_time_ns;
-            }
-        }
-        let mean = |(count, sum)| (count > 0).then(|| sum as f64 / count as f64);
-        totals.into_iter().map(mean).collect()
+    pub fn mean_response_time_ns(&self) -> Option<f64> {
+        let right = self.count - self.failures;
+        (right > 0).then(|| self.response_time_ns as f64 / right as f64)
     }
 }

@@ -13,11 +13,19 @@ use super::{RecordError, SCHEMA_VERSION};
 /// # Errors
 /// When the disk refuses; the temporary file is then removed.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`write_atomically`], for what need not be in memory all at once.
+pub(super) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> Result<(), RecordError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".tmp");
     let temporary = path.with_file_name(name);
     let written = std::fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
+        write(&mut file)?;
         file.sync_all()
     });
     written.and_then(|()| std::fs::rename(&temporary, path)).map_err(|source| {

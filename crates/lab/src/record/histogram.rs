@@ -32,9 +32,9 @@ impl ResponseTimes {
     ///
     /// # Errors
     /// Never in practice: the histogram grows to whatever it is given.
-    pub fn of(observations: &[Observation]) -> Result<Self, RecordError> {
+    pub fn of(observations: impl IntoIterator<Item = Observation>) -> Result<Self, RecordError> {
         let mut nanoseconds = empty()?;
-        for one in observations.iter().filter(|one| !one.outcome.is_failure()) {
+        for one in observations.into_iter().filter(|one| !one.outcome.is_failure()) {
             nanoseconds.record(one.response_time_ns).map_err(|error| damaged("", &error))?;
         }
         Ok(Self { nanoseconds })
@@ -139,7 +139,7 @@ mod tests {
             outcome: Outcome::TimedOut,
             ..all[0]
         });
-        let times = ResponseTimes::of(&all).unwrap();
+        let times = ResponseTimes::of(all.iter().copied()).unwrap();
         assert_eq!(times.count(), 1_000, "a failure is no response time");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0001.histogram");
@@ -156,12 +156,12 @@ mod tests {
 
     #[test]
     fn a_merged_curve_rises_to_the_last_supported_percentile() {
-        let mut times = ResponseTimes::of(&observations(1_000)).unwrap();
-        times.add(&ResponseTimes::of(&observations(3_000)).unwrap()).unwrap();
+        let mut times = ResponseTimes::of(observations(1_000)).unwrap();
+        times.add(&ResponseTimes::of(observations(3_000)).unwrap()).unwrap();
         let curve = times.curve(40);
         assert_eq!(curve.len(), 40);
         assert!(curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{curve:?}");
         assert!((curve[39].0 - 0.9975).abs() < 1e-9, "{:?}", curve[39]);
-        assert_eq!(ResponseTimes::of(&observations(9)).unwrap().curve(40), []);
+        assert_eq!(ResponseTimes::of(observations(9)).unwrap().curve(40), []);
     }
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use super::RecordError;
-use crate::load::{Observation, Outcome};
+use crate::load::{Observation, Observations, Outcome};
 
 const HEADER: &str = "client,request,start_ns,response_time_ns,outcome";
 
@@ -16,22 +16,18 @@ const COMPRESSION_LEVEL: i32 = 3;
 ///
 /// # Errors
 /// When the disk refuses; nothing is left behind then.
-pub fn write_observations(path: &Path, observations: &[Observation]) -> Result<(), RecordError> {
-    let io = |source| RecordError::Io { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    let write = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
-        let mut encoder =
-            BufWriter::new(zstd::Encoder::new(bytes, COMPRESSION_LEVEL)?.auto_finish());
+pub fn write_observations(path: &Path, observations: &Observations) -> Result<(), RecordError> {
+    super::file::write_with(path, |file| {
+        let mut encoder = BufWriter::new(zstd::Encoder::new(file, COMPRESSION_LEVEL)?);
         writeln!(encoder, "{HEADER}")?;
-        for one in observations {
+        for one in observations.iter() {
             let Observation { client, request, start_ns, response_time_ns, outcome } = one;
-            let outcome = outcome_text(*outcome);
+            let outcome = outcome_text(outcome);
             writeln!(encoder, "{client},{request},{start_ns},{response_time_ns},{outcome}")?;
         }
-        encoder.flush()
-    };
-    write(&mut bytes).map_err(io)?;
-    super::write_atomically(path, &bytes)
+        encoder.into_inner()?.finish()?;
+        Ok(())
+    })
 }
 
 /// Reads them back.
@@ -78,6 +74,7 @@ fn outcome_text(outcome: Outcome) -> String {
         Outcome::ConnectionLost => "connection lost".to_owned(),
         Outcome::TimedOut => "timed out".to_owned(),
         Outcome::Malformed => "malformed".to_owned(),
+        Outcome::NotSent => "not sent".to_owned(),
     }
 }
 
@@ -89,6 +86,7 @@ fn parse_outcome(text: &str) -> Option<Outcome> {
         "connection lost" => Outcome::ConnectionLost,
         "timed out" => Outcome::TimedOut,
         "malformed" => Outcome::Malformed,
+        "not sent" => Outcome::NotSent,
         other => Outcome::Status(other.strip_prefix("status ")?.parse().ok()?),
     })
 }
@@ -114,6 +112,7 @@ mod tests {
             Outcome::ConnectionLost,
             Outcome::TimedOut,
             Outcome::Malformed,
+            Outcome::NotSent,
         ];
         let observations: Vec<_> = (0..2_000u16)
             .map(|number| Observation {
@@ -124,7 +123,7 @@ mod tests {
                 outcome: outcomes[usize::from(number) % outcomes.len()],
             })
             .collect();
-        write_observations(&path, &observations).unwrap();
+        write_observations(&path, &observations.iter().copied().collect()).unwrap();
         assert_eq!(read_observations(&path).unwrap(), observations);
 
         let bytes = std::fs::read(&path).unwrap();

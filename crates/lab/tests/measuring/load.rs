@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use lab::http::{Answer, PreparedRequest, Target};
 use lab::load::{
-    ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation, Outcome, TrialSample,
-    derive_seed, run_closed,
+    self, Arrivals, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation,
+    OperationTotals, Outcome, TrialSample, derive_seed,
 };
+use lab::record::ResponseTimes;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::loopback::{After, Loopback, with_length};
@@ -24,6 +25,7 @@ fn options(clients: u16, mode: Mode) -> LoadOptions {
     LoadOptions {
         clients,
         mode,
+        think_time: Duration::ZERO,
         connection: ConnectionUse::PerClient,
         seed: 1,
         timeout: LONG,
@@ -53,19 +55,26 @@ fn exactly(body: &str) -> Expected {
 fn run(server: &Loopback, count: usize, options: &LoadOptions) -> TrialSample {
     let (target, requests) = requests(server, count);
     let expected = vec![exactly("ok"); count];
-    run_closed(&target, &requests, &vec![1; count], &expected, options, &GOING_ON).unwrap()
+    load::run(&target, &requests, &vec![1; count], &expected, options, &GOING_ON).unwrap()
+}
+
+/// Client by client, each in the order of time.
+fn observations(sample: &TrialSample) -> Vec<Observation> {
+    let mut all: Vec<_> = sample.observations.iter().collect();
+    all.sort_by_key(|one| (one.client, one.start_ns));
+    all
 }
 
 fn orders(sample: &TrialSample) -> BTreeMap<u16, Vec<u16>> {
     let mut orders: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
-    for one in &sample.observations {
+    for one in observations(sample) {
         orders.entry(one.client).or_default().push(one.request);
     }
     orders
 }
 
 fn outcomes(sample: &TrialSample) -> Vec<Outcome> {
-    sample.observations.iter().map(|one| one.outcome).collect()
+    observations(sample).iter().map(|one| one.outcome).collect()
 }
 
 #[test]
@@ -99,10 +108,9 @@ fn the_same_seed_gives_the_same_orders_and_another_seed_others() {
 fn a_pass_holds_each_request_as_often_as_its_weight_says() {
     let server = Loopback::constant("ok");
     let (target, requests) = requests(&server, 3);
-    let expected = [exactly("ok"); 3];
+    let expected = [(); 3].map(|()| exactly("ok"));
     let options = options(2, Mode::Passes(5));
-    let sample =
-        run_closed(&target, &requests, &[1, 0, 3], &expected, &options, &GOING_ON).unwrap();
+    let sample = load::run(&target, &requests, &[1, 0, 3], &expected, &options, &GOING_ON).unwrap();
     for order in orders(&sample).values() {
         for pass in order.chunks(4) {
             let mut pass = pass.to_vec();
@@ -111,8 +119,10 @@ fn a_pass_holds_each_request_as_often_as_its_weight_says() {
         }
     }
     assert_eq!(sample.observations.len(), 2 * 5 * 4);
-    let means = sample.mean_response_time_ns_by_request(3);
+    let means: Vec<_> =
+        sample.operations.iter().map(OperationTotals::mean_response_time_ns).collect();
     assert!(means[0].is_some() && means[1].is_none() && means[2].is_some());
+    assert_eq!(sample.operations[2].count, 2 * 5 * 3);
 }
 
 #[test]
@@ -131,12 +141,13 @@ fn times_lie_on_one_line_and_inside_the_trial() {
     let sample = run(&server, 9, &options(3, Mode::Passes(4)));
     let wall = u64::try_from(sample.wall_time.as_nanos()).unwrap();
     let end = |one: &Observation| one.start_ns + one.response_time_ns;
-    for pair in sample.observations.windows(2) {
+    let all = observations(&sample);
+    for pair in all.windows(2) {
         if pair[0].client == pair[1].client {
             assert!(end(&pair[0]) <= pair[1].start_ns, "{pair:?}");
         }
     }
-    assert!(sample.observations.iter().all(|one| one.response_time_ns > 0 && end(one) <= wall));
+    assert!(all.iter().all(|one| one.response_time_ns > 0 && end(one) <= wall));
     assert!(sample.client_cpu_seconds > 0.0);
     assert!(sample.client_cpu_seconds <= 3.0 * sample.wall_time.as_secs_f64());
 }
@@ -156,7 +167,7 @@ fn wrong_answers_are_recorded_as_what_they_are() {
     });
     let sample = run(&server, 5, &options(2, Mode::Passes(3)));
     assert_eq!(sample.observations.len(), 2 * 3 * 5);
-    for one in &sample.observations {
+    for one in sample.observations.iter() {
         let expected = match one.request {
             0 => Outcome::Status(500),
             1 => Outcome::WrongAnswer,
@@ -193,7 +204,7 @@ fn clients_of_a_steady_trial_give_up_on_a_dead_server() {
     let sample = run(&server, 9, &options(2, mode));
     assert_eq!(sample.clients_given_up, 2);
     assert!(sample.failures() >= 20);
-    assert_eq!(sample.failures(), sample.observations.len());
+    assert_eq!(sample.failures(), sample.observations.len() as u64);
 }
 
 #[test]
@@ -247,7 +258,7 @@ fn a_steady_trial_goes_on_until_its_time_is_over() {
     let sample = run(&server, 3, &options(2, Mode::Steady { time, minimum_rounds: 0 }));
     assert!(sample.wall_time >= time);
     assert_eq!(sample.observations.len(), server.requests());
-    assert!(sample.requests_per_second() > 0.0);
+    assert!(sample.requests_per_second > 0.0);
 }
 
 #[test]
@@ -264,11 +275,14 @@ fn a_request_that_takes_too_long_is_recorded_and_the_trial_goes_on() {
     });
     let impatient = LoadOptions { timeout: Duration::from_secs(1), ..options(1, Mode::Passes(1)) };
     let sample = run(&server, 3, &impatient);
-    for one in &sample.observations {
+    for one in sample.observations.iter() {
         let expected = if one.request == 0 { Outcome::TimedOut } else { Outcome::Ok };
         assert_eq!(one.outcome, expected);
     }
-    assert_eq!(sample.connections_opened, if sample.observations[2].request == 0 { 1 } else { 2 });
+    assert_eq!(
+        sample.connections_opened,
+        if observations(&sample)[2].request == 0 { 1 } else { 2 }
+    );
     drop(finished);
 }
 
@@ -280,9 +294,9 @@ fn answers_that_nobody_knows_beforehand_must_be_alike() {
         After::Keep
     });
     let (target, requests) = requests(&server, 2);
-    let expected = [Expected::Alike(200); 2];
+    let expected = [Expected::Alike(200), Expected::Alike(200)];
     let options = options(3, Mode::Passes(1));
-    let sample = run_closed(&target, &requests, &[1, 1], &expected, &options, &GOING_ON).unwrap();
+    let sample = load::run(&target, &requests, &[1, 1], &expected, &options, &GOING_ON).unwrap();
     let wrong: Vec<u16> = sample
         .observations
         .iter()
@@ -307,7 +321,7 @@ fn an_interruption_ends_the_trial_and_keeps_nothing() {
     let (target, requests) = requests(&server, 1);
     let mode = Mode::Steady { time: LONG, minimum_rounds: 1 };
     let expected = [Expected::Status(200)];
-    let result = run_closed(&target, &requests, &[1], &expected, &options(2, mode), &interrupted);
+    let result = load::run(&target, &requests, &[1], &expected, &options(2, mode), &interrupted);
     assert!(matches!(result, Err(LoadError::Interrupted)));
     drop(finished);
 }
@@ -318,7 +332,7 @@ fn loads_that_make_no_sense_are_refused() {
     let (target, requests) = requests(&server, 1);
     let refusal = |weights: &[u32], options: &LoadOptions| {
         let expected = [Expected::Status(200)];
-        run_closed(&target, &requests, weights, &expected, options, &GOING_ON)
+        load::run(&target, &requests, weights, &expected, options, &GOING_ON)
             .unwrap_err()
             .to_string()
     };
@@ -329,4 +343,112 @@ fn loads_that_make_no_sense_are_refused() {
     let elsewhere = LoadOptions { client_cpus: Some(vec![1023]), ..options(3, Mode::Passes(1)) };
     assert!(refusal(&[1], &elsewhere).contains("[1023]"));
     assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn a_client_that_thinks_pauses_between_answer_and_request() {
+    let server = Loopback::constant("ok");
+    let think_time = Duration::from_millis(5);
+    let thinking = LoadOptions { think_time, ..options(3, Mode::Passes(2)) };
+    let sample = run(&server, 3, &thinking);
+    assert_eq!((sample.observations.len(), sample.failures()), (3 * 2 * 3, 0));
+    for pair in observations(&sample).windows(2).filter(|pair| pair[0].client == pair[1].client) {
+        let pause = pair[1].start_ns - (pair[0].start_ns + pair[0].response_time_ns);
+        assert!(u128::from(pause) >= think_time.as_nanos(), "{pair:?}");
+    }
+}
+
+#[test]
+fn many_clients_share_a_few_threads_and_all_are_heard() {
+    let server = Loopback::constant("ok");
+    let sample = run(&server, 4, &options(200, Mode::Passes(3)));
+    assert_eq!((sample.observations.len(), sample.failures()), (200 * 3 * 4, 0));
+    assert_eq!(orders(&sample).len(), 200);
+    assert_eq!((sample.connections_opened, server.connections()), (200, 200));
+}
+
+#[test]
+fn a_connection_that_the_server_closes_while_it_rests_is_replaced_unnoticed() {
+    // Each connection is closed after its answer, without a word about it in the head.
+    let server = Loopback::serve(|_, stream| {
+        stream.write_all(&with_length(200, "ok")).unwrap();
+        After::Close
+    });
+    let think_time = Duration::from_millis(200);
+    let thinking = LoadOptions { think_time, ..options(1, Mode::Passes(3)) };
+    let sample = run(&server, 1, &thinking);
+    assert_eq!((sample.observations.len(), sample.failures()), (3, 0));
+    assert_eq!(sample.connections_opened, 3);
+}
+
+fn open(time: Duration, per_second: f64) -> Mode {
+    Mode::Open { time, per_second, arrivals: Arrivals::Uniform }
+}
+
+#[test]
+fn a_stall_of_one_second_is_seen_by_every_request_that_it_made_wait() {
+    // 200 requests per second for 3 s; the server answers at once, but for one second it says
+    // nothing to anybody. A closed client would see one slow request; here about 200 were due.
+    let stalled: Arc<Mutex<()>> = Arc::default();
+    let server = Loopback::serve(move |request, stream| {
+        let held = stalled.lock().unwrap();
+        if request.number == 100 {
+            thread::sleep(Duration::from_secs(1));
+        }
+        drop(held);
+        stream.write_all(&with_length(200, "ok")).unwrap();
+        After::Keep
+    });
+    let sample = run(&server, 3, &options(8, open(Duration::from_secs(3), 200.0)));
+    assert_eq!((sample.observations.len(), sample.failures()), (600, 0));
+    assert_eq!(sample.offered_per_second, Some(200.0));
+    let slow = |limit_ms: u64| {
+        let slower = |one: &Observation| one.response_time_ns >= limit_ms * 1_000_000;
+        sample.observations.iter().filter(slower).count()
+    };
+    // Due k/200 s after the stall began means waiting for the rest of the second.
+    assert!(slow(1_000) >= 1, "{}", slow(1_000));
+    assert!(slow(750) >= 50, "{}", slow(750));
+    assert!(slow(500) >= 100, "{}", slow(500));
+    let times = ResponseTimes::of(sample.observations.iter()).unwrap();
+    let percentiles = times.percentiles_ms();
+    assert!(percentiles["p95"] >= 800.0, "{percentiles:?}");
+    assert!(!percentiles.contains_key("p99"), "600 requests do not support it: {percentiles:?}");
+}
+
+#[test]
+fn a_server_that_cannot_keep_up_is_called_saturated_and_nothing_is_lost() {
+    // One connection, and 20 ms an answer: 50 per second at most; 500 are asked for.
+    let server = Loopback::serve(|_, stream| {
+        thread::sleep(Duration::from_millis(20));
+        stream.write_all(&with_length(200, "ok")).unwrap();
+        After::Keep
+    });
+    let time = Duration::from_millis(400);
+    let sample = run(&server, 1, &options(1, open(time, 500.0)));
+    assert!(sample.saturated);
+    assert_eq!((sample.observations.len(), sample.connections_opened), (200, 1));
+    let not_sent = outcomes(&sample).iter().filter(|one| **one == Outcome::NotSent).count();
+    assert!(not_sent >= 150 && not_sent as u64 == sample.failures(), "{not_sent}");
+    assert!(sample.requests_per_second < 100.0);
+}
+
+#[test]
+fn a_server_that_keeps_up_gets_every_request_in_its_turn_and_few_connections() {
+    let server = Loopback::constant("ok");
+    let time = Duration::from_secs(1);
+    let poisson = Mode::Open { time, per_second: 40.0, arrivals: Arrivals::Poisson };
+    let sample = run(&server, 3, &options(64, poisson));
+    assert!(!sample.saturated);
+    assert_eq!(sample.failures(), 0);
+    let offered = sample.offered_per_second.unwrap();
+    assert_eq!(sample.observations.len() as f64, offered * time.as_secs_f64());
+    assert_eq!(sample.connections_opened as usize, server.connections());
+    // Each round of three holds every request once.
+    let mut all: Vec<_> = sample.observations.iter().collect();
+    all.sort_by_key(|one| one.start_ns);
+    for round in all.chunks_exact(3) {
+        let requests: HashSet<_> = round.iter().map(|one| one.request).collect();
+        assert_eq!(requests.len(), 3);
+    }
 }
