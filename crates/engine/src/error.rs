@@ -125,6 +125,28 @@ pub enum Error {
         /// The reason and the way out, one line.
         problem: String,
     },
+    /// A MySQL or MariaDB URL with a part that cannot be read.
+    #[error(
+        "{url}: {problem}; write mariadb://user:password@host:port/database, with ?socket=PATH \
+         for a Unix socket"
+    )]
+    BadMysqlUrl {
+        /// Without its password.
+        url: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// MySQL or MariaDB cannot be reached or lets nobody in.
+    #[error("cannot connect to {server}: {problem}")]
+    CannotConnectMysql {
+        /// The URL without its password.
+        server: String,
+        /// The reason and the way out, one line.
+        problem: String,
+    },
+    /// MySQL or MariaDB reported an error.
+    #[error("{}", mysql_message(.0))]
+    Mysql(mysql::Error),
     /// Certificates for TLS cannot be used.
     #[error("TLS: {problem}")]
     Tls {
@@ -149,6 +171,19 @@ impl From<rusqlite::Error> for Error {
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Postgres(error)
+    }
+}
+
+impl From<mysql::Error> for Error {
+    fn from(error: mysql::Error) -> Self {
+        Self::Mysql(error)
+    }
+}
+
+fn mysql_message(error: &mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(refused) => refused.message.clone(),
+        other => other.to_string(),
     }
 }
 

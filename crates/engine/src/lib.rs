@@ -2,6 +2,7 @@
 //! an engine or a database and how the program reaches it. Knows no other crate of ours.
 
 mod error;
+pub mod mysql;
 pub mod postgres;
 mod settings;
 mod spec;

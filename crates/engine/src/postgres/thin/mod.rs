@@ -52,6 +52,14 @@ pub struct Statement {
     pub columns: Vec<Column>,
 }
 
+impl Statement {
+    /// Its name on the server, by which SQL reaches it too (`EXPLAIN EXECUTE`).
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// One column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {

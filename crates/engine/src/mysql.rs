@@ -1,0 +1,128 @@
+//! Connecting to MariaDB or MySQL by URL: `mariadb://user:password@host:port/database`, or
+//! `?socket=PATH` for a Unix socket. Without TLS: a server on another machine is reached through a
+//! tunnel of the user's.
+
+use std::time::Duration;
+
+use mysql::prelude::Queryable as _;
+use mysql::{Conn, Opts, OptsBuilder};
+
+use crate::Error;
+use crate::url::mask_password;
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Connects. An answer that takes longer than `timeout` ends the connection. What the URL leaves
+/// out is the client library's default: 127.0.0.1, 3306; the password may be in `MYSQL_PWD`.
+///
+/// # Errors
+/// [`Error::BadMysqlUrl`], [`Error::CannotConnectMysql`] with the way out.
+pub fn connect(url: &str, timeout: Duration) -> Result<Conn, Error> {
+    let options = options(url)?;
+    let password = options.get_pass().filter(|password| *password != "***").map(str::to_owned);
+    let password = password.or_else(|| std::env::var("MYSQL_PWD").ok());
+    let builder = OptsBuilder::from_opts(options)
+        .pass(password)
+        .tcp_connect_timeout(Some(CONNECT_TIMEOUT))
+        .read_timeout(Some(timeout))
+        .write_timeout(Some(timeout));
+    Conn::new(builder).map_err(|error| Error::CannotConnectMysql {
+        server: mask_password(url),
+        problem: explain(&error),
+    })
+}
+
+/// Refuses a URL that cannot be read, before anybody connects by it.
+///
+/// # Errors
+/// [`Error::BadMysqlUrl`].
+pub fn check_url(url: &str) -> Result<(), Error> {
+    options(url).map(drop)
+}
+
+fn options(url: &str) -> Result<Opts, Error> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    Opts::from_url(&format!("mysql://{rest}"))
+        .map_err(|error| Error::BadMysqlUrl { url: mask_password(url), problem: error.to_string() })
+}
+
+/// `MariaDB 10.11.6` or `MySQL 8.0.36`, as the server says.
+///
+/// # Errors
+/// [`Error::Mysql`].
+pub fn version(connection: &mut Conn) -> Result<String, Error> {
+    let text: Option<String> = connection.query_first("SELECT version()")?;
+    let text = text.unwrap_or_default();
+    let name = if text.contains("MariaDB") { "MariaDB" } else { "MySQL" };
+    Ok(format!("{name} {}", text.split('-').next().unwrap_or_default()))
+}
+
+/// Sets variables of the session and reads them back.
+///
+/// # Errors
+/// [`Error::Mysql`] in the server's words: it refuses what it does not know, and what only its
+/// configuration may set.
+pub fn session_settings<'s>(
+    connection: &mut Conn,
+    settings: impl Iterator<Item = (&'s str, &'s str)>,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut read_back = Vec::new();
+    for (name, value) in settings {
+        let name = name.replace('`', "``");
+        match value.parse::<f64>() {
+            Ok(_) => connection.query_drop(format!("SET SESSION `{name}` = {value}"))?,
+            Err(_) => connection.exec_drop(format!("SET SESSION `{name}` = ?"), (value,))?,
+        }
+        let actual: Option<Option<String>> =
+            connection.query_first(format!("SELECT CAST(@@SESSION.`{name}` AS CHAR)"))?;
+        read_back.push((name, actual.flatten().unwrap_or_default()));
+    }
+    Ok(read_back)
+}
+
+/// One line, with the way out where it is known.
+fn explain(error: &mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(refused) if refused.code == 1045 => {
+            format!("{}; check the user and password (URL or MYSQL_PWD)", refused.message)
+        }
+        mysql::Error::MySqlError(refused) if refused.code == 1040 => {
+            format!("{}; raise max_connections or ask for fewer clients", refused.message)
+        }
+        mysql::Error::MySqlError(refused) => refused.message.clone(),
+        mysql::Error::DriverError(_) => {
+            format!("{error}; is the server running, and on this host and port or socket?")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_both_names_are_read_and_mistakes_shown_without_the_password() {
+        for url in
+            ["mysql://me:pw@host:3307/shop", "mariadb://me@localhost/shop?socket=/run/m.sock"]
+        {
+            check_url(url).unwrap();
+        }
+        let mistake = check_url("mysql://me:secret@host/shop?tls=on").unwrap_err().to_string();
+        assert!(mistake.contains("tls") && !mistake.contains("secret"), "{mistake}");
+        let mistake = check_url("mysql://me:secret@host:no/shop").unwrap_err().to_string();
+        assert!(!mistake.contains("secret"), "{mistake}");
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_named_with_the_way_out() {
+        let url = "mysql://me:secret@127.0.0.1:9/shop";
+        let refusal = connect(url, Duration::from_secs(1)).unwrap_err().to_string();
+        assert!(
+            refusal.starts_with("cannot connect to mysql://me:***@127.0.0.1:9/shop"),
+            "{refusal}"
+        );
+        assert!(refusal.contains("is the server running"), "{refusal}");
+    }
+}
