@@ -122,6 +122,12 @@ impl PostgresUrl {
         url
     }
 
+    /// The same database as another role, without a password.
+    #[must_use]
+    pub fn with_user(&self, user: &str) -> Self {
+        Self { user: Some(user.to_owned()), password: None, ..self.clone() }
+    }
+
     /// The user named in the URL.
     #[must_use]
     pub fn user(&self) -> Option<&str> {

@@ -8,6 +8,7 @@ mod deployment;
 pub mod environment;
 pub mod http;
 pub mod load;
+pub mod observe;
 pub mod plan;
 pub mod prewarm;
 pub mod process;

@@ -1,7 +1,7 @@
 //! A running managed PostgreSQL: fetched, initialised, started, and stopped when this value ends.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -135,6 +135,12 @@ impl PostgresServer {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.cluster.folder
+    }
+
+    /// The server's log.
+    #[must_use]
+    pub fn log_path(&self) -> PathBuf {
+        self.cluster.log_path()
     }
 
     /// Stops the server as PostgreSQL's fast shutdown does and forgets it. A temporary data

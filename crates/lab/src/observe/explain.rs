@@ -1,0 +1,67 @@
+//! The plan of one statement, asked for without running it.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use tokio_postgres::Client;
+use tokio_postgres::types::ToSql;
+
+/// PostgreSQL's EXPLAIN in its text format. With `parameters` it is the plan for these values.
+///
+/// # Errors
+/// What the server says of the statement.
+pub async fn explain_postgres(
+    client: &Client,
+    sql: &str,
+    parameters: &[&(dyn ToSql + Sync)],
+) -> Result<String, tokio_postgres::Error> {
+    let rows = client.query(&format!("EXPLAIN {sql}"), parameters).await?;
+    let lines: Result<Vec<String>, _> = rows.iter().map(|row| row.try_get(0)).collect();
+    Ok(lines?.join("\n"))
+}
+
+/// SQLite's EXPLAIN QUERY PLAN, two blanks for each step down. Parameters need no values: SQLite
+/// plans without them.
+///
+/// # Errors
+/// What SQLite says of the statement.
+pub fn explain_sqlite(connection: &Connection, sql: &str) -> Result<String, rusqlite::Error> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let mut rows = statement.raw_query();
+    let mut depths: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
+        depths.insert(id, depth);
+        lines.push(format!("{}{detail}", "  ".repeat(depth)));
+    }
+    Ok(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::plan_hash;
+
+    #[test]
+    fn sqlite_tells_index_from_scan_and_values_do_not_matter() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (a INTEGER PRIMARY KEY, b)").unwrap();
+        let plan = |sql: &str| explain_sqlite(&connection, sql).unwrap();
+        let hash = |sql: &str| plan_hash("sqlite", &plan(sql));
+        let search = plan("SELECT b FROM t WHERE a BETWEEN ?1 AND ?2");
+        assert!(search.starts_with("SEARCH t USING"), "{search}");
+        assert_eq!(
+            hash("SELECT b FROM t WHERE a BETWEEN 1 AND 7"),
+            hash("SELECT b FROM t WHERE a BETWEEN 1 AND 365")
+        );
+        assert_ne!(
+            hash("SELECT b FROM t WHERE a > 7"),
+            hash("SELECT b FROM t WHERE b > 7"),
+            "{search}"
+        );
+        let nested = plan("SELECT * FROM (SELECT b FROM t UNION SELECT a FROM t)");
+        assert!(nested.lines().any(|line| line.starts_with("  ")), "{nested}");
+    }
+}

@@ -1,0 +1,19 @@
+//! What an engine itself tells of its work: counters, what it promises to keep, the plans that it
+//! chose. All of it is looked up outside of the timed part of a trial.
+
+pub(crate) mod auto_explain;
+mod counters;
+mod durability;
+mod explain;
+mod notes;
+mod plan_hash;
+mod quiet;
+#[cfg(test)]
+mod tests;
+
+pub use counters::{counters_postgres, from_metrics, from_use};
+pub use durability::{durability, durability_settings};
+pub use explain::{explain_postgres, explain_sqlite};
+pub use notes::notes;
+pub use plan_hash::plan_hash;
+pub use quiet::{QuietWait, wait_for_quiet};

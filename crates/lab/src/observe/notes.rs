@@ -1,0 +1,78 @@
+//! Counters in words: what a reader of the report must know of a treatment beside its time.
+
+use std::collections::BTreeMap;
+
+/// Where an engine's sorts and intermediate tables went to disk, and how many bytes.
+const SPILLS: [(&str, &str); 2] = [
+    ("postgres_temporary_bytes", "did not fit into work_mem"),
+    ("sqlite_temporary_bytes", "did not fit into SQLite's cache"),
+];
+
+/// Less than this is a leftover, not a sort (bytes per trial).
+const SPILL_BYTES_MIN: f64 = 1e6;
+
+/// What the counters of one treatment's trials, a map for each block, say in words.
+///
+/// PostgreSQL reports what it counted up to a second late, so a spill may be counted in the trial
+/// after. The order of trials is random, so only what is found in every block is the treatment's.
+#[must_use]
+pub fn notes(trials: &[&BTreeMap<String, f64>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (counter, why) in SPILLS {
+        if let Some(bytes) = mean_if_in_every(trials, counter, SPILL_BYTES_MIN) {
+            let bytes = in_words(bytes);
+            notes.push(format!("{bytes} of sorts or hashes went to temporary files: they {why}"));
+        }
+    }
+    if let Some(refaults) = mean_if_in_every(trials, "cgroup_refaults", 1.0) {
+        notes.push(format!(
+            "{refaults:.0} pages were read again that server_memory had pushed out of the cache"
+        ));
+    }
+    if let Some(kills) = mean_if_in_every(trials, "cgroup_out_of_memory_kills", 1.0) {
+        notes.push(format!("the kernel ended {kills:.0} processes: server_memory is too little"));
+    }
+    notes
+}
+
+/// The mean over blocks, if every one of them has at least `least`.
+fn mean_if_in_every(
+    trials: &[&BTreeMap<String, f64>],
+    counter: &str,
+    least: f64,
+) -> Option<f64> {
+    let values: Option<Vec<f64>> =
+        trials.iter().map(|counters| counters.get(counter).copied()).collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().all(|value| *value >= least).then_some(mean)
+}
+
+fn in_words(bytes: f64) -> String {
+    match bytes {
+        1e9.. => format!("{:.1} GB", bytes / 1e9),
+        _ => format!("{:.0} MB", bytes / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(bytes: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([("postgres_temporary_bytes".to_owned(), bytes)])
+    }
+
+    #[test]
+    fn a_spill_of_every_block_is_said_and_one_that_was_counted_late_is_not() {
+        let (a, b) = (trial(24e6), trial(26e6));
+        assert_eq!(
+            notes(&[&a, &b]),
+            ["25 MB of sorts or hashes went to temporary files: they did not fit into work_mem"]
+        );
+        let late = trial(0.0);
+        assert!(notes(&[&a, &late]).is_empty());
+        assert!(notes(&[&a, &BTreeMap::new()]).is_empty());
+        assert!(notes(&[]).is_empty());
+    }
+}

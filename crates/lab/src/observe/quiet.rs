@@ -1,0 +1,65 @@
+//! Before a trial: waiting until other programs leave the machine alone. What belongs to the
+//! experiment, this program and everything it started, is not waited for.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::resource::{MachineCounters, ServerSide};
+
+/// The machine is looked at for so long; the kernel counts in ticks of 10 ms.
+const LOOK_FOR: Duration = Duration::from_millis(100);
+/// Cores that others may use meanwhile: in a window that short a tick more or less must not decide.
+const OTHER_CORES_MAX: f64 = 0.25;
+/// Between two looks at a busy machine.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How long a trial was kept waiting, and for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QuietWait {
+    /// Zero where the first look found the machine quiet.
+    pub waited_seconds: f64,
+    /// Cores that other programs used in the last look; `None` where this system does not tell.
+    pub other_cores: Option<f64>,
+}
+
+impl QuietWait {
+    /// Whether the wait ended because the machine was quiet (or cannot be judged).
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.other_cores.is_none_or(|cores| cores <= OTHER_CORES_MAX)
+    }
+}
+
+/// Waits until other programs use less than a quarter of a core, at most `at_most`; with zero it
+/// only looks. `side`: processes of the server side that this program did not start.
+#[must_use]
+pub fn wait_for_quiet(
+    side: Option<&ServerSide>,
+    at_most: Duration,
+    interrupted: &AtomicBool,
+) -> QuietWait {
+    let mut ours = ServerSide { roots: vec![std::process::id()] };
+    ours.roots.extend(side.iter().flat_map(|side| &side.roots));
+    let begin = Instant::now();
+    let mut wait = QuietWait { waited_seconds: 0.0, other_cores: other_cores(&ours) };
+    while !wait.is_quiet() && begin.elapsed() < at_most && !interrupted.load(Ordering::Relaxed) {
+        thread::sleep(LOOK_EVERY);
+        wait.other_cores = other_cores(&ours);
+        wait.waited_seconds = begin.elapsed().as_secs_f64();
+    }
+    wait
+}
+
+/// Cores in use by everybody else, over a short window.
+fn other_cores(ours: &ServerSide) -> Option<f64> {
+    let (machine, used) = (MachineCounters::read().ok()?, ours.snapshot().ok()?);
+    let begin = Instant::now();
+    thread::sleep(LOOK_FOR);
+    let machine = MachineCounters::read().ok()?.since(&machine);
+    let used = ours.snapshot().ok()?.since(&used);
+    let wall = begin.elapsed().as_secs_f64();
+    let processors = thread::available_parallelism().ok()?.get() as f64;
+    let idle = machine.idle_seconds? + machine.steal_seconds?;
+    Some((processors - (idle + used.cpu_seconds()) / wall).max(0.0))
+}

@@ -1,0 +1,104 @@
+//! Against real servers: plans of a statement at several values, an application's plans from the
+//! log, counters of the oldest and the newest release.
+
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
+use server::{Locations, PostgresServer, StartOptions};
+use tokio_postgres::Client;
+
+use super::*;
+
+/// Days 0 to 1999, twenty rows each.
+const TABLE: &str = "
+    CREATE TABLE facts AS
+        SELECT i / 20 AS day, i AS amount, repeat('x', 60) AS text FROM generate_series(0, 39999) i;
+    CREATE INDEX facts_day ON facts (day);
+    ANALYZE facts";
+
+async fn start(version: &str) -> (PostgresServer, Client) {
+    let options = StartOptions::new(version).unwrap().temporary();
+    let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let locations = Locations::detect().unwrap();
+    let server = PostgresServer::start(&locations, options, &progress, &interrupted).await.unwrap();
+    let client = engine::postgres::connect(&server.url("crossover")).await.unwrap();
+    client.batch_execute(TABLE).await.unwrap();
+    (server, client)
+}
+
+fn period(days: i32) -> String {
+    format!("SELECT sum(amount), 'of {days}' FROM facts WHERE day >= 100 AND day < 100 + {days}")
+}
+
+#[tokio::test]
+async fn plans_of_two_periods_are_one_until_the_engine_turns_to_a_scan() {
+    let (server, client) = start("18").await;
+    let plan = async |days| explain_postgres(&client, &period(days), &[]).await.unwrap();
+    let (week, month, all) = (plan(7).await, plan(31).await, plan(1_900).await);
+    assert!(week.contains("facts_day") && all.contains("Seq Scan"), "{week}\n{all}");
+    assert_ne!(week, month);
+    assert_eq!(plan_hash("postgres", &week), plan_hash("postgres", &month), "{week}\n{month}");
+    assert_ne!(plan_hash("postgres", &week), plan_hash("postgres", &all));
+    let days = [&107i32 as &(dyn tokio_postgres::types::ToSql + Sync)];
+    let prepared = "SELECT sum(amount), 'of 7' FROM facts WHERE day >= 100 AND day < $1";
+    let prepared = explain_postgres(&client, prepared, &days).await.unwrap();
+    assert_eq!(plan_hash("postgres", &prepared), plan_hash("postgres", &week), "{prepared}");
+    server.stop().await.unwrap();
+}
+
+/// What the application's part will be: somebody who connects as the role and asks.
+#[tokio::test]
+async fn the_log_tells_the_plans_of_the_explained_role_and_of_nobody_else() {
+    for version in ["9.6", "18"] {
+        let (server, client) = start(version).await;
+        auto_explain::create_role(&client).await.unwrap();
+        let mut log = auto_explain::ServerLog::open(&server.log_path()).unwrap();
+        let url = server.url("crossover").with_user(auto_explain::ROLE);
+        let application = engine::postgres::connect(&url).await.unwrap();
+        client.query(&period(7), &[]).await.unwrap();
+        assert!(log.plans().unwrap().is_empty());
+        application.query(&period(7), &[]).await.unwrap();
+        let week = log.plans().unwrap();
+        assert_eq!(week.len(), 1, "{week:?}");
+        application.query(&period(1_900), &[]).await.unwrap();
+        let all = log.plans().unwrap();
+        let explained = explain_postgres(&client, &period(7), &[]).await.unwrap();
+        assert_eq!(plan_hash("postgres", &week[0]), plan_hash("postgres", &explained));
+        assert_ne!(plan_hash("postgres", &week[0]), plan_hash("postgres", &all[0]));
+        drop(application);
+        auto_explain::drop_role(&client).await.unwrap();
+        server.stop().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_sort_that_spills_is_counted_on_the_oldest_and_the_newest_release() {
+    for version in ["9.6", "18"] {
+        let (server, client) = start(version).await;
+        let before = counters_postgres(&client).await.unwrap();
+        let sorting = engine::postgres::connect(&server.url("crossover")).await.unwrap();
+        sorting.batch_execute("SET work_mem = '64kB'").await.unwrap();
+        sorting.batch_execute("SELECT * FROM facts ORDER BY text, amount").await.unwrap();
+        sorting.batch_execute("CREATE TABLE more AS SELECT * FROM facts").await.unwrap();
+        // A process reports what it counted when it ends, at the latest.
+        drop(sorting);
+        client.batch_execute("CHECKPOINT").await.unwrap();
+        let grown = |after: &std::collections::BTreeMap<String, f64>, name: &str| {
+            after[name] - before[name]
+        };
+        let mut after = counters_postgres(&client).await.unwrap();
+        for _ in 0..1_000 {
+            if grown(&after, "postgres_temporary_bytes") > 0.0 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            after = counters_postgres(&client).await.unwrap();
+        }
+        assert!(grown(&after, "postgres_temporary_bytes") > 1e6, "{version}: {after:?}");
+        assert!(grown(&after, "postgres_wal_bytes") > 1e6, "{version}: {after:?}");
+        assert!(grown(&after, "postgres_blocks_hit") > 100.0, "{version}: {after:?}");
+        assert!(grown(&after, "postgres_checkpoints") >= 1.0, "{version}: {after:?}");
+        assert!(after.contains_key("postgres_autovacuum_runs"));
+        server.stop().await.unwrap();
+    }
+}
