@@ -2,13 +2,19 @@
 //! The unit of every interval is the block, never the request (METHOD.md).
 
 mod by_request;
+mod effect;
+mod moves;
+mod plan_change;
 mod sweep;
+mod threshold;
 mod treatment;
 mod verdict;
 mod words;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use stats::{Estimate, crossing::Sign};
@@ -17,9 +23,12 @@ use crate::plan::Plan;
 use crate::record::Trial;
 use crate::schedule::Levels;
 
+pub use effect::{ENGINE_FACTOR, Effect};
+pub use plan_change::{PlanChange, plan_change};
 pub use sweep::Sweep;
+pub use threshold::Judgement;
 pub use verdict::Verdict;
-pub use words::{factor_label, factor_unit, level_label, sentence};
+pub use words::{digits, factor_label, factor_unit, level_label, number, sentence};
 
 /// The confidence level of every interval and of every family of verdicts.
 pub const CONFIDENCE_LEVEL: f64 = 0.95;
@@ -31,6 +40,10 @@ pub struct Analysis {
     pub treatments: Vec<Treatment>,
     /// One for each pair of engines, set of other levels, and request (or all together).
     pub sweeps: Vec<Sweep>,
+    /// What each factor does.
+    pub effects: Vec<Effect>,
+    /// The plan's thresholds, for each treatment.
+    pub thresholds: Vec<Judgement>,
     /// What the whole says.
     pub verdict: Verdict,
 }
@@ -42,6 +55,8 @@ pub struct Treatment {
     pub engine: String,
     /// One level of each factor.
     pub levels: Levels,
+    /// The numbers of the trials that count.
+    pub trials: Vec<usize>,
     /// Mean response time, ms; none if no trial counts.
     pub estimate: Option<Estimate>,
     /// The article's statistic, ms: the smallest of the first three blocks.
@@ -50,12 +65,28 @@ pub struct Treatment {
     pub blocks: Vec<(usize, f64)>,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
+    /// Those that every trial has observations enough for.
+    pub percentiles: Vec<Percentile>,
     /// Mean over blocks; CPU time of application and database per request.
     pub cpu_seconds_per_request: Option<f64>,
+    /// The same with its interval.
+    pub cpu_seconds_estimate: Option<Estimate>,
     /// Mean over blocks; CPU time of the server side by wall time.
     pub cores_used: Option<f64>,
     /// Mean over blocks.
     pub requests_per_second: Option<f64>,
+    /// The same with its interval.
+    pub throughput: Option<Estimate>,
+    /// Failed requests by all requests (0 to 1), mean over blocks.
+    pub failure_fraction: Option<Estimate>,
+    /// Open load: requests offered per second, mean over blocks.
+    pub offered_per_second: Option<f64>,
+    /// Open load: in some block the server could not keep up.
+    pub saturated: bool,
+    /// Means over blocks, by name.
+    pub counters: BTreeMap<String, f64>,
+    /// What the engine chose to do for each operation, where that was looked for.
+    pub plans: Vec<OperationPlans>,
     /// Over all blocks.
     pub requests: u64,
     /// Over all blocks.
@@ -64,6 +95,28 @@ pub struct Treatment {
     pub void: usize,
     /// By request of the mix.
     pub by_request: Vec<RequestResult>,
+}
+
+/// A percentile of the response time: the mean over blocks of each trial's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Percentile {
+    /// As `p99`.
+    pub name: &'static str,
+    /// As 0.99.
+    pub p: f64,
+    /// In ms.
+    pub estimate: Estimate,
+}
+
+/// The plans of one operation in one treatment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperationPlans {
+    /// The operation's name.
+    pub operation: String,
+    /// Distinct ones, in the order of the trials.
+    pub hashes: Vec<String>,
+    /// Why there are none to see.
+    pub not_observable: Option<String>,
 }
 
 /// The results of one request in one treatment.
@@ -116,8 +169,11 @@ impl From<Sign> for Shown {
 pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
     let mut treatments = treatment::collect(plan, cells, trials);
     let sweeps = sweep::compare(plan, cells, &mut treatments);
-    let verdict = verdict::of(plan, &treatments, &sweeps);
-    Analysis { treatments, sweeps, verdict }
+    let effects = effect::effects(plan, cells, &treatments);
+    let thresholds = threshold::judge(plan, &treatments);
+    let mut verdict = verdict::of(plan, &treatments, &sweeps);
+    verdict.sentences.extend(moves::sentences(plan, &sweeps, &effects));
+    Analysis { treatments, sweeps, effects, thresholds, verdict }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -9,7 +9,7 @@ use stats::crossing::{
 use stats::{Comparison, ratio_comparison};
 
 use super::{CONFIDENCE_LEVEL, Ratio, Treatment};
-use crate::plan::{self, Level, Plan};
+use crate::plan::{self, Level, Plan, canonical_levels};
 use crate::schedule::Levels;
 
 /// Two engines along the swept factor.
@@ -34,8 +34,15 @@ pub struct Sweep {
 pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
     let mut together = Vec::new();
     let mut alone = Vec::new();
+    let Some(first) = plan.engines.first() else { return Vec::new() };
+    let mut seen = BTreeSet::new();
     for group in groups(plan, cells) {
         for engine in plan.engines.iter().skip(1) {
+            // Where a factor acts on neither engine, its levels are one sweep and one verdict.
+            let key = |engine| canonical_levels(plan, engine, &group.others);
+            if !seen.insert((engine.label(), key(engine), key(first))) {
+                continue;
+            }
             let pair = Pair::new(plan, &group, engine.label());
             together.push(pair.sweep(None, treatments));
             for operation in plan.operations() {
@@ -156,19 +163,26 @@ fn paired(a: &[(usize, f64)], b: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
     a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?))).unzip()
 }
 
+/// In every cell where the two treatments are the same as in the sweep's.
 fn note_ratios(plan: &Plan, raw: &RawSweep, results: &[LevelResult], all: &mut [Treatment]) {
     let swept = plan.swept().map(|(name, _)| name);
+    let named = |label: &str| plan.engines.iter().find(|engine| engine.label() == label);
+    let (Some(a), Some(b)) = (named(&raw.a), named(&raw.b)) else { return };
+    let key = |cell: &Levels| (canonical_levels(plan, a, cell), canonical_levels(plan, b, cell));
+    let mut by_cell: BTreeMap<(Levels, Levels), Vec<&mut Treatment>> = BTreeMap::new();
+    for treatment in all.iter_mut().filter(|treatment| treatment.engine == raw.a) {
+        by_cell.entry(key(&treatment.levels)).or_default().push(treatment);
+    }
     for result in results {
         let cell = cell(&raw.levels, swept, result.level);
-        let Some(treatment) = all.iter_mut().find(|t| t.engine == raw.a && t.levels == cell) else {
-            continue;
-        };
         let ratio = Ratio { to: raw.b.clone(), estimate: result.ratio, shown: result.sign.into() };
-        match &raw.request {
-            None => treatment.ratio = Some(ratio),
-            Some(name) => {
-                if let Some(r) = treatment.by_request.iter_mut().find(|r| r.name == *name) {
-                    r.ratio = Some(ratio);
+        for treatment in by_cell.get_mut(&key(&cell)).into_iter().flatten() {
+            match &raw.request {
+                None => treatment.ratio = Some(ratio.clone()),
+                Some(name) => {
+                    if let Some(r) = treatment.by_request.iter_mut().find(|r| r.name == *name) {
+                        r.ratio = Some(ratio.clone());
+                    }
                 }
             }
         }

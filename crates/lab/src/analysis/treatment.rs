@@ -1,48 +1,71 @@
 //! One treatment's trials, put together.
 
-use stats::{best_of, mean_estimate};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CONFIDENCE_LEVEL, RequestResult, Treatment};
-use crate::plan::Plan;
-use crate::record::{Status, Trial};
+use engine::EngineSpec;
+use stats::{BOOTSTRAP_MIN_REPLICATES, Estimate, bca_interval, best_of, mean_estimate};
+
+use super::{CONFIDENCE_LEVEL, OperationPlans, Percentile, RequestResult, Treatment};
+use crate::plan::{Plan, canonical_levels};
+use crate::record::{CapturedPlan, PERCENTILES, Status, Trial};
 use crate::schedule::Levels;
 
-/// All treatments in the order of the plan's engines and of `cells`.
+/// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
+/// an engine leaves it one treatment for all levels: its trials stand in each of these cells.
 pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Treatment> {
-    let engines = plan.engines.iter().map(engine::EngineSpec::label);
-    engines
-        .flat_map(|engine| {
-            cells.iter().map(move |levels| {
-                let of_treatment: Vec<&Trial> = trials
-                    .iter()
-                    .filter(|trial| trial.engine == engine && trial.levels == *levels)
-                    .collect();
-                treatment(plan, engine.clone(), levels, &of_treatment)
-            })
-        })
-        .collect()
+    let mut by_treatment: BTreeMap<(&str, &Levels), Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        by_treatment.entry((&trial.engine, &trial.levels)).or_default().push(trial);
+    }
+    let operations: Vec<String> = plan.operations().into_iter().map(|one| one.name).collect();
+    let mut treatments = Vec::new();
+    for engine in &plan.engines {
+        let label = engine.label();
+        for levels in cells {
+            let measured_at = canonical_levels(plan, engine, levels);
+            let trials = by_treatment.get(&(label.as_str(), &measured_at));
+            let trials = trials.map(Vec::as_slice).unwrap_or_default();
+            treatments.push(treatment(engine, levels, trials, &operations));
+        }
+    }
+    treatments
 }
 
-fn treatment(plan: &Plan, engine: String, levels: &Levels, trials: &[&Trial]) -> Treatment {
+fn treatment(
+    engine: &EngineSpec,
+    levels: &Levels,
+    trials: &[&Trial],
+    operations: &[String],
+) -> Treatment {
     let counting: Vec<&Trial> =
         trials.iter().copied().filter(|trial| trial.status == Status::Ok).collect();
     let blocks: Vec<(usize, f64)> =
         counting.iter().filter_map(|t| Some((t.block, t.response_time_ms_mean?))).collect();
     let values = values(&blocks);
+    let requests_per_second: Vec<f64> = counting.iter().map(|t| t.requests_per_second).collect();
     Treatment {
-        engine,
+        engine: engine.label(),
         levels: levels.clone(),
+        trials: counting.iter().map(|trial| trial.number).collect(),
         estimate: mean_estimate(&values, CONFIDENCE_LEVEL),
         best_of_three: best_of(&values, 3),
         blocks,
         ratio: None,
+        percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),
+        cpu_seconds_estimate: all(counting.iter().map(|t| t.cpu_seconds_per_request)),
         cores_used: mean(counting.iter().map(|t| t.cores_used)),
-        requests_per_second: mean(counting.iter().map(|t| Some(t.requests_per_second))),
+        requests_per_second: mean(requests_per_second.iter().copied().map(Some)),
+        throughput: mean_estimate(&requests_per_second, CONFIDENCE_LEVEL),
+        failure_fraction: all(counting.iter().map(|t| failure_fraction(t))),
+        offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
+        saturated: counting.iter().any(|trial| trial.saturated),
+        counters: counters(&counting),
+        plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         requests: counting.iter().map(|t| t.requests).sum(),
         failures: counting.iter().map(|t| t.failures).sum(),
         void: trials.len() - counting.len(),
-        by_request: plan.operations().iter().map(|one| by_request(&one.name, &counting)).collect(),
+        by_request: operations.iter().map(|name| by_request(name, &counting)).collect(),
     }
 }
 
@@ -62,8 +85,63 @@ fn by_request(name: &str, trials: &[&Trial]) -> RequestResult {
     }
 }
 
+/// Those that every trial has observations enough for. Percentiles over blocks are skewed, so from
+/// 20 blocks their interval is a bootstrap's (METHOD.md, section 5).
+fn percentiles(trials: &[&Trial]) -> Vec<Percentile> {
+    let of = |(name, p): (&'static str, f64)| {
+        let found = trials.iter().map(|t| t.response_time_ms_percentiles.get(name).copied());
+        let values: Vec<f64> = found.collect::<Option<_>>()?;
+        let bootstrapped = (values.len() >= BOOTSTRAP_MIN_REPLICATES).then(|| {
+            let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
+            bca_interval(&values, mean, CONFIDENCE_LEVEL, BOOTSTRAP_SEED)
+        });
+        let estimate = bootstrapped.flatten().or_else(|| mean_estimate(&values, CONFIDENCE_LEVEL));
+        Some(Percentile { name, p, estimate: estimate? })
+    };
+    PERCENTILES.into_iter().filter_map(of).collect()
+}
+
+/// The same resamples for the same values: a report drawn twice is the same.
+const BOOTSTRAP_SEED: u64 = 1;
+
+fn failure_fraction(trial: &Trial) -> Option<f64> {
+    (trial.requests > 0).then(|| trial.failures as f64 / trial.requests as f64)
+}
+
+/// Means over blocks of the counters that every trial has.
+fn counters(trials: &[&Trial]) -> BTreeMap<String, f64> {
+    let names: BTreeSet<&String> = trials.iter().flat_map(|trial| trial.counters.keys()).collect();
+    let named = names.into_iter().filter_map(|name| {
+        let values = trials.iter().map(|trial| trial.counters.get(name).copied());
+        Some((name.clone(), mean(values)?))
+    });
+    named.collect()
+}
+
+fn plans(operation: &str, trials: &[&Trial]) -> Option<OperationPlans> {
+    let of_operation =
+        |trial: &&Trial| trial.plans.iter().find(|p| p.operation == operation).cloned();
+    let mut found = OperationPlans { operation: operation.to_owned(), ..Default::default() };
+    for one in trials.iter().filter_map(of_operation) {
+        match one.plan {
+            CapturedPlan::Observed { hash, .. } if !found.hashes.contains(&hash) => {
+                found.hashes.push(hash);
+            }
+            CapturedPlan::Observed { .. } => {}
+            CapturedPlan::NotObservable { why } => found.not_observable = Some(why),
+        }
+    }
+    (!found.hashes.is_empty() || found.not_observable.is_some()).then_some(found)
+}
+
 fn values(blocks: &[(usize, f64)]) -> Vec<f64> {
     blocks.iter().map(|(_, value)| *value).collect()
+}
+
+/// An estimate, or none if one of the values could not be obtained.
+fn all(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    mean_estimate(&values, CONFIDENCE_LEVEL)
 }
 
 /// The mean, or none if one of the values could not be obtained.

@@ -1,5 +1,6 @@
 //! Factors, levels and crossings in words.
 
+use stats::Estimate;
 use stats::crossing::{Crossing, Side};
 
 use super::Sweep;
@@ -34,7 +35,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
 }
 
 /// `month (31 days)`: the label with the number behind it, for sentences.
-fn level_in_sentence(plan: &Plan, name: &str, level: f64) -> String {
+pub(super) fn level_in_words(plan: &Plan, name: &str, level: f64) -> String {
     let level = Level::Number(level);
     let label = level_label(plan, name, &level);
     match factor_unit(name) {
@@ -82,7 +83,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
 
 pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
     let Some((factor, _)) = plan.swept() else { return String::new() };
-    let level = |level: f64| level_in_sentence(plan, factor, level);
+    let level = |level: f64| level_in_words(plan, factor, level);
     let axis = factor_label(factor).to_lowercase();
     match crossing {
         Crossing::Bracketed { last, first, faster_before, faster_after, .. } => format!(
@@ -120,7 +121,7 @@ pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> Strin
 fn stretches(plan: &Plan, sweep: &Sweep, factor: &str) -> String {
     let said = sweep.results.chunk_by(|one, next| one.sign == next.sign).filter_map(|stretch| {
         let (first, last) = (stretch.first()?, stretch.last()?);
-        let level = |level: f64| level_in_sentence(plan, factor, level);
+        let level = |level: f64| level_in_words(plan, factor, level);
         let place = match stretch.len() {
             1 => format!("at {}", level(first.level)),
             _ => format!("from {} to {}", level(first.level), level(last.level)),
@@ -152,4 +153,25 @@ fn other(side: Side) -> Side {
         Side::A => Side::B,
         Side::B => Side::A,
     }
+}
+
+/// `52.1 (50.9 to 53.3)`.
+pub fn number(estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => {
+            format!("{} ({} to {})", digits(estimate.value), digits(low), digits(high))
+        }
+        _ => digits(estimate.value),
+    }
+}
+
+/// Three significant digits, no exponent.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = usize::try_from((2 - magnitude).max(0)).unwrap_or(0);
+    format!("{value:.decimals$}")
 }

@@ -12,6 +12,7 @@ mod period;
 mod placeholder;
 mod quantity;
 mod request;
+mod response;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ pub use parse::read;
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
 pub use quantity::{Bound, Bytes, Percent};
+pub use response::Response;
 pub use request::{AnswerCheck, Request};
 
 /// What is wrong with a plan, where, and how to put it right.
@@ -137,20 +139,6 @@ pub struct Plan {
 
 fn seven() -> usize {
     7
-}
-
-/// A response that a threshold can be set for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Response {
-    /// Mean response time of a treatment, ms.
-    ResponseTimeMsMean,
-    /// Right answers per second, mean over blocks.
-    RequestsPerSecond,
-    /// CPU time of the server side per request, seconds, mean over blocks.
-    CpuSecondsPerRequest,
-    /// Failed requests of a treatment.
-    Failures,
 }
 
 /// What becomes of a run when an engine ends in the middle of a trial. The trial is void.

@@ -15,7 +15,7 @@ pub struct Bytes(pub u64);
 #[serde(try_from = "String", into = "String")]
 pub struct Percent(pub f64);
 
-/// `< 200` or `> 100`: what a response must be for the run to pass.
+/// `< 200`, `> 100` or `< 1%`: what a response must be for the run to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Bound {
@@ -93,7 +93,12 @@ impl FromStr for Bound {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |rest: &str| rest.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+        let number = |rest: &str| {
+            let share = rest.trim().strip_suffix('%');
+            let number: f64 = share.unwrap_or(rest).trim().parse().ok()?;
+            let number = if share.is_some() { number / 100.0 } else { number };
+            number.is_finite().then_some(number)
+        };
         let text = text.trim();
         let below = text.strip_prefix('<').and_then(number).map(Self::Below);
         let above = text.strip_prefix('>').and_then(number).map(Self::Above);
@@ -144,6 +149,7 @@ mod tests {
             assert_eq!(text.parse::<Percent>().unwrap().to_string(), text);
         }
         assert_eq!("<200".parse::<Bound>().unwrap().to_string(), "< 200");
+        assert_eq!("< 1%".parse::<Bound>().unwrap(), Bound::Below(0.01));
     }
 
     #[test]

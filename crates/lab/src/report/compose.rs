@@ -1,15 +1,17 @@
 //! From a run's record to its report: the analysis, written down as a document.
 
+use stats::Method;
 use stats::crossing::Crossing;
 
 use super::conditions::{conditions, limitations, repeat};
 use super::document::*;
 use crate::analysis::{
-    self, Analysis, Ratio, RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label,
+    self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
+    RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
     sentence,
 };
 use crate::plan::{Level, Plan, Scale};
-use crate::record::Durability;
+use crate::record::{Durability, ResponseTimes, Run, read_histogram};
 use crate::run::Finished;
 use crate::schedule::Levels;
 use crate::warning;
@@ -40,10 +42,10 @@ pub fn document(finished: &Finished) -> Document {
         },
         factors: factors(plan, &cells),
         engines: engines(finished),
-        treatments: analysis.treatments.iter().map(treatment).collect(),
-        crossings: crossings(plan, &analysis),
-        effects: Vec::new(),
-        thresholds: Vec::new(),
+        treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
+        crossings: crossings(finished, &analysis),
+        effects: analysis.effects.iter().map(effect).collect(),
+        thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
         warnings: warnings
             .iter()
             .map(|warning| WarningPart {
@@ -66,7 +68,7 @@ fn run_part(finished: &Finished) -> RunPart {
     RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
-        workload: "http",
+        workload: plan.workload.name(),
         mode: match plan.trial {
             crate::plan::Trial::Steady { .. } => "steady",
             crate::plan::Trial::Passes { .. } => "article",
@@ -97,7 +99,7 @@ fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
                 label: factor_label(name).to_owned(),
                 unit: factor_unit(name),
                 swept: factor.swept.is_some(),
-                alone: false,
+                alone: factor.alone,
                 scale: match factor.swept {
                     Some(Scale::Log) => "log",
                     _ => "linear",
@@ -136,7 +138,7 @@ fn named(rows: Vec<(String, String)>) -> Vec<NamedValue> {
     rows.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
 }
 
-fn treatment(treatment: &Treatment) -> TreatmentPart {
+fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
     let block = |(block, value): &(usize, f64)| BlockPart { block: *block, value: *value };
     TreatmentPart {
         engine: treatment.engine.clone(),
@@ -151,13 +153,13 @@ fn treatment(treatment: &Treatment) -> TreatmentPart {
         requests: treatment.requests,
         failures: treatment.failures,
         void_trials: treatment.void,
-        offered_per_second: None,
-        saturated: false,
-        percentiles: Vec::new(),
-        percentile_curve: Vec::new(),
-        counters: Vec::new(),
+        offered_per_second: treatment.offered_per_second,
+        saturated: treatment.saturated,
+        percentiles: treatment.percentiles.iter().map(percentile).collect(),
+        percentile_curve: percentile_curve(finished, treatment),
+        counters: counters(treatment),
         notes: Vec::new(),
-        plans: Vec::new(),
+        plans: treatment.plans.iter().map(plans).collect(),
         requests_by_name: treatment.by_request.iter().map(request).collect(),
     }
 }
@@ -174,7 +176,8 @@ fn ratio(ratio: &Ratio) -> RatioPart {
     RatioPart { to: ratio.to.clone(), estimate: ratio.estimate, verdict: ratio.shown }
 }
 
-fn crossings(plan: &Plan, analysis: &Analysis) -> Vec<CrossingPart> {
+fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
+    let plan = &finished.plan;
     let parts = |sweep: &Sweep| {
         let sentence = sentence(plan, sweep);
         sweep
@@ -203,10 +206,108 @@ fn crossings(plan: &Plan, analysis: &Analysis) -> Vec<CrossingPart> {
                     high,
                     about,
                     sentence: sentence.clone(),
-                    plan_change: None,
+                    plan_change: plan_change(plan, sweep, crossing, &analysis.treatments)
+                        .map(|change| plan_change_part(&finished.run, change)),
                 }
             })
             .collect::<Vec<_>>()
     };
     analysis.sweeps.iter().flat_map(parts).collect()
+}
+
+fn plan_change_part(run: &Run, change: PlanChange) -> PlanChangePart {
+    let text = |hash: &String| run.plans.get(hash).cloned().unwrap_or_default();
+    let (low, high) = change.between;
+    PlanChangePart {
+        engine: change.engine,
+        between: change.between,
+        operations: change.operations,
+        plans: vec![
+            LevelPlanPart { level: low, text: text(&change.hashes.0) },
+            LevelPlanPart { level: high, text: text(&change.hashes.1) },
+        ],
+    }
+}
+
+fn percentile(percentile: &Percentile) -> PercentilePart {
+    let Percentile { p, estimate, .. } = *percentile;
+    let interval = |bound: Option<f64>| bound.filter(|_| estimate.method != Method::RangeOnly);
+    PercentilePart {
+        p,
+        value_ms: estimate.value,
+        low_ms: interval(estimate.low),
+        high_ms: interval(estimate.high),
+        method: estimate.method,
+        replicates: estimate.replicates,
+    }
+}
+
+/// How many points the percentile plot draws of one treatment.
+const CURVE_POINTS: usize = 40;
+
+/// From the histograms of the trials that count; empty for runs of older releases, which have none.
+fn percentile_curve(finished: &Finished, treatment: &Treatment) -> Vec<(f64, f64)> {
+    let mut merged: Option<ResponseTimes> = None;
+    for number in &treatment.trials {
+        let Ok(times) = read_histogram(&finished.folder.histogram_path(*number)) else {
+            return Vec::new();
+        };
+        match &mut merged {
+            None => merged = Some(times),
+            Some(merged) => {
+                if merged.add(&times).is_err() {
+                    return Vec::new();
+                }
+            }
+        }
+    }
+    merged.map(|times| times.curve(CURVE_POINTS)).unwrap_or_default()
+}
+
+fn counters(treatment: &Treatment) -> Vec<CounterPart> {
+    let counter = |(name, value): (&String, &f64)| {
+        let (stem, unit) = match name.rsplit_once('_') {
+            Some((stem, "bytes")) => (stem, Some("bytes")),
+            Some((stem, "seconds")) => (stem, Some("s")),
+            _ => (name.as_str(), None),
+        };
+        let label = stem.replace('_', " ");
+        CounterPart { name: name.clone(), label, unit, value: *value }
+    };
+    treatment.counters.iter().map(counter).collect()
+}
+
+fn plans(plans: &OperationPlans) -> PlanPart {
+    PlanPart {
+        operation: plans.operation.clone(),
+        hashes: plans.hashes.clone(),
+        not_observable: plans.not_observable.clone(),
+    }
+}
+
+fn effect(effect: &Effect) -> EffectPart {
+    EffectPart {
+        factor: effect.factor.clone(),
+        engine: effect.engine.clone(),
+        against: effect.against.clone(),
+        from: effect.from.clone(),
+        to: effect.to.clone(),
+        levels: effect.levels.clone(),
+        estimate: effect.estimate,
+        verdict: effect.shown,
+    }
+}
+
+fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {
+    let words: Vec<String> =
+        judged.levels.iter().map(|(name, level)| level_label(plan, name, level)).collect();
+    let place = std::iter::once(judged.engine.clone()).chain(words).collect::<Vec<_>>();
+    ThresholdPart {
+        rule: format!("{} {}", judged.response.name(), judged.bound),
+        place: place.join(", "),
+        engine: judged.engine.clone(),
+        levels: judged.levels.clone(),
+        measured: judged.estimate.map_or_else(|| "not measured".to_owned(), |e| number(&e)),
+        met: judged.met,
+    }
 }

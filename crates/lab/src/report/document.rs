@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Estimate, Method};
 
 use crate::analysis::Shown;
 use crate::plan::Level;
@@ -174,6 +174,7 @@ pub struct PercentilePart {
     /// None under five blocks.
     pub low_ms: Option<f64>,
     pub high_ms: Option<f64>,
+    pub method: Method,
     pub replicates: usize,
 }
 

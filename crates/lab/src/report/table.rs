@@ -5,7 +5,7 @@ use stats::Estimate;
 
 use super::Document;
 use super::document::{EffectPart, RatioPart, TreatmentPart};
-use crate::analysis::Shown;
+use crate::analysis::{Shown, digits, number};
 use crate::plan::Level;
 use crate::schedule::Levels;
 
@@ -162,25 +162,4 @@ fn shown(estimate: &Estimate, verdict: Shown) -> String {
         Shown::Undecided => "",
     };
     format!("{}{verdict}", number(estimate))
-}
-
-/// `52.1 (50.9 to 53.3)`.
-fn number(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => {
-            format!("{} ({} to {})", digits(estimate.value), digits(low), digits(high))
-        }
-        _ => digits(estimate.value),
-    }
-}
-
-/// Three significant digits, no exponent.
-fn digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = usize::try_from((2 - magnitude).max(0)).unwrap_or(0);
-    format!("{value:.decimals$}")
 }

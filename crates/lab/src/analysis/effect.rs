@@ -1,0 +1,191 @@
+//! What each factor does: every treatment against the same one at the factor's first level, and
+//! every ratio of two engines against the ratio there, paired by block. From these follows which
+//! factor moves or makes a crossing (METHOD.md, section 7).
+
+use std::collections::BTreeMap;
+
+use stats::crossing::signs;
+use stats::{Comparison, Estimate, ratio_comparison};
+
+use super::{CONFIDENCE_LEVEL, Shown, Treatment};
+use crate::plan::{Level, Plan, canonical_levels};
+use crate::schedule::Levels;
+
+/// The name under which engines that differ in their settings only are told as levels.
+pub const ENGINE_FACTOR: &str = "engine";
+
+/// A ratio of times at one level of a factor to those at another, everything else equal.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The factor's name, or [`ENGINE_FACTOR`].
+    pub factor: String,
+    /// The level in the denominator.
+    pub from: Level,
+    /// The level in the numerator.
+    pub to: Level,
+    /// The other factors' levels, the swept one's among them.
+    pub levels: Levels,
+    /// Whose time it is.
+    pub engine: String,
+    /// None: the engine's own time. Else its ratio to this engine's time.
+    pub against: Option<String>,
+    /// The ratio.
+    pub estimate: Estimate,
+    /// Faster: the engine gains by it. Corrected over all effects of its kind.
+    pub shown: Shown,
+}
+
+/// One engine in one cell.
+type Place = (String, Levels);
+
+/// A comparison that the plan holds, before it is made.
+struct Question {
+    factor: String,
+    from: Level,
+    to: Level,
+    levels: Levels,
+    here: Place,
+    base: Place,
+    /// The first engine in the same two cells, for the ratio against it.
+    reference: Option<(Place, Place)>,
+}
+
+/// All effects: first those on an engine's own time, then those on ratios to the first engine.
+pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Effect> {
+    let blocks: BTreeMap<Place, BTreeMap<usize, f64>> = treatments
+        .iter()
+        .filter(|treatment| treatment.failures == 0)
+        .map(|t| ((t.engine.clone(), t.levels.clone()), t.blocks.iter().copied().collect()))
+        .collect();
+    let of = |place: &Place| blocks.get(place);
+    let questions = questions(plan, cells);
+    let own = questions.iter().filter(|question| question.here != question.base);
+    let own = own.filter_map(|question| {
+        let (a, b) = paired(&[of(&question.here)?], &[of(&question.base)?]);
+        Some((question, None, ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?))
+    });
+    let against = questions.iter().filter_map(|question| {
+        let (here, base) = question.reference.as_ref()?;
+        let above = [of(&question.here)?, of(base)?];
+        let below = [of(&question.base)?, of(here)?];
+        let (a, b) = paired(&above, &below);
+        let comparison = ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?;
+        Some((question, Some(here.0.clone()), comparison))
+    });
+    let mut effects = corrected(own.collect());
+    effects.extend(corrected(against.collect()));
+    effects
+}
+
+/// In the plan's order of factors, cells and engines.
+fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
+    let swept = plan.swept().map(|(name, _)| name);
+    let mut questions = Vec::new();
+    for (name, factor) in plan.factors.iter().filter(|(name, _)| Some(name.as_str()) != swept) {
+        let Some(base) = factor.levels.first() else { continue };
+        for cell in cells.iter().filter(|cell| cell.get(name) != Some(base)) {
+            let mut base_cell = cell.clone();
+            base_cell.insert(name.clone(), base.clone());
+            if let (Some(to), true) = (cell.get(name), cells.contains(&base_cell)) {
+                let step = Step { name, from: base, to, cell, base: &base_cell };
+                questions.extend(step.questions(plan));
+            }
+        }
+    }
+    questions.extend(engine_questions(plan, cells));
+    questions
+}
+
+/// A factor from its first level to another.
+struct Step<'a> {
+    name: &'a str,
+    from: &'a Level,
+    to: &'a Level,
+    cell: &'a Levels,
+    base: &'a Levels,
+}
+
+impl Step<'_> {
+    /// One for every engine on which the factor has an effect; against the first engine where it
+    /// has one on both.
+    fn questions(&self, plan: &Plan) -> Vec<Question> {
+        let acts = |engine: &engine::EngineSpec| {
+            canonical_levels(plan, engine, self.cell) != canonical_levels(plan, engine, self.base)
+        };
+        let first = plan.engines.first();
+        let reference = first.filter(|first| acts(first)).map(engine::EngineSpec::label);
+        let mut levels = self.cell.clone();
+        levels.remove(self.name);
+        let acted = plan.engines.iter().enumerate().filter(|(_, engine)| acts(engine));
+        let question = |(index, engine): (usize, &engine::EngineSpec)| {
+            let place = |engine: &str, cell: &Levels| (engine.to_owned(), cell.clone());
+            let of = |engine: &str| (place(engine, self.cell), place(engine, self.base));
+            let (here, base) = of(&engine.label());
+            Question {
+                factor: self.name.to_owned(),
+                from: self.from.clone(),
+                to: self.to.clone(),
+                levels: levels.clone(),
+                here,
+                base,
+                reference: reference.as_deref().filter(|_| index > 0).map(of),
+            }
+        };
+        acted.map(question).collect()
+    }
+}
+
+/// Engines of one source that differ in settings only: each against the first of them.
+fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
+    let mut questions = Vec::new();
+    for (index, engine) in plan.engines.iter().enumerate() {
+        let mut before = plan.engines.iter().take(index);
+        let Some(base) = before.find(|other| other.source == engine.source) else { continue };
+        for cell in cells {
+            questions.push(Question {
+                factor: ENGINE_FACTOR.to_owned(),
+                from: Level::Text(base.label()),
+                to: Level::Text(engine.label()),
+                levels: cell.clone(),
+                here: (engine.label(), cell.clone()),
+                base: (base.label(), cell.clone()),
+                reference: None,
+            });
+        }
+    }
+    questions
+}
+
+/// Products over the blocks that all of them hold.
+fn paired(
+    above: &[&BTreeMap<usize, f64>],
+    below: &[&BTreeMap<usize, f64>],
+) -> (Vec<f64>, Vec<f64>) {
+    let Some(first) = above.first() else { return (Vec::new(), Vec::new()) };
+    let product = |of: &[&BTreeMap<usize, f64>], block: &usize| {
+        of.iter().map(|values| values.get(block).copied()).product::<Option<f64>>()
+    };
+    first.keys().filter_map(|block| Some((product(above, block)?, product(below, block)?))).unzip()
+}
+
+/// With signs corrected over all of the family.
+fn corrected(family: Vec<(&Question, Option<String>, Comparison)>) -> Vec<Effect> {
+    let comparisons: Vec<Comparison> =
+        family.iter().map(|(_, _, comparison)| *comparison).collect();
+    let signs = signs(&comparisons, 0, CONFIDENCE_LEVEL);
+    let effect = |((question, against, comparison), sign): (_, stats::crossing::Sign)| {
+        let question: &Question = question;
+        let comparison: Comparison = comparison;
+        Effect {
+            factor: question.factor.clone(),
+            from: question.from.clone(),
+            to: question.to.clone(),
+            levels: question.levels.clone(),
+            engine: question.here.0.clone(),
+            against,
+            estimate: comparison.ratio,
+            shown: sign.into(),
+        }
+    };
+    family.into_iter().zip(signs).map(effect).collect()
+}
