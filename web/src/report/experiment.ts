@@ -54,10 +54,18 @@ export class Experiment {
     return this.#treatments.get(this.#key(engine, levels));
   }
 
-  /** The combinations of levels of `factors` that were measured, in the order of the factors. */
+  /**
+   * The combinations of levels of `factors` that were measured, in the order of the factors; where
+   * factors vary one at a time the base comes first, then each variation in that order.
+   */
   combinations(factors: readonly Factor[]): Levels[] {
-    const places = (levels: Levels) =>
-      factors.map((f) => f.levels.findIndex((level) => level.value === levels[f.name]));
+    const order = [...factors.filter((f) => !f.alone), ...factors.filter((f) => f.alone)];
+    const places = (levels: Levels) => order.map((factor) => {
+      const place = factor.levels.findIndex((level) => level.value === levels[factor.name]);
+      // What leaves the base with an earlier factor comes before what leaves it with a later one.
+      return factor.alone && place > 0 ? place - factor.levels.length : place;
+    });
+    const atBase = (of: readonly number[]) => of.every((place, i) => !order[i]?.alone || !place);
     const measured = this.document.treatments.map((treatment) => {
       const known = factors.filter((factor) => factor.name in treatment.levels);
       return Object.fromEntries(known.map((f) => [f.name, treatment.levels[f.name] ?? ""]));
@@ -67,6 +75,7 @@ export class Experiment {
       .map((levels) => ({ levels, places: places(levels) }))
       .toSorted((a, b) => {
         const at = a.places.findIndex((place, index) => place !== b.places[index]);
+        if (order[at]?.alone && atBase(a.places) !== atBase(b.places)) return atBase(a.places) ? -1 : 1;
         return at < 0 ? 0 : (a.places[at] ?? 0) - (b.places[at] ?? 0);
       })
       .map(({ levels }) => levels);

@@ -18,15 +18,19 @@ export interface Choices {
   run: number;
   /** The treatment whose percentiles are drawn, counted from 1; 0 is the page's own choice. */
   percentiles: number;
+  /** Names of engines whose lines are not drawn. */
+  hidden: readonly string[];
 }
 
 export const DEFAULTS: Choices = {
   scale: "linear", xScale: "plan", axes: "own", theme: "auto", run: 1, percentiles: 0,
+  hidden: [],
 };
 
 /** The words of the hash, shorter than the names here. */
 const WORDS = {
   scale: "scale", xScale: "x", axes: "axes", theme: "theme", run: "run", percentiles: "percentiles",
+  hidden: "hide",
 } as const satisfies Record<keyof Choices, string>;
 
 function oneOf<T extends string>(word: string | null, known: readonly T[], fallback: T): T {
@@ -50,6 +54,7 @@ export function choicesFrom(
     theme: themeFrom(words.get(WORDS.theme)),
     run: counted(words.get(WORDS.run), defaults.run),
     percentiles: counted(words.get(WORDS.percentiles), defaults.percentiles),
+    hidden: words.getAll(WORDS.hidden),
     at: words.get("at"),
   };
 }
@@ -62,7 +67,9 @@ export function hashOf(
 ): string {
   const words = new URLSearchParams();
   for (const name of Object.keys(WORDS) as (keyof Choices)[]) {
-    if (choices[name] !== defaults[name]) words.set(WORDS[name], String(choices[name]));
+    const choice = choices[name];
+    if (typeof choice === "object") for (const one of choice) words.append(WORDS[name], one);
+    else if (choice !== defaults[name]) words.set(WORDS[name], String(choice));
   }
   if (at) words.set("at", at);
   return `#${words.toString()}`;
@@ -75,6 +82,7 @@ export class ReportView implements Choices {
   theme = $state<Theme>(DEFAULTS.theme);
   run = $state(DEFAULTS.run);
   percentiles = $state(DEFAULTS.percentiles);
+  hidden = $state<readonly string[]>(DEFAULTS.hidden);
   #systemDark = $state(false);
   printing = $state(false);
   readonly #defaults: Choices;
@@ -113,6 +121,12 @@ export class ReportView implements Choices {
     Object.assign(this, change);
     applyTheme(this.theme);
     window.history.replaceState(null, "", hashOf(this, null, this.#defaults));
+  }
+
+  /** Draws an engine's lines, or no longer. */
+  toggle(engine: string): void {
+    const hidden = this.hidden.filter((name) => name !== engine);
+    this.choose({ hidden: hidden.length < this.hidden.length ? hidden : [...hidden, engine] });
   }
 
   /** Scrolls to the section that the hash names, once the page is drawn. */

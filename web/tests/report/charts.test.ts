@@ -18,7 +18,7 @@ function experiment(name: string): Experiment {
   return new Experiment(make());
 }
 
-const LOOK = { colours: LIGHT, scale: "linear", xScale: "plan", also: [] } as const;
+const LOOK = { colours: LIGHT, scale: "linear", xScale: "plan", also: [], named: false } as const;
 const VIEW: View = { ...LOOK, width: 400, height: 250, mini: false };
 
 function panels(name: string): Record<string, number> {
@@ -194,9 +194,10 @@ describe("descriptions", () => {
   test("failures, void trials and a load not kept up with are told under the chart", () => {
     const [, chart] = bySwept(experiment("failing"));
     const texts = chart?.captions.map((caption) => caption.text) ?? [];
-    expect(texts).toContainEqual(expect.stringMatching(/^Failures: sqlite at year, 12 of [\d,]+\.$/));
+    expect(texts).toContainEqual(
+      expect.stringMatching(/^Failures: sqlite at week, 12 of [\d,]+; .*year, 12 of [\d,]+\.$/));
     expect(texts).toContain("Void trials: postgres:18 at year, 3.");
-    expect(texts).toContain("Not kept up with the offered load: sqlite at year.");
+    expect(texts).toContain("The offered load was not kept up with: sqlite at year.");
   });
 });
 
@@ -218,7 +219,8 @@ describe("axes without a between", () => {
   test("of factors that vary alone a title names what differs from the base", () => {
     const titles = bySwept(experiment("twist")).map((chart) => chart.title);
     expect(titles).toHaveLength(10);
-    expect(titles.slice(0, 2)).toEqual(["base", "Server's memory 1GiB"]);
+    expect(titles.slice(0, 4)).toEqual(["base", "Release 13", "Release 14", "work_mem 16MB"]);
+    expect(titles.at(-1)).toBe("Server's memory 1GiB");
     expect(chartRows(experiment("twist"))[0]?.note).toMatch(/^Base: Release 18, work_mem 4MB, /);
   });
 });

@@ -42,14 +42,14 @@ test("one line per engine, no named percentile beyond the observations, ends are
   expect(Math.max(...(chart?.x.levels ?? []).map((level) => Number(level.value))))
     .toBeLessThanOrEqual(nines(furthest) * 1.01);
   expect(chart?.captions.map((caption) => caption.text)).toEqual(
-    ["sqlite has observations enough up to p90.0."]);
+    ["sqlite has observations enough up to p90."]);
 });
 
 test("draws its names and symbols at named percentiles only", () => {
   const chart = percentileChart(experiment, cell);
   if (!chart) throw new Error("no chart");
   const svg = drawToSvg(chart, { width: 600, height: 300, colours: LIGHT, scale: "log",
-    xScale: "linear", also: [], mini: false });
+    xScale: "linear", also: [], named: false, mini: false });
   expect(svg).not.toMatch(/NaN|Infinity/);
   for (const name of ["p50", "p90", "p95"]) expect(svg).toContain(`>${name}</text>`);
   expect(chart.lines[0]?.points.filter((point) => !point.plain).length).toBeLessThan(8);

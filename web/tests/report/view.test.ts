@@ -6,6 +6,7 @@ import { choicesFrom, DEFAULTS, hashOf } from "../../src/report/view.svelte";
 test("choices go into the hash and come back", () => {
   const choices = {
     scale: "log", xScale: "linear", axes: "common", theme: "dark", run: 2, percentiles: 5,
+    hidden: ["postgres:14[work_mem=16MB]", "sqlite"],
   } as const;
   expect(choicesFrom(hashOf(choices, "requests"))).toEqual({ ...choices, at: "requests" });
 });

@@ -1,6 +1,6 @@
 // The words around charts: where lines cross, what is missing or failed, how bounds are to be read.
 
-import type { Crossing, Estimate, Levels } from "../document";
+import type { Crossing, Estimate, Levels, Treatment } from "../document";
 import { boundsName, type Experiment } from "../experiment";
 import { count, significant } from "../../lib/format";
 import type { Chart, Line, Span } from "./chart";
@@ -21,17 +21,21 @@ export function gaps(lines: readonly Line[]): Captions {
 /** What went wrong in a panel's treatments: wrong answers, void trials, a load not kept up with. */
 export function troubles(experiment: Experiment, fixed: Levels): Captions {
   const { swept } = experiment;
-  return unmarked(experiment.treatmentsAt(fixed).flatMap((treatment) => {
-    const level = swept ? experiment.describe({ [swept.name]: treatment.levels[swept.name] ?? "" })
-      : "";
-    const where = level ? `${treatment.engine} at ${level}` : treatment.engine;
-    const failed = treatment.failures && treatment.requests
-      ? [`Failures: ${where}, ${count(treatment.failures)} of ${count(treatment.requests)}.`] : [];
-    const voided = treatment.void_trials
-      ? [`Void trials: ${where}, ${count(treatment.void_trials)}.`] : [];
-    const behind = treatment.saturated ? [`Not kept up with the offered load: ${where}.`] : [];
-    return [...failed, ...voided, ...behind];
-  }));
+  const treatments = experiment.treatmentsAt(fixed);
+  const where = ({ engine, levels }: Treatment) => {
+    const level = swept ? experiment.describe({ [swept.name]: levels[swept.name] ?? "" }) : "";
+    return level ? `${engine} at ${level}` : engine;
+  };
+  const told = (name: string, text: (treatment: Treatment) => string | false) => {
+    const parts = treatments.map(text).filter((part) => part !== false);
+    return parts.length > 0 ? [`${name}: ${parts.join("; ")}.`] : [];
+  };
+  return unmarked([
+    ...told("Failures", (t) => Boolean(t.failures)
+      && `${where(t)}, ${count(t.failures)} of ${count(t.requests)}`),
+    ...told("Void trials", (t) => Boolean(t.void_trials) && `${where(t)}, ${count(t.void_trials)}`),
+    ...told("The offered load was not kept up with", (t) => Boolean(t.saturated) && where(t)),
+  ]);
 }
 
 /**
@@ -84,7 +88,11 @@ export function bracketsOf(experiment: Experiment, crossings: readonly Crossing[
 }
 
 /** How the bounds of charts that show these estimates are to be read. */
-export function boundsNote(estimates: readonly Estimate[], of: "mean" | "ratio"): string {
+export function boundsNote(
+  estimates: readonly Estimate[],
+  of: "mean" | "ratio",
+  joined: boolean,
+): string {
   const names = [...new Set(estimates.map(boundsName))];
   const replicates = estimates.map((estimate) => estimate.replicates);
   const [least, most] = [Math.min(...replicates), Math.max(...replicates)];
@@ -93,15 +101,16 @@ export function boundsNote(estimates: readonly Estimate[], of: "mean" | "ratio")
   const [name = ""] = names;
   if (names.length === 0) return "";
   if (names.length > 1) {
+    if (!joined) return `Whiskers: intervals of the ${of}, or only ranges; ${blocks}.`;
     return `Bands are intervals of the ${of}, whiskers without a band only ranges; ${blocks}.`;
   }
   if (name.startsWith("range")) {
     return `Whiskers: the range of ${blocks}, smallest to largest; not an interval.`;
   }
   return name === "no interval" ? `Without an interval: ${blocks}.`
-    : `Bands: ${name} of the ${of}, ${blocks}.`;
+    : `${joined ? "Bands" : "Whiskers"}: ${name} of the ${of}, ${blocks}.`;
 }
 
-export function meansNote({ document }: Experiment): string {
-  return boundsNote(document.treatments.flatMap((t) => t.estimate ?? []), "mean");
+export function meansNote({ document }: Experiment, joined: boolean): string {
+  return boundsNote(document.treatments.flatMap((t) => t.estimate ?? []), "mean", joined);
 }

@@ -14,7 +14,7 @@ const LINE_HEIGHT = 20;
 /** Pixels of the PNG per pixel of the drawing: sharp on a projector. */
 const PNG_SCALE = 2;
 
-export type Look = Pick<View, "colours" | "scale" | "xScale" | "also">;
+export type Look = Pick<View, "colours" | "scale" | "xScale" | "also" | "named">;
 
 function escape(text: string): string {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);

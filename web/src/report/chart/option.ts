@@ -140,7 +140,7 @@ export function chartOption(chart: Chart, view: View): EChartsCoreOption {
   const longest = Math.max(0, ...y.ticks.map((tick) => tick.label.length));
   const plotWidth = view.width - longest * CHARACTER_WIDTH - 24;
   const spans = placeSpans(chart.spans, x, plotWidth);
-  const labelRows = Math.max(0, ...spans.map((span) => span.row + 1));
+  const labelRows = Math.max(view.named ? 1 : 0, ...spans.map((span) => span.row + 1));
   const points = drawnLines(chart, x, y);
   return {
     animation: false,

@@ -4,7 +4,6 @@
 
 import type { Levels, Treatment } from "../document";
 import type { Experiment } from "../experiment";
-import { significant } from "../../lib/format";
 import type { Chart, Line, Point, XScale } from "./chart";
 import { engineStyle } from "./style";
 
@@ -14,9 +13,10 @@ const NAMED = [0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 /** The place of a probability on the axis. */
 export const nines = (p: number): number => 1 / Math.max(1 - p, 1e-12);
 
-/** p99 for 0.99, p99.9 for 0.999; the axis begins at 0. */
+/** p99 for 0.99, p99.9 for 0.999, rounded in what lies beyond; the axis begins at 0. */
 export function percentileName(p: number): string {
-  return p === 0 ? "0" : `p${Number((p * 100).toPrecision(9))}`;
+  const beyond = Number((1 - p).toPrecision(3));
+  return p === 0 ? "0" : `p${Number(((1 - beyond) * 100).toPrecision(9))}`;
 }
 
 /** The combinations of all factors at which some engine has a curve. */
@@ -79,8 +79,7 @@ function reach(lines: readonly Line[], most: number): Chart["captions"] {
   return lines.flatMap((line) => {
     const end = line.points.at(-1);
     if (!end || Number(end.level) >= most * 0.98) return [];
-    const p = 1 - 1 / Number(end.level);
-    const text = `${line.name} has observations enough up to p${significant(p * 100, 4)}.`;
+    const text = `${line.name} has observations enough up to ${end.label}.`;
     return [{ text, marked: false }];
   });
 }

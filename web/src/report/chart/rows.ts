@@ -3,17 +3,21 @@
 
 import type { Experiment } from "../experiment";
 import { boundsNote, meansNote } from "./captions";
-import type { ChartRow } from "./chart";
+import type { Chart, ChartRow } from "./chart";
 import { byEngine, byOther, bySwept, cpuCharts, ratioCharts } from "./panels";
 
 /** More lines of one colour in a panel cannot be told apart. */
 const FOLLOWED_LINES = 6;
 
+/** Bands need lines to lie along. */
+const joinedIn = (charts: readonly Chart[]) => charts.some((chart) => chart.x.joined);
+
 /** Each engine by itself; with one engine alone this is the main row. */
 function engineRow(experiment: Experiment, title: string): ChartRow {
   const charts = byEngine(experiment);
   const longest = charts.toSorted((a, b) => b.lines.length - a.lines.length)[0];
-  return { id: "engine", title, note: meansNote(experiment), charts, legend: longest?.lines ?? null };
+  const note = meansNote(experiment, joinedIn(charts));
+  return { id: "engine", title, note, charts, legend: longest?.lines ?? null };
 }
 
 function ratioRow(experiment: Experiment, over: string): ChartRow {
@@ -22,7 +26,7 @@ function ratioRow(experiment: Experiment, over: string): ChartRow {
   const better = response.lower_is_better ? "Below 1× is faster." : "Above 1× is better.";
   const estimates = treatments.flatMap((t) => t.ratio?.estimate ?? []);
   const note = `${better} Logarithmic, so that half and double look alike. ` +
-    boundsNote(estimates, "ratio");
+    boundsNote(estimates, "ratio", joinedIn(charts));
   return { id: "ratio", title: `${charts[0]?.measure ?? ""} ${over}`, note, charts, legend: null };
 }
 
@@ -30,11 +34,12 @@ function ratioRow(experiment: Experiment, over: string): ChartRow {
 function otherRow(experiment: Experiment): ChartRow {
   const crossed = experiment.others.filter((f) => !f.alone && f.levels.length > 1);
   const inner = crossed.toSorted((a, b) => b.levels.length - a.levels.length)[0];
+  const charts = inner ? byOther(experiment, inner) : [];
   return {
     id: "other",
     title: `${experiment.document.response.label} by ${inner?.label.toLowerCase() ?? ""}`,
-    note: meansNote(experiment),
-    charts: inner ? byOther(experiment, inner) : [],
+    note: meansNote(experiment, joinedIn(charts)),
+    charts,
     legend: null,
   };
 }
@@ -48,11 +53,13 @@ export function chartRows(experiment: Experiment): ChartRow[] {
   const single = (swept?.levels.length ?? 0) < 2;
   const over = single ? "by engine" : `by ${swept?.label.toLowerCase()}`;
   const title = `${document.response.label} ${over}`;
-  const note = [base && `Base: ${base}.`, meansNote(experiment)].filter(Boolean).join(" ");
+  const charts = bySwept(experiment);
+  const means = meansNote(experiment, joinedIn(charts));
+  const note = [base && `Base: ${base}.`, means].filter(Boolean).join(" ");
   const rows: ChartRow[] = [
     alone
       ? engineRow(experiment, title)
-      : { id: "mean", title, note, charts: bySwept(experiment), legend: null },
+      : { id: "mean", title, note, charts, legend: null },
     ratioRow(experiment, over),
     {
       id: "cpu",
