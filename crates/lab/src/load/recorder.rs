@@ -7,11 +7,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::observations::Log;
 use super::{Observation, Observations, Outcome, TrialSample};
+use crate::resource::ThreadUse;
 
 /// One thread's notes. Made by the thread itself at the moment when it begins.
 pub(crate) struct Recorder {
     begun: Instant,
     cpu_before: Duration,
+    used_before: ThreadUse,
     log: Log,
     operations: Vec<OperationTotals>,
     clients: Vec<ClientTotals>,
@@ -42,9 +44,11 @@ struct ClientTotals {
 impl Recorder {
     /// Begins now. `operations` is the length of the mix.
     pub(crate) fn begin(operations: usize) -> Self {
+        let used_before = ThreadUse::of_this_thread();
         Self {
             begun: Instant::now(),
             cpu_before: thread_cpu_time(),
+            used_before,
             log: Log::default(),
             operations: vec![OperationTotals::default(); operations],
             clients: Vec::new(),
@@ -115,7 +119,8 @@ impl Recorder {
     pub(crate) fn end(self) -> Recorded {
         let ended = Instant::now();
         let cpu = thread_cpu_time().saturating_sub(self.cpu_before);
-        Recorded { recorder: self, ended, cpu }
+        let used = ThreadUse::of_this_thread().since(&self.used_before);
+        Recorded { recorder: self, ended, cpu, used }
     }
 }
 
@@ -124,6 +129,7 @@ pub(crate) struct Recorded {
     recorder: Recorder,
     ended: Instant,
     cpu: Duration,
+    used: ThreadUse,
 }
 
 impl TrialSample {
@@ -137,13 +143,14 @@ impl TrialSample {
             requests_per_second: 0.0,
             wall_time: Duration::ZERO,
             client_cpu_seconds: 0.0,
+            client_use: ThreadUse::default(),
             connections_opened: 0,
             clients_given_up: 0,
             offered_per_second: None,
             saturated: false,
         };
         let begun = threads.iter().map(|one| one.recorder.begun).min();
-        for Recorded { recorder, ended, cpu } in threads {
+        for Recorded { recorder, ended, cpu, used } in threads {
             let begun = begun.unwrap_or(recorder.begun);
             sample.observations.add(recorder.log, nanoseconds(recorder.begun - begun));
             for (sum, part) in sample.operations.iter_mut().zip(&recorder.operations) {
@@ -155,6 +162,7 @@ impl TrialSample {
             sample.requests_per_second += recorder.clients.iter().map(per_second).sum::<f64>();
             sample.wall_time = sample.wall_time.max(ended - begun);
             sample.client_cpu_seconds += cpu.as_secs_f64();
+            sample.client_use.add(&used);
             sample.connections_opened += recorder.connections_opened;
             sample.clients_given_up += recorder.clients_given_up;
         }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Observations, OperationTotals};
 use crate::http::HttpError;
+use crate::resource::ThreadUse;
 
 /// What became of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ pub struct TrialSample {
     pub wall_time: Duration,
     /// Processor time of the client threads alone: sending, receiving, hashing, comparing.
     pub client_cpu_seconds: f64,
+    /// What the client threads used besides: switches, storage, time in the processors' queue.
+    pub client_use: ThreadUse,
     /// Connections made, the first of each client included.
     pub connections_opened: u64,
     /// Clients that ended early, since no connection could be made many times in a row.

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use tokio_postgres::Client;
 
-use crate::resource::ResourceUse;
+use crate::resource::{ResourceUse, ThreadUse};
+
+/// The client's counter that a warning looks at.
+pub(crate) const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 
 /// Of PostgreSQL, for the database of the connection; 9.6 to 18.
 ///
@@ -17,10 +20,8 @@ use crate::resource::ResourceUse;
 pub async fn counters_postgres(
     client: &Client,
 ) -> Result<BTreeMap<String, f64>, tokio_postgres::Error> {
-    let version: i32 = client
-        .query_one("SELECT current_setting('server_version_num')::int", &[])
-        .await?
-        .get(0);
+    let version: i32 =
+        client.query_one("SELECT current_setting('server_version_num')::int", &[]).await?.get(0);
     let row = client.query_one(&statement(version), &[]).await?;
     let mut counters = BTreeMap::new();
     for (place, column) in row.columns().iter().enumerate() {
@@ -76,20 +77,32 @@ pub fn from_metrics(text: &str) -> BTreeMap<String, f64> {
     counters
 }
 
-/// What the operating system counted of one side (`server` or `client`) during a trial.
+/// What the operating system counted of the server side during a trial.
 #[must_use]
-pub fn from_use(side: &str, used: &ResourceUse) -> BTreeMap<String, f64> {
-    let mut counters = BTreeMap::new();
-    let mut note = |name: &str, value: Option<u64>| {
-        if let Some(value) = value {
-            counters.insert(format!("{side}_{name}"), value as f64);
-        }
-    };
-    note("voluntary_context_switches", Some(used.voluntary_context_switches));
-    note("involuntary_context_switches", Some(used.involuntary_context_switches));
-    note("read_bytes", used.read_bytes);
-    note("written_bytes", used.written_bytes);
-    counters
+pub fn of_server(used: &ResourceUse) -> BTreeMap<String, f64> {
+    let counts = [
+        ("server_voluntary_context_switches", Some(used.voluntary_context_switches)),
+        ("server_involuntary_context_switches", Some(used.involuntary_context_switches)),
+        ("server_read_bytes", used.read_bytes),
+        ("server_written_bytes", used.written_bytes),
+    ];
+    let known = counts.into_iter().filter_map(|(name, count)| Some((name, count? as f64)));
+    known.map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
+/// What it counted of the measuring client's threads. `client_processor_wait_fraction` is the
+/// share of the trial in which they were ready to run and had no processor.
+#[must_use]
+pub fn of_client(used: &ThreadUse, wall_seconds: f64) -> BTreeMap<String, f64> {
+    let thread_seconds = wall_seconds * used.threads.max(1) as f64;
+    let counts = [
+        ("client_voluntary_context_switches", used.voluntary_context_switches as f64),
+        ("client_involuntary_context_switches", used.involuntary_context_switches as f64),
+        ("client_read_bytes", used.read_bytes as f64),
+        ("client_written_bytes", used.written_bytes as f64),
+        (CLIENT_PROCESSOR_WAIT, used.processor_wait_seconds / thread_seconds),
+    ];
+    counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@ mod quiet;
 #[cfg(test)]
 mod tests;
 
-pub use counters::{counters_postgres, from_metrics, from_use};
+pub(crate) use counters::CLIENT_PROCESSOR_WAIT;
+pub use counters::{counters_postgres, from_metrics, of_client, of_server};
 pub use durability::{durability, durability_settings};
 pub use explain::{explain_postgres, explain_sqlite};
 pub use notes::notes;
 pub use plan_hash::plan_hash;
+pub(crate) use quiet::Quiet;
 pub use quiet::{QuietWait, wait_for_quiet};

@@ -36,11 +36,7 @@ pub fn notes(trials: &[&BTreeMap<String, f64>]) -> Vec<String> {
 }
 
 /// The mean over blocks, if every one of them has at least `least`.
-fn mean_if_in_every(
-    trials: &[&BTreeMap<String, f64>],
-    counter: &str,
-    least: f64,
-) -> Option<f64> {
+fn mean_if_in_every(trials: &[&BTreeMap<String, f64>], counter: &str, least: f64) -> Option<f64> {
     let values: Option<Vec<f64>> =
         trials.iter().map(|counters| counters.get(counter).copied()).collect();
     let values = values.filter(|values| !values.is_empty())?;

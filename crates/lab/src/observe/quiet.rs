@@ -1,6 +1,7 @@
 //! Before a trial: waiting until other programs leave the machine alone. What belongs to the
 //! experiment, this program and everything it started, is not waited for.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,27 @@ const LOOK_FOR: Duration = Duration::from_millis(100);
 const OTHER_CORES_MAX: f64 = 0.25;
 /// Between two looks at a busy machine.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// A trial is kept waiting no longer than this. Only where something is really measured: an
+/// unoptimised build does not wait.
+const WAIT_AT_MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 0 } else { 60 });
+
+/// The waits of one run. After one in vain the following trials only look, until a look finds the
+/// machine quiet: on a machine that is never quiet a run would not end else.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    in_vain: Cell<bool>,
+}
+
+impl Quiet {
+    /// Waits before a trial.
+    pub(crate) fn wait(&self, side: Option<&ServerSide>, interrupted: &AtomicBool) -> QuietWait {
+        let at_most = if self.in_vain.get() { Duration::ZERO } else { WAIT_AT_MOST };
+        let wait = wait_for_quiet(side, at_most, interrupted);
+        self.in_vain.set(!wait.is_quiet());
+        wait
+    }
+}
 
 /// How long a trial was kept waiting, and for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -202,7 +202,7 @@ fn read_switches(folder: &str) -> Vec<(u32, Switches)> {
 }
 
 /// The number behind a name at the beginning of a line.
-fn field(text: &str, name: &str) -> Option<u64> {
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
 }

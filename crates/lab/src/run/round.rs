@@ -1,17 +1,20 @@
 //! One round: blocks, and in each every engine once, alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use engine::EngineSpec;
 
 use super::trial::{Bench, load_options, measure, void};
 use super::{Datasets, Finished, RunError, RunOptions, file};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, Mode};
+use crate::observe::Quiet;
 use crate::plan::{Level, OnError};
 use crate::prewarm;
-use crate::record::{CapturedPlan, Trial};
+use crate::record::{CapturedPlan, OperationPlan, Trial};
 use crate::resource::MemoryGroup;
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Subject};
@@ -32,7 +35,11 @@ pub(super) struct Setting<'a> {
     datasets: &'a Datasets,
     program: PathBuf,
     secret: String,
+    quiet: Quiet,
 }
+
+/// Plans by the number of the trial that they belong to.
+pub(super) type TurnPlans = BTreeMap<usize, Vec<OperationPlan>>;
 
 impl<'a> Setting<'a> {
     pub(super) fn new(
@@ -43,7 +50,8 @@ impl<'a> Setting<'a> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
         let secret = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { options, scratch, datasets, program: file::program()?, secret })
+        let (program, quiet) = (file::program()?, Quiet::default());
+        Ok(Self { options, scratch, datasets, program, secret, quiet })
     }
 
     /// Tells the progress bar how many trials there are to be.
@@ -123,15 +131,21 @@ fn take_turn(
         };
         let record = subject.engine().clone();
         finished.run.engines.insert(plan.start_name(&name, &levels), record);
-        warm(finished, planned, subject.as_mut())?;
+        let plans = warm(finished, planned, subject.as_mut())?;
         finished.folder.write_run(&finished.run)?;
-        Ok::<_, RunError>(subject)
+        Ok::<_, RunError>((subject, plans))
     };
-    let mut subject = ready(finished)?;
+    let (mut subject, mut plans) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
-        let bench =
-            Bench { finished, engine: &name, group: group.as_ref(), options: setting.options };
+        let bench = Bench {
+            finished,
+            engine: &name,
+            group: group.as_ref(),
+            quiet: &setting.quiet,
+            plans: &plans,
+            options: setting.options,
+        };
         let measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());
         let measured = match &ended {
@@ -147,7 +161,7 @@ fn take_turn(
             }
             setting.options.progress.set_message(format!("{name} ended; starting it again"));
             subject.retire()?;
-            subject = ready(finished)?;
+            (subject, plans) = ready(finished)?;
         }
     }
     subject.retire()
@@ -183,16 +197,29 @@ fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Does every distinct operation once and compares the answers, then offers load at the lowest
-/// swept level until two windows agree.
+/// Does every distinct operation once and compares the answers, looks plans up, then offers load
+/// at the lowest swept level until two windows agree.
 fn warm(
     finished: &mut Finished,
     planned: &[PlannedTrial],
     subject: &mut dyn Subject,
-) -> Result<(), RunError> {
+) -> Result<TurnPlans, RunError> {
     let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
     subject.check_answers(&cells, &mut finished.run.answers)?;
-    warm_until_steady(finished, planned, subject)
+    let mut plans = TurnPlans::new();
+    for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
+        plans.insert(trial.number, subject.plans(&trial.levels));
+    }
+    warm_until_steady(finished, planned, subject)?;
+    Ok(plans)
+}
+
+/// In a treatment's first block, and in its third to see whether they are still the same.
+fn plans_are_wanted(finished: &Finished, planned: &PlannedTrial) -> bool {
+    let engine = finished.plan.engines.get(planned.engine).map(EngineSpec::label);
+    let same =
+        |trial: &&Trial| trial.levels == planned.levels && Some(&trial.engine) == engine.as_ref();
+    matches!(finished.trials.iter().filter(same).count(), 0 | 2)
 }
 
 fn warm_until_steady(

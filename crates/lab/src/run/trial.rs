@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::round::clients;
+use super::round::{TurnPlans, clients};
 use super::{Finished, RunError, RunOptions};
 use crate::load::{ConnectionUse, LoadOptions, Mode, TrialSample};
+use crate::observe::{self, Quiet};
 use crate::plan::{self, Plan};
 use crate::record::{
     RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram, write_observations,
 };
-use crate::resource::{MachineCounters, MemoryGroup};
+use crate::resource::{MachineCounters, MemoryGroup, ResourceUse};
 use crate::schedule::{Levels, PlannedTrial, trial_seed};
 use crate::workload::{Counters, Operation, Subject};
 
@@ -28,6 +29,10 @@ pub(super) struct Bench<'a> {
     pub engine: &'a str,
     /// Where the server side's memory is limited.
     pub group: Option<&'a MemoryGroup>,
+    /// Waits for the machine.
+    pub quiet: &'a Quiet,
+    /// The plans that the engine chose in the treatments of this turn, as far as looked up.
+    pub plans: &'a TurnPlans,
     pub options: &'a RunOptions<'a>,
 }
 
@@ -41,6 +46,7 @@ pub(super) fn measure(
     let seed = trial_seed(bench.finished.run.seed, planned.number);
     let load = load_options(plan, &planned.levels, seed);
     bench.options.progress.set_message(describe_trial(bench, planned));
+    let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted);
 
     let counted_before = counters(bench, subject);
     let before = subject.side().and_then(|side| side.snapshot().ok());
@@ -61,19 +67,27 @@ pub(super) fn measure(
         let before = counted_before.get(&name)?;
         Some((name, after - before))
     }));
-    let wall = sample.wall_time.as_secs_f64();
-    if let Some((after, before)) = after.zip(before).filter(|_| wall >= CPU_WALL_SECONDS_MIN) {
-        let used = after.since(&before);
-        let cpu = used.cpu_seconds();
-        trial.cpu_seconds_per_request = Some(cpu / sample.observations.len().max(1) as f64);
-        trial.cores_used = Some(cpu / wall);
-        trial.server_resident_bytes = Some(used.resident_bytes_peak);
+    trial.quiet_wait_seconds = quiet.waited_seconds;
+    trial.plans = bench.plans.get(&planned.number).cloned().unwrap_or_default();
+    trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
+    if let Some((after, before)) = after.zip(before) {
+        note_server(&mut trial, &after.since(&before));
     }
-    trial.plans = subject.plans(&planned.levels);
     if let Some((after, before)) = machine {
         note_machine(&mut trial, after.since(&before), bench.finished.run.environment.cpus as f64);
     }
     Ok(trial)
+}
+
+/// What the server side used.
+fn note_server(trial: &mut Trial, used: &ResourceUse) {
+    trial.counters.extend(observe::of_server(used));
+    if trial.wall_seconds >= CPU_WALL_SECONDS_MIN {
+        let cpu = used.cpu_seconds();
+        trial.cpu_seconds_per_request = Some(cpu / trial.requests.max(1) as f64);
+        trial.cores_used = Some(cpu / trial.wall_seconds);
+        trial.server_resident_bytes = Some(used.resident_bytes_peak);
+    }
 }
 
 /// What the engine and the memory's group have counted so far.
@@ -87,6 +101,10 @@ fn counters(bench: &Bench<'_>, subject: &mut dyn Subject) -> Counters {
 fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
     let wall = trial.wall_seconds;
     trial.steal_fraction = machine.steal_seconds.map(|seconds| seconds / (wall * cpus));
+    trial.cpu_pressure_fraction = machine.cpu_pressure_seconds.map(|seconds| seconds / wall);
+    trial.memory_pressure_fraction = machine.memory_pressure_seconds.map(|seconds| seconds / wall);
+    let swapped = machine.swapped_in_bytes.zip(machine.swapped_out_bytes);
+    trial.swapped_bytes = swapped.map(|(read, written)| read + written);
     let known = || {
         let nobody = machine.idle_seconds? + machine.steal_seconds?;
         Some(nobody / wall + trial.cores_used? + trial.client_cores_used)
