@@ -85,6 +85,8 @@ pub struct Treatment {
     pub saturated: bool,
     /// Means over blocks, by name.
     pub counters: BTreeMap<String, f64>,
+    /// What they say in words.
+    pub notes: Vec<String>,
     /// What the engine chose to do for each operation, where that was looked for.
     pub plans: Vec<OperationPlans>,
     /// Over all blocks.

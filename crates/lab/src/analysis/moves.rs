@@ -4,7 +4,7 @@
 use stats::crossing::Crossing;
 
 use super::effect::{ENGINE_FACTOR, Effect};
-use super::words::{factor_label, level_in_words, level_label, number, others};
+use super::words::{level_in_words, level_label, number, others};
 use super::{Shown, Sweep};
 use crate::plan::{Level, Plan};
 use crate::schedule::Levels;
@@ -69,12 +69,7 @@ impl Variation {
         let label = |level: &Level| level_label(plan, &self.factor, level);
         let step = match self.factor.as_str() {
             ENGINE_FACTOR => format!("{} instead of {}", self.to, self.from),
-            name => {
-                let to = label(&self.to);
-                let factor = factor_label(name);
-                let named = if to.contains(factor) { to } else { format!("{factor} {to}") };
-                format!("{named} instead of {}", label(&self.from))
-            }
+            _ => format!("{} instead of {}", label(&self.to), label(&self.from)),
         };
         match others(plan, &self.others) {
             others if others.is_empty() => step,

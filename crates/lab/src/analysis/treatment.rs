@@ -6,6 +6,7 @@ use engine::EngineSpec;
 use stats::{BOOTSTRAP_MIN_REPLICATES, Estimate, bca_interval, best_of, mean_estimate};
 
 use super::{CONFIDENCE_LEVEL, OperationPlans, Percentile, RequestResult, Treatment};
+use crate::observe::notes;
 use crate::plan::{Plan, canonical_levels};
 use crate::record::{CapturedPlan, PERCENTILES, Status, Trial};
 use crate::schedule::Levels;
@@ -61,6 +62,7 @@ fn treatment(
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
+        notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         requests: counting.iter().map(|t| t.requests).sum(),
         failures: counting.iter().map(|t| t.failures).sum(),

@@ -30,7 +30,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
         ("days", Level::Number(days)) => plural(*days, "day"),
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
         (_, Level::Number(number)) => format!("{name} {number}"),
-        (_, Level::Text(text)) => text.clone(),
+        (_, Level::Text(text)) => format!("{name} {text}"),
     }
 }
 
@@ -50,10 +50,15 @@ fn plural(number: f64, unit: &str) -> String {
     if number == 1.0 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
-/// The levels of the other factors, as `2 clients`; empty where there are none.
+/// The levels of the other factors, as `2 clients`; empty where there are none. A factor that is
+/// varied alone is named only where it is not at its first level.
 pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
-    let named: Vec<_> = levels.iter().map(|(name, level)| level_label(plan, name, level)).collect();
-    named.join(", ")
+    let is_base = |name: &str, level: &Level| {
+        let factor = plan.factors.get(name).filter(|factor| factor.alone);
+        factor.is_some_and(|factor| factor.levels.first() == Some(level))
+    };
+    let varied = levels.iter().filter(|(name, level)| !is_base(name, level));
+    varied.map(|(name, level)| level_label(plan, name, level)).collect::<Vec<_>>().join(", ")
 }
 
 /// One sweep in one sentence.

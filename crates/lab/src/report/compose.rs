@@ -158,7 +158,7 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
         percentiles: treatment.percentiles.iter().map(percentile).collect(),
         percentile_curve: percentile_curve(finished, treatment),
         counters: counters(treatment),
-        notes: Vec::new(),
+        notes: treatment.notes.clone(),
         plans: treatment.plans.iter().map(plans).collect(),
         requests_by_name: treatment.by_request.iter().map(request).collect(),
     }

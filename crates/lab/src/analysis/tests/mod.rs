@@ -1,5 +1,8 @@
 //! Analyses of trials made by formula, so that what they must show is known.
 
+mod factors;
+mod nothing_there;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -7,10 +10,10 @@ use jiff::Timestamp;
 use super::*;
 use crate::plan::{Level, Plan};
 use crate::record::{RequestSummary, Status};
-use crate::schedule::{self, Round};
+use crate::schedule::{self, Levels, PlannedTrial, Round};
 
 fn plan(replicates: usize) -> Plan {
-    let text = include_str!("../../../../experiments/article.toml");
+    let text = include_str!("../../../../../experiments/article.toml");
     let mut plan = crate::plan::read(text, "article.toml").unwrap();
     plan.replicates = replicates;
     plan
@@ -22,52 +25,60 @@ fn noise(number: usize) -> f64 {
 }
 
 fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
+    let number = |levels: &Levels, name: &str| levels[name].number().unwrap();
+    let of = |engine: usize, levels: &Levels| {
+        time(engine, number(levels, "days"), number(levels, "clients"))
+    };
+    trials_by(plan, rounds, of)
+}
+
+fn trials_by(plan: &Plan, rounds: &[Round], time: impl Fn(usize, &Levels) -> f64) -> Vec<Trial> {
     let planned = (0..rounds.len()).flat_map(|index| schedule::trials(plan, 1, rounds, index));
     planned
         .map(|planned| {
-            let level = |name: &str| planned.levels[name].number().unwrap();
-            let mean =
-                time(planned.engine, level("days"), level("clients")) * noise(planned.number);
-            Trial {
-                number: planned.number,
-                block: planned.block,
-                engine: plan.engines[planned.engine].label(),
-                levels: planned.levels.clone(),
-                status: Status::Ok,
-                started: Timestamp::UNIX_EPOCH,
-                wall_seconds: 1.0,
-                requests: 90,
-                failures: 0,
-                first_failure: None,
-                response_time_ms_mean: Some(mean),
-                requests_per_second: 1000.0 / mean,
-                cpu_seconds_per_request: Some(mean / 1000.0),
-                cores_used: Some(1.0),
-                client_cores_used: 0.01,
-                steal_fraction: Some(0.0),
-                other_cores_used: Some(0.0),
-                server_resident_bytes: None,
-                by_request: plan
-                    .requests
-                    .iter()
-                    .map(|request| RequestSummary {
-                        name: request.name.clone(),
-                        requests: 10,
-                        response_time_ms_mean: Some(mean),
-                    })
-                    .collect(),
-                response_time_ms_percentiles: BTreeMap::new(),
-                counters: BTreeMap::new(),
-                plans: Vec::new(),
-                quiet_wait_seconds: 0.0,
-                swapped_bytes: None,
-                cpu_pressure_fraction: None,
-                memory_pressure_fraction: None,
-                offered_per_second: None,
-                saturated: false,
-            }
+            let mean = time(planned.engine, &planned.levels) * noise(planned.number);
+            trial(plan, &planned, mean)
         })
         .collect()
+}
+
+/// A trial that took `mean` ms per request.
+fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
+    let by_request = plan.requests.iter().map(|request| RequestSummary {
+        name: request.name.clone(),
+        requests: 10,
+        response_time_ms_mean: Some(mean),
+    });
+    Trial {
+        number: planned.number,
+        block: planned.block,
+        engine: plan.engines[planned.engine].label(),
+        levels: planned.levels.clone(),
+        status: Status::Ok,
+        started: Timestamp::UNIX_EPOCH,
+        wall_seconds: 1.0,
+        requests: 90,
+        failures: 0,
+        first_failure: None,
+        response_time_ms_mean: Some(mean),
+        requests_per_second: 1000.0 / mean,
+        cpu_seconds_per_request: Some(mean / 1000.0),
+        cores_used: Some(1.0),
+        client_cores_used: 0.01,
+        steal_fraction: Some(0.0),
+        other_cores_used: Some(0.0),
+        server_resident_bytes: None,
+        by_request: by_request.collect(),
+        response_time_ms_percentiles: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        plans: Vec::new(),
+        quiet_wait_seconds: 0.0,
+        swapped_bytes: None,
+        cpu_pressure_fraction: None,
+        memory_pressure_fraction: None,
+        offered_per_second: None,
+        saturated: false,
+    }
 }
 
 /// PostgreSQL's time grows faster than SQLite's: they cross at 128 days.

@@ -1,0 +1,121 @@
+//! Planted effects of factors: which one moves, makes or undoes a crossing, and by how much.
+
+use super::*;
+use crate::plan::Bound;
+use crate::record::{CapturedPlan, OperationPlan};
+
+const PLAN: &str = r#"
+    title = "t"
+    workload = "http"
+    engines = ["sqlite", "postgres:{release}[work_mem={memory},label=pg]"]
+    application = { start = ["app"] }
+    request = [{ path = "/{days}" }]
+    [factors]
+    release = { levels = [18, 14], alone = true }
+    memory = { levels = ["4MB", "16MB"], alone = true }
+    days = { levels = [31, 90, 365], swept = "log" }
+    [thresholds]
+    response_time_ms_mean = "< 500"
+"#;
+
+/// With 4MB the year takes PostgreSQL three times as long as SQLite; 16MB takes that away.
+fn time(engine: usize, levels: &Levels) -> f64 {
+    let days = levels["days"].number().unwrap();
+    let spills = days > 300.0 && levels["memory"] == Level::Text("4MB".to_owned());
+    match engine {
+        0 => days,
+        _ if spills => days * 3.0,
+        _ => days / 2.0,
+    }
+}
+
+fn analysis() -> (Plan, Vec<Trial>, Analysis) {
+    let plan = crate::plan::read(PLAN, "factors.toml").unwrap();
+    let rounds = [schedule::first_round(&plan)];
+    let mut trials = trials_by(&plan, &rounds, time);
+    for trial in trials.iter_mut().filter(|trial| trial.engine == "pg") {
+        let walks_index = trial.levels["days"] == Level::Number(365.0)
+            && trial.levels["memory"] == Level::Text("4MB".to_owned());
+        trial.plans = vec![OperationPlan {
+            operation: plan.operations()[0].name.clone(),
+            plan: CapturedPlan::Observed {
+                hash: if walks_index { "walk" } else { "hash" }.to_owned(),
+                text: String::new(),
+            },
+        }];
+    }
+    let analysis = analyse(&plan, &rounds[0].cells, &trials);
+    (plan, trials, analysis)
+}
+
+#[test]
+fn the_factor_that_undoes_the_crossing_is_named_with_its_interval() {
+    let (_, trials, analysis) = analysis();
+    // SQLite knows neither factor: three of its treatments, nine of PostgreSQL's.
+    assert_eq!(trials.len(), 12 * 7);
+    let sentences = analysis.verdict.sentences.join("\n");
+    insta::assert_snapshot!(sentences, @r"
+    memory 16MB: pg is faster than sqlite at every period measured, 31 days to 365 days.
+    release 14: pg is faster up to 90 days, sqlite from 365 days, both measured.
+    pg is faster up to 90 days, sqlite from 365 days, both measured.
+    memory 16MB instead of memory 4MB: it undoes the crossing of pg and sqlite between 90 days and 365 days; at 365 days it multiplies pg's time by 0.167 (0.164 to 0.170).
+    No effect is shown of: release 14 instead of release 18.
+    ");
+    let year = |effect: &&Effect| effect.levels["days"] == Level::Number(365.0);
+    let of = |factor: &'static str| {
+        analysis.effects.iter().filter(move |effect| effect.factor == factor)
+    };
+    let memory = of("memory").find(year).unwrap();
+    assert_eq!((memory.shown, memory.against.as_deref()), (Shown::Faster, None));
+    let (low, high) = (memory.estimate.low.unwrap(), memory.estimate.high.unwrap());
+    assert!(low < 1.0 / 6.0 && high > 1.0 / 6.0 && high / low < 1.1, "{low} {high}");
+    assert!(of("release").all(|effect| effect.shown == Shown::Undecided));
+    assert!(analysis.effects.iter().all(|effect| effect.engine == "pg"));
+}
+
+#[test]
+fn a_treatment_that_a_factor_leaves_alone_stands_in_every_cell_and_is_judged_once() {
+    let (plan, _, analysis) = analysis();
+    assert_eq!(analysis.treatments.len(), 2 * 9);
+    assert!(analysis.treatments.iter().all(|t| t.blocks.len() == 7));
+    // The base and one sweep per variation of PostgreSQL, once together and once by request.
+    assert_eq!(analysis.sweeps.len(), 2 * 3);
+    let compared = analysis.treatments.iter().filter(|t| t.ratio.is_some()).count();
+    assert_eq!(compared, 9);
+    assert_eq!(plan.thresholds.len(), 1);
+}
+
+#[test]
+fn a_plan_that_changes_inside_the_bracket_stands_beside_the_crossing() {
+    let (plan, _, analysis) = analysis();
+    let with_4mb = |sweep: &&Sweep| {
+        sweep.request.is_none()
+            && sweep.levels["memory"] == Level::Text("4MB".to_owned())
+            && sweep.levels["release"] == Level::Number(18.0)
+    };
+    let sweep = analysis.sweeps.iter().find(with_4mb).unwrap();
+    let change = plan_change(&plan, sweep, &sweep.crossings[0], &analysis.treatments).unwrap();
+    assert_eq!((change.engine.as_str(), change.between), ("pg", (90.0, 365.0)));
+    assert_eq!(change.hashes, ("hash".to_owned(), "walk".to_owned()));
+    let with_16mb = analysis
+        .sweeps
+        .iter()
+        .find(|s| {
+            s.request.is_none()
+                && !with_4mb(s)
+                && s.levels["memory"] == Level::Text("16MB".to_owned())
+        })
+        .unwrap();
+    let none = plan_change(&plan, with_16mb, &with_16mb.crossings[0], &analysis.treatments);
+    assert_eq!(none, None);
+}
+
+#[test]
+fn thresholds_are_judged_for_each_treatment() {
+    let (_, _, analysis) = analysis();
+    let missed: Vec<_> = analysis.thresholds.iter().filter(|j| j.met == Some(false)).collect();
+    assert_eq!(analysis.thresholds.len(), analysis.treatments.len());
+    // PostgreSQL's year with 4MB, on both releases.
+    assert_eq!(missed.len(), 2, "{missed:?}");
+    assert!(missed.iter().all(|j| j.engine == "pg" && j.bound == Bound::Below(500.0)));
+}

@@ -1,0 +1,75 @@
+//! One engine under two labels: the analysis must find nothing. 200 trials of one set are relabelled
+//! at random within their blocks, again and again, and the whole analysis looks at each.
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::*;
+
+const PLAN: &str = r#"
+    title = "t"
+    workload = "http"
+    engines = ["sqlite[label=one]", "sqlite[label=other]"]
+    replicates = 10
+    application = { start = ["app"] }
+    request = [{ path = "/{days}" }]
+    [factors]
+    days = { levels = [7, 14, 31, 60, 90, 120, 180, 240, 300, 365], swept = "log" }
+"#;
+
+/// Time of a trial: 4% of noise on what the block does to all.
+fn set_of_trials(plan: &Plan, random: &mut Xoshiro256PlusPlus) -> Vec<Trial> {
+    let rounds = [schedule::first_round(plan)];
+    let mut normal = || {
+        let (u, v): (f64, f64) = (random.random(), random.random());
+        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    let blocks: Vec<f64> = (0..=plan.replicates).map(|_| 0.1 * normal()).collect();
+    schedule::trials(plan, 1, &rounds, 0)
+        .iter()
+        .map(|planned| {
+            let days = planned.levels["days"].number().unwrap();
+            let logarithm = blocks[planned.block] + 0.04 * normal();
+            trial(plan, planned, days * logarithm.exp())
+        })
+        .collect()
+}
+
+/// Swaps the labels of each pair of trials of a block and cell, or leaves them, by a coin.
+fn relabel(trials: &mut [Trial], random: &mut Xoshiro256PlusPlus) {
+    trials.sort_by(|a, b| (a.block, &a.levels).cmp(&(b.block, &b.levels)));
+    for pair in trials.chunks_exact_mut(2) {
+        let [one, other] = pair else { continue };
+        assert_eq!((one.block, &one.levels), (other.block, &other.levels));
+        if random.random_bool(0.5) {
+            std::mem::swap(&mut one.engine, &mut other.engine);
+        }
+    }
+}
+
+#[test]
+fn an_engine_is_not_found_to_differ_from_itself() {
+    let plan = crate::plan::read(PLAN, "same.toml").unwrap();
+    let cells = schedule::first_round(&plan).cells;
+    let prove = std::env::var_os("CROSSOVER_PROVE").is_some();
+    // Relabelling draws signs only, so one set's share depends on the set: several are averaged.
+    let (sets, experiments) = if prove { (10, 2_000) } else { (10, 20) };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(20_261_121);
+    let mut false_verdicts = 0;
+    for _ in 0..sets {
+        let mut trials = set_of_trials(&plan, &mut random);
+        assert_eq!(trials.len(), 200);
+        for _ in 0..experiments {
+            relabel(&mut trials, &mut random);
+            let analysis = analyse(&plan, &cells, &trials);
+            let mut together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
+            let shows = |sweep: &Sweep| sweep.results.iter().any(|r| r.sign.faster().is_some());
+            false_verdicts += usize::from(together.any(shows));
+        }
+    }
+    let share = false_verdicts as f64 / f64::from(sets * experiments);
+    if prove {
+        println!("one engine under two labels: false verdicts in {:.1}%", share * 100.0);
+    }
+    assert!(share <= 0.07, "{share}");
+}
