@@ -1,6 +1,6 @@
 //! What every command shares: output format, interruption, the runtime, exit codes.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,6 +131,23 @@ impl Shared {
     /// Prints `value` as pretty JSON and a newline.
     pub fn print_json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    }
+
+    /// Shows `things` and asks `question` on a terminal; elsewhere nobody could answer.
+    pub fn confirm(&self, things: &[String], question: &str) -> anyhow::Result<bool> {
+        if !std::io::stdin().is_terminal() {
+            let text = "nobody can be asked here; add --yes to go on without being asked";
+            return Err(Usage(text.to_owned()).into());
+        }
+        let mut stderr = std::io::stderr().lock();
+        for thing in things {
+            writeln!(stderr, "{thing}")?;
+        }
+        write!(stderr, "{question} [y/N] ")?;
+        stderr.flush()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
     /// Tells the user something on standard error.

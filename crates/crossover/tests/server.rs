@@ -84,3 +84,42 @@ fn mistakes_are_one_line_with_their_exit_code() {
         assert!(refused.get_output().stdout.is_empty());
     }
 }
+
+#[test]
+fn what_is_kept_is_listed_with_its_size_and_removed_when_nothing_uses_it() {
+    let place = Place::new();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let words = [arguments, &["--output-format", "json"]].concat();
+        let output = place.server(&words).assert().success();
+        serde_json::from_slice(&output.get_output().stdout).unwrap()
+    };
+    let of_kind = |kind: &str| -> Vec<serde_json::Value> {
+        let rows = json(&["list"]);
+        rows.as_array().unwrap().iter().filter(|row| row["kind"] == kind).cloned().collect()
+    };
+    place.server(&["start", "postgres:18"]).assert().success();
+    let datasets = place.directory.path().join("datasets");
+    std::fs::create_dir(&datasets).unwrap();
+    std::fs::write(datasets.join("some.db"), "12345").unwrap();
+    assert_eq!(of_kind("dataset")[0]["bytes"], 5);
+    let data = of_kind("data");
+    assert!(data[0]["bytes"].as_u64().unwrap() > 10_000_000, "{data:?}");
+
+    // Somebody has to say yes; a server that runs keeps its data; a wrong name is told.
+    let refused = place.server(&["remove", "all"]).assert().code(2);
+    assert!(text(&refused.get_output().stderr).contains("--yes"));
+    let refused = place.server(&["remove", "18", "--yes"]).assert().code(1);
+    assert!(text(&refused.get_output().stderr).contains("crossover server stop"));
+    let refused = place.server(&["remove", "17", "--yes"]).assert().code(2);
+    assert!(text(&refused.get_output().stderr).contains("some.db"));
+    assert_eq!((of_kind("data").len(), of_kind("dataset").len()), (1, 1));
+
+    place.server(&["stop"]).assert().success();
+    let removed = place.server(&["remove", "postgres:18", "--yes"]).assert().success();
+    let folder = data[0]["folder"].as_str().unwrap();
+    assert_eq!(text(&removed.get_output().stdout), format!("{folder}\n"));
+    assert!(!std::path::Path::new(folder).exists());
+    assert_eq!((of_kind("data").len(), of_kind("dataset").len()), (0, 1));
+    place.server(&["remove", "all", "--yes"]).assert().success();
+    assert!(of_kind("dataset").is_empty());
+}

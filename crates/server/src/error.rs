@@ -202,6 +202,12 @@ pub enum Error {
         /// What was asked for.
         name: String,
     },
+    /// No data directory of that name is kept.
+    #[error("no data directory `{name}` is kept; see crossover server list")]
+    NoSuchData {
+        /// What was asked for.
+        name: String,
+    },
     /// No home directory to keep things in.
     #[error(
         "no place to keep files: HOME is not set; set it, or CROSSOVER_CACHE_DIR and \

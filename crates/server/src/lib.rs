@@ -16,7 +16,7 @@ mod settings;
 mod sweep;
 
 pub use error::Error;
-pub use inventory::{DataDirectory, data_directories};
+pub use inventory::{DataDirectory, data_directories, remove_data_directory, size_on_disk};
 pub use locations::Locations;
 pub use options::{InitdbChoices, StartOptions};
 pub use release::{Origin, Release, fetched_releases, installed_releases};

@@ -1,10 +1,11 @@
 //! `crossover server`: start a PostgreSQL that stays, see what runs, stop it, see what is kept.
 
+mod kept;
+
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use engine::EngineSpec;
-use indicatif::HumanBytes;
 use serde::Serialize;
 use server::{Locations, PostgresServer, ServerStatus, StartOptions};
 
@@ -21,8 +22,10 @@ pub enum Command {
     Status,
     /// Stop servers that `server start` started
     Stop(StopArguments),
-    /// The releases and data directories that are kept on this machine
+    /// The releases, data directories and datasets that are kept on this machine
     List,
+    /// Remove data directories and datasets that nothing uses
+    Remove(kept::RemoveArguments),
 }
 
 #[derive(Args)]
@@ -56,7 +59,8 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Start(arguments) => start(&locations, arguments, shared),
         Command::Status => status(&locations, shared),
         Command::Stop(arguments) => stop(&locations, &arguments, shared),
-        Command::List => list(&locations, shared),
+        Command::List => kept::list(&locations, shared),
+        Command::Remove(arguments) => kept::remove(&locations, &arguments, shared),
     }
 }
 
@@ -188,46 +192,7 @@ fn stop(
     Ok(Outcome::Done)
 }
 
-/// What is kept on this disk.
-#[derive(Serialize)]
-struct KeptRow {
-    kind: &'static str,
-    version: String,
-    bytes: Option<u64>,
-    folder: String,
-}
-
-fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
-    let fetched = server::fetched_releases(locations).into_iter().map(|version| KeptRow {
-        kind: "fetched",
-        bytes: None,
-        folder: locations.cache.join("postgres").join(version.to_string()).display().to_string(),
-        version: version.to_string(),
-    });
-    let installed = server::installed_releases().into_iter().map(|release| KeptRow {
-        kind: "installed",
-        bytes: None,
-        folder: release.binaries.display().to_string(),
-        version: release.version.to_string(),
-    });
-    let data = server::data_directories(locations).into_iter().map(|data| KeptRow {
-        kind: "data",
-        bytes: Some(data.bytes),
-        folder: data.folder.display().to_string(),
-        version: data.version.to_string(),
-    });
-    let rows: Vec<KeptRow> = fetched.chain(installed).chain(data).collect();
-    // For programs the number, under a name with its unit.
-    let (size_header, write_size): (_, fn(u64) -> String) = match shared.output_format {
-        OutputFormat::Csv => ("bytes", |bytes| bytes.to_string()),
-        _ => ("size", |bytes| HumanBytes(bytes).to_string()),
-    };
-    print_rows(shared, &["kind", "release", size_header, "folder"], &rows, |row| {
-        let size = row.bytes.map(write_size).unwrap_or_default();
-        vec![row.kind.to_owned(), row.version.clone(), size, row.folder.clone()]
-    })
-}
-
+/// Prints rows in the form asked for.
 fn print_rows<Row: Serialize>(
     shared: &Shared,
     header: &[&str],
