@@ -81,6 +81,25 @@ pub fn session_settings<'s>(
     Ok(read_back)
 }
 
+/// Variables as the session has them; those that this server does not know are left out.
+///
+/// # Errors
+/// [`Error::Mysql`].
+pub fn variables<'n>(
+    connection: &mut Conn,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<Vec<(String, String)>, Error> {
+    let all: Vec<(String, String)> = connection.query("SHOW VARIABLES")?;
+    let mut found: Vec<(String, String)> = Vec::new();
+    for name in names {
+        let known = all.iter().find(|(known, _)| known == name);
+        if let Some(variable) = known.filter(|variable| !found.contains(variable)) {
+            found.push(variable.clone());
+        }
+    }
+    Ok(found)
+}
+
 /// One line, with the way out where it is known.
 fn explain(error: &mysql::Error) -> String {
     match error {

@@ -150,6 +150,7 @@ fn encode(outcome: Outcome) -> (u8, u16) {
         Outcome::TimedOut => (5, 0),
         Outcome::Malformed => (6, 0),
         Outcome::NotSent => (7, 0),
+        Outcome::Refused => (8, 0),
     }
 }
 
@@ -162,7 +163,8 @@ fn decode(code: u8, status: u16) -> Outcome {
         4 => Outcome::ConnectionLost,
         5 => Outcome::TimedOut,
         6 => Outcome::Malformed,
-        _ => Outcome::NotSent,
+        7 => Outcome::NotSent,
+        _ => Outcome::Refused,
     }
 }
 
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
 
     fn outcome() -> impl Strategy<Value = Outcome> {
-        (0u8..8, any::<u16>()).prop_map(|(code, status)| decode(code, status))
+        (0u8..9, any::<u16>()).prop_map(|(code, status)| decode(code, status))
     }
 
     prop_compose! {

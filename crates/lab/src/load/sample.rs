@@ -28,6 +28,8 @@ pub enum Outcome {
     Malformed,
     /// Open load: it was due, and no connection was free for it before the trial had to end.
     NotSent,
+    /// The engine refused the statement: a lock not given, a deadlock, a limit passed.
+    Refused,
 }
 
 impl Outcome {

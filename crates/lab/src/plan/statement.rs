@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::PlanError;
+use super::{Data, Plan, PlanError};
 
 /// One statement of the mix, or several as a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -141,25 +141,27 @@ impl Statement {
         }
     }
 
-    /// Reads its files and gives it a name. `plan_folder` is where files are looked for that are
-    /// not in the working directory.
-    pub(super) fn resolve(&mut self, plan_folder: Option<&Path>) -> Result<(), PlanError> {
-        if let Some(file) = &self.file {
-            let file = locate(file, plan_folder);
-            if self.text.is_empty() {
-                self.text = read(&file)?;
-                for kind in KINDS {
-                    let replacement = file.with_extension(format!("{kind}.sql"));
-                    if replacement.is_file() {
-                        self.texts.entry(kind.to_owned()).or_insert(read(&replacement)?);
-                    }
+    /// Reads its files, unless it has a text, and gives it their name. `plan_folder` is where files
+    /// are looked for that are not in the working directory.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), PlanError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let file = locate(file, plan_folder);
+        if self.text.is_empty() {
+            self.text = read(&file)?;
+            for kind in KINDS {
+                let replacement = file.with_extension(format!("{kind}.sql"));
+                if replacement.is_file() {
+                    self.texts.entry(kind.to_owned()).or_insert(read(&replacement)?);
                 }
             }
-            if self.name.is_empty() {
-                self.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            }
         }
-        self.check()
+        if self.name.is_empty() {
+            self.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -195,6 +197,31 @@ impl Statement {
     }
 }
 
+impl Plan {
+    /// Checks the statements, and has the data copied by our own migration where the plan does not
+    /// say how.
+    pub(super) fn resolve_statements(&mut self) -> Result<(), PlanError> {
+        let refuse = |message: String| Err(PlanError::impossible("statement", message));
+        if self.statements.is_empty() {
+            return refuse(
+                "there is none; write [[statement]] and file = \"query.sql\"".to_owned(),
+            );
+        }
+        for (index, statement) in self.statements.iter().enumerate() {
+            statement.check()?;
+            if self.statements.iter().take(index).any(|other| other.name == statement.name) {
+                let message = format!("two are called {}; give one another name", statement.name);
+                return refuse(message);
+            }
+        }
+        if self.application.prepare.is_empty() && self.data != Data::Present {
+            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
+            self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];
+        }
+        Ok(())
+    }
+}
+
 /// Kinds of engine that may have texts of their own.
 const KINDS: [&str; 4] = ["sqlite", "postgres", "mariadb", "mysql"];
 
@@ -221,7 +248,7 @@ mod tests {
 
     fn statement(text: &str) -> Result<Statement, String> {
         let mut statement: Statement = toml::from_str(text).map_err(|error| error.to_string())?;
-        statement.resolve(None).map_err(|error| error.to_string())?;
+        statement.read_files(None).and_then(|()| statement.check()).map_err(|e| e.to_string())?;
         Ok(statement)
     }
 
@@ -232,7 +259,7 @@ mod tests {
         std::fs::write(folder.path().join("days.postgres.sql"), "SELECT 2").unwrap();
         let mut statement = Statement { file: Some("days.sql".into()), ..Statement::default() };
         (statement.weight, statement.draws, statement.digits) = (1, 1, 15);
-        statement.resolve(Some(folder.path())).unwrap();
+        statement.read_files(Some(folder.path())).unwrap();
         assert_eq!(statement.name, "days");
         assert_eq!(statement.text_for("sqlite"), "SELECT 1");
         assert_eq!(statement.text_for("postgres"), "SELECT 2");
@@ -240,7 +267,7 @@ mod tests {
         let kept = toml::to_string(&statement).unwrap();
         drop(folder);
         let mut again: Statement = toml::from_str(&kept).unwrap();
-        again.resolve(None).unwrap();
+        again.read_files(None).unwrap();
         assert_eq!(again, statement);
     }
 
@@ -259,7 +286,10 @@ mod tests {
         assert_eq!(read.answer, Comparison::Key(vec!["id".to_owned()]));
         assert_eq!(read.parameters["id"], Parameter::Range { range: [1, 9] });
         assert_eq!(read.draws, 1_000);
-        assert_eq!(statement("name = 'a'\ntext = 'b'\nanswer = 'count'").unwrap().answer, Comparison::Count);
+        assert_eq!(
+            statement("name = 'a'\ntext = 'b'\nanswer = 'count'").unwrap().answer,
+            Comparison::Count
+        );
     }
 
     #[test]

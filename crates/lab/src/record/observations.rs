@@ -75,6 +75,7 @@ fn outcome_text(outcome: Outcome) -> String {
         Outcome::TimedOut => "timed out".to_owned(),
         Outcome::Malformed => "malformed".to_owned(),
         Outcome::NotSent => "not sent".to_owned(),
+        Outcome::Refused => "refused by the engine".to_owned(),
     }
 }
 
@@ -87,6 +88,7 @@ fn parse_outcome(text: &str) -> Option<Outcome> {
         "timed out" => Outcome::TimedOut,
         "malformed" => Outcome::Malformed,
         "not sent" => Outcome::NotSent,
+        "refused by the engine" => Outcome::Refused,
         other => Outcome::Status(other.strip_prefix("status ")?.parse().ok()?),
     })
 }
@@ -113,6 +115,7 @@ mod tests {
             Outcome::TimedOut,
             Outcome::Malformed,
             Outcome::NotSent,
+            Outcome::Refused,
         ];
         let observations: Vec<_> = (0..2_000u16)
             .map(|number| Observation {

@@ -19,12 +19,9 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn count(&self) -> usize {
-        if self.columns.is_empty() {
-            usize::try_from(self.affected).unwrap_or(usize::MAX)
-        } else {
-            self.rows.len()
-        }
+    /// Rows returned, or changed.
+    pub(crate) fn count(&self) -> u64 {
+        if self.columns.is_empty() { self.affected } else { self.rows.len() as u64 }
     }
 }
 
@@ -40,7 +37,8 @@ pub(crate) fn difference(
         return None;
     }
     if *comparison != Comparison::Count && ours.columns.len() != theirs.columns.len() {
-        let shown = |table: &Table| format!("{} ({})", table.columns.len(), table.columns.join(", "));
+        let shown =
+            |table: &Table| format!("{} ({})", table.columns.len(), table.columns.join(", "));
         return Some(format!(
             "the number of columns differs: {one} has {}, {other} has {}",
             shown(ours),
@@ -48,7 +46,11 @@ pub(crate) fn difference(
         ));
     }
     let counts = (ours.count() != theirs.count()).then(|| {
-        format!("the number of rows differs: {one} has {}, {other} has {}", ours.count(), theirs.count())
+        format!(
+            "the number of rows differs: {one} has {}, {other} has {}",
+            ours.count(),
+            theirs.count()
+        )
     });
     if *comparison == Comparison::Count {
         return counts;
@@ -58,7 +60,9 @@ pub(crate) fn difference(
         Err(why) => return Some(why),
     };
     let order = Order::of(ours, theirs, key);
-    let sorted = |table| if *comparison == Comparison::Ordered { in_order(table) } else { order.sorted(table) };
+    let sorted = |table| {
+        if *comparison == Comparison::Ordered { in_order(table) } else { order.sorted(table) }
+    };
     let row = first_difference(one, &sorted(ours), other, &sorted(theirs), &order, digits);
     match (counts, row) {
         (Some(counts), Some(row)) => Some(format!("{counts}; {row}")),
@@ -111,7 +115,9 @@ fn first_difference(
         (Some(a), Some(b)) if order.has_key() => Some(match order.compare_keys(a, b) {
             Ordering::Less => only(one, a),
             Ordering::Greater => only(other, b),
-            Ordering::Equal => format!("of one key {one} has {}, {other} has {}", shown(a), shown(b)),
+            Ordering::Equal => {
+                format!("of one key {one} has {}, {other} has {}", shown(a), shown(b))
+            }
         }),
         (Some(a), Some(b)) => Some(format!(
             "first differing row, number {}: {one} has {}, {other} has {}",

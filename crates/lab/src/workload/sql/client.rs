@@ -8,17 +8,23 @@ use crate::workload::Counters;
 
 /// One connection with its prepared statements; a file per kind of engine.
 pub(crate) trait Session {
-    /// Prepares the steps of a script, once; again it does nothing.
-    fn prepare(&mut self, script: &Script) -> Result<(), SqlError>;
+    /// Prepares the steps of a script; whether they were not prepared yet.
+    fn prepare(&mut self, script: &Script) -> Result<bool, SqlError>;
 
     /// Executes one step of a prepared script, looking at every row as it comes.
-    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError>;
+    fn execute(&mut self, script: &Script, step: usize, values: &[Value])
+    -> Result<Seen, SqlError>;
 
     /// Executes one step and keeps its whole answer.
     fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError>;
 
     /// The plan that the engine chooses for one step with these values.
-    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError>;
+    fn explain(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<String, SqlError>;
 
     /// Begins or ends a transaction.
     fn control(&mut self, control: Control) -> Result<(), SqlError>;

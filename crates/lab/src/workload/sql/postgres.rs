@@ -67,27 +67,34 @@ impl<'a> PostgresSession<'a> {
 }
 
 impl Session for PostgresSession<'_> {
-    fn prepare(&mut self, script: &Script) -> Result<(), SqlError> {
+    fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
         if self.prepared.len() <= script.id {
             self.prepared.resize_with(script.id + 1, || None);
         }
         if self.prepared.get(script.id).is_some_and(Option::is_some) {
-            return Ok(());
+            return Ok(false);
         }
         let mut steps = Vec::new();
         for step in &script.steps {
-            let statement =
-                self.connection.prepare(&step.sql, &[]).map_err(|error| failed(error, &step.sql))?;
+            let statement = self
+                .connection
+                .prepare(&step.sql, &[])
+                .map_err(|error| failed(error, &step.sql))?;
             let has_doubles = statement.columns.iter().any(is_double);
             steps.push(Prepared { statement, has_doubles });
         }
         if let Some(place) = self.prepared.get_mut(script.id) {
             *place = Some(steps);
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError> {
+    fn execute(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<Seen, SqlError> {
         let parameters = Parameters::of(script, step, values);
         let (connection, Prepared { statement, has_doubles }) = self.parts(script, step)?;
         let mut seen = Seen::default();
@@ -114,7 +121,12 @@ impl Session for PostgresSession<'_> {
         fetch(connection, statement, parameters.as_slice(), sql)
     }
 
-    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError> {
+    fn explain(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<String, SqlError> {
         let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
         let arguments: Vec<String> =
             place.binds.iter().map(|bind| literal(values.get(*bind))).collect();
@@ -126,7 +138,9 @@ impl Session for PostgresSession<'_> {
         let sql = format!("EXPLAIN (COSTS OFF) EXECUTE {}{arguments}", statement.name());
         let mut lines = Vec::new();
         let line = |row: Row<'_>| {
-            lines.extend(row.values().flatten().map(|text| String::from_utf8_lossy(text).into_owned()));
+            lines.extend(
+                row.values().flatten().map(|text| String::from_utf8_lossy(text).into_owned()),
+            );
         };
         connection.query(&sql, line).map_err(|error| failed(error, &sql))?;
         Ok(lines.join("\n"))
@@ -139,7 +153,8 @@ impl Session for PostgresSession<'_> {
             Control::Rollback => "ROLLBACK",
         };
         if !self.controls.iter().any(|(known, _)| *known == control) {
-            let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
+            let statement =
+                self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
             self.controls.push((control, statement));
         }
         let known = self.controls.iter().find(|(known, _)| *known == control);
@@ -176,16 +191,17 @@ fn fetch(
     Ok(table)
 }
 
-/// The values of a step in the order of its parameters; most steps have few.
+/// So many parameters need no memory of their own.
+const FEW: usize = 8;
+
+/// The values of a step in the order of its parameters.
 struct Parameters<'v> {
-    few: [Parameter<'v>; Self::FEW],
+    few: [Parameter<'v>; FEW],
     many: Vec<Parameter<'v>>,
     count: usize,
 }
 
 impl<'v> Parameters<'v> {
-    const FEW: usize = 8;
-
     fn of(script: &Script, step: usize, values: &'v [Value]) -> Self {
         let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
         let parameter = |bind: &usize| match values.get(*bind) {
@@ -196,8 +212,8 @@ impl<'v> Parameters<'v> {
             Some(Value::Bytes(bytes)) => Parameter::Binary(bytes),
         };
         let mut parameters =
-            Self { few: [Parameter::Null; Self::FEW], many: Vec::new(), count: binds.len() };
-        if binds.len() > Self::FEW {
+            Self { few: [Parameter::Null; FEW], many: Vec::new(), count: binds.len() };
+        if binds.len() > FEW {
             parameters.many = binds.iter().map(parameter).collect();
         } else {
             for (place, bind) in parameters.few.iter_mut().zip(binds) {

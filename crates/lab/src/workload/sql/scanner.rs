@@ -210,7 +210,8 @@ impl<'a> Scanner<'a> {
     fn skip_past(&mut self, at: usize, end: &str, what: &str) -> Result<(), (usize, String)> {
         self.touch(at);
         let found = self.rest(at).find(end);
-        let length = found.ok_or_else(|| (self.line_of(at), format!("this {what} is not closed")))?;
+        let length =
+            found.ok_or_else(|| (self.line_of(at), format!("this {what} is not closed")))?;
         self.jump_to(at + length + end.len());
         Ok(())
     }

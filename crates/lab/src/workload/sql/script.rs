@@ -147,7 +147,10 @@ mod tests {
         let message = of("SELECT 1;\nSELECT 2", false, &[]).unwrap_err();
         assert!(message.starts_with("shop/one.sql, line 2: a second statement"), "{message}");
         let message = of("SELECT 1;\n\nSELECT 'a", true, &[]).unwrap_err();
-        assert!(message.starts_with("shop/one.sql, line 3: this string is not closed"), "{message}");
+        assert!(
+            message.starts_with("shop/one.sql, line 3: this string is not closed"),
+            "{message}"
+        );
         let message = of("BEGIN; SELECT 1; COMMIT", true, &[]).unwrap_err();
         assert!(message.contains("begun and ended by transaction = true"), "{message}");
         assert!(of(" -- nothing\n", true, &[]).unwrap_err().contains("there is no statement"));

@@ -22,6 +22,8 @@ const STATEMENTS_MAX: usize = 1_000;
 
 pub(crate) struct SqliteSession {
     connection: Connection,
+    /// By script, whether it has been prepared.
+    scripts: Vec<bool>,
     /// What has been prepared, for the counters that SQLite keeps by statement.
     prepared: Vec<String>,
     counted: SqliteCounters,
@@ -43,7 +45,8 @@ impl SqliteSession {
         let settings = engine::sqlite::pragmas(&connection, settings)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let counted = SqliteCounters::default();
-        Ok((Self { connection, prepared: Vec::new(), counted }, settings))
+        let (scripts, prepared) = (Vec::new(), Vec::new());
+        Ok((Self { connection, scripts, prepared, counted }, settings))
     }
 
     /// Ends what this connection is doing, from another thread.
@@ -71,17 +74,29 @@ impl SqliteSession {
 }
 
 impl Session for SqliteSession {
-    fn prepare(&mut self, script: &Script) -> Result<(), SqlError> {
+    fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
+        if self.scripts.get(script.id).is_some_and(|prepared| *prepared) {
+            return Ok(false);
+        }
         for step in &script.steps {
             if !self.prepared.contains(&step.sql) {
                 self.connection.prepare_cached(&step.sql).map_err(refused)?;
                 self.prepared.push(step.sql.clone());
             }
         }
-        Ok(())
+        if self.scripts.len() <= script.id {
+            self.scripts.resize(script.id + 1, false);
+        }
+        self.scripts[script.id] = true;
+        Ok(true)
     }
 
-    fn execute(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Seen, SqlError> {
+    fn execute(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<Seen, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
         let mut statement = self.bound(step, values)?;
         let columns = statement.column_count();
@@ -112,12 +127,14 @@ impl Session for SqliteSession {
         Ok(table)
     }
 
-    fn explain(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<String, SqlError> {
+    fn explain(
+        &mut self,
+        script: &Script,
+        step: usize,
+        _values: &[Value],
+    ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
-        let sql = format!("EXPLAIN QUERY PLAN {}", step.sql);
-        let step = Step { sql, binds: step.binds.clone(), line: step.line };
-        let table = table_of(&mut self.bound(&step, values)?)?;
-        Ok(plan_text(&table))
+        crate::observe::explain_sqlite(&self.connection, &step.sql).map_err(refused)
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
@@ -146,8 +163,7 @@ impl Session for SqliteSession {
 }
 
 fn table_of(statement: &mut CachedStatement<'_>) -> Result<Table, SqlError> {
-    let columns: Vec<String> =
-        statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
     let mut table = Table { columns, ..Table::default() };
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(refused)? {
@@ -180,23 +196,6 @@ fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
         ValueRef::Real(_) => seed.rotate_left(9),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => xxh3_64_with_seed(bytes, seed),
     }
-}
-
-/// The tree of EXPLAIN QUERY PLAN, indented.
-fn plan_text(table: &Table) -> String {
-    let mut depths = vec![(0, 0)];
-    let mut lines = Vec::new();
-    for row in &table.rows {
-        let [Value::Integer(id), Value::Integer(parent), _, Value::Text(detail)] = row.as_slice()
-        else {
-            continue;
-        };
-        let known = depths.iter().find(|(node, _)| node == parent);
-        let depth = known.map_or(0, |(_, depth)| *depth);
-        depths.push((*id, depth + 1));
-        lines.push(format!("{}{detail}", "  ".repeat(depth)));
-    }
-    lines.join("\n")
 }
 
 impl ToSql for Value {

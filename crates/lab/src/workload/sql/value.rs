@@ -167,7 +167,8 @@ fn canonical_time(text: &str) -> Option<String> {
         _ => byte.is_ascii_digit(),
     });
     let rest = text.get(19..).filter(|_| fits)?;
-    let rest = ["Z", "+00:00", "+00"].iter().find_map(|zone| rest.strip_suffix(zone)).unwrap_or(rest);
+    let rest =
+        ["Z", "+00:00", "+00"].iter().find_map(|zone| rest.strip_suffix(zone)).unwrap_or(rest);
     let fraction = match rest.strip_prefix('.') {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             digits.trim_end_matches('0')

@@ -1,0 +1,98 @@
+//! An operation at one cell: its script, the values it is executed with, and what is known of its
+//! answers, by which timed executions are judged.
+
+use std::sync::OnceLock;
+
+use super::client::Seen;
+use super::script::Script;
+use super::value::Value;
+use crate::load::Outcome;
+use crate::plan::Comparison;
+
+/// An operation at one cell, shared by all clients of an engine.
+pub(crate) struct Entry {
+    /// Stands for operation and values on every engine.
+    pub key: String,
+    /// For this engine.
+    pub script: Script,
+    /// The sets of values.
+    pub deck: Vec<Vec<Value>>,
+    /// What was seen of the answer to each set.
+    known: Vec<Known>,
+    /// The first failure, in the engine's words.
+    pub first_error: OnceLock<String>,
+}
+
+/// What an answer is known to be: by the untimed pass, else by its first execution.
+#[derive(Default)]
+struct Known {
+    rows: OnceLock<u64>,
+    hash: OnceLock<u64>,
+}
+
+impl Entry {
+    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<Value>>) -> Self {
+        let known = deck.iter().map(|_| Known::default()).collect();
+        Self { key, script, deck, known, first_error: OnceLock::new() }
+    }
+
+    /// Notes how many rows the whole answer to one set had.
+    pub(crate) fn note_rows(&self, set: usize, rows: u64) {
+        if let Some(known) = self.known.get(set) {
+            known.rows.get_or_init(|| rows);
+        }
+    }
+
+    /// Judges a timed execution. In a mix that changes data (`changing`) answers may differ from
+    /// one execution to the next, so nothing is expected of them.
+    pub(crate) fn judge(&self, set: usize, seen: Seen, changing: bool) -> Outcome {
+        let Some(known) = self.known.get(set) else { return Outcome::Ok };
+        let comparison = &self.script.comparison;
+        if changing || *comparison == Comparison::None {
+            return Outcome::Ok;
+        }
+        let rows = seen.rows == *known.rows.get_or_init(|| seen.rows);
+        let hash =
+            *comparison == Comparison::Count || seen.hash == *known.hash.get_or_init(|| seen.hash);
+        if rows && hash { Outcome::Ok } else { Outcome::WrongAnswer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(comparison: Comparison) -> Entry {
+        let script = Script {
+            id: 0,
+            operation: 0,
+            name: "a".to_owned(),
+            place: "a.sql".to_owned(),
+            steps: Vec::new(),
+            transaction: false,
+            writes: false,
+            comparison,
+            digits: 15,
+        };
+        Entry::new("a".to_owned(), script, vec![vec![Value::Integer(1)], vec![Value::Integer(2)]])
+    }
+
+    #[test]
+    fn a_timed_answer_is_held_against_the_first_one_of_the_same_values() {
+        let rows = entry(Comparison::Rows);
+        rows.note_rows(0, 2);
+        let seen = |rows, hash| Seen { rows, hash };
+        assert_eq!(rows.judge(0, seen(2, 7), false), Outcome::Ok);
+        assert_eq!(rows.judge(0, seen(3, 7), false), Outcome::WrongAnswer);
+        assert_eq!(rows.judge(0, seen(2, 8), false), Outcome::WrongAnswer);
+        assert_eq!(rows.judge(0, seen(2, 8), true), Outcome::Ok);
+        assert_eq!(rows.judge(1, seen(5, 1), false), Outcome::Ok);
+        assert_eq!(rows.judge(1, seen(4, 1), false), Outcome::WrongAnswer);
+
+        let count = entry(Comparison::Count);
+        assert_eq!(count.judge(0, seen(2, 7), false), Outcome::Ok);
+        assert_eq!(count.judge(0, seen(2, 8), false), Outcome::Ok);
+        assert_eq!(count.judge(0, seen(1, 7), false), Outcome::WrongAnswer);
+        assert_eq!(entry(Comparison::None).judge(0, seen(1, 7), false), Outcome::Ok);
+    }
+}

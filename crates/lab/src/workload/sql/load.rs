@@ -1,0 +1,152 @@
+//! The clients of a trial: sessions that are kept from trial to trial, so that statements are
+//! prepared and planned once.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::postgres::thin::Patience;
+
+use super::client::{Session, SqlError, run};
+use super::deck::Dealer;
+use super::entry::Entry;
+use super::target::Target;
+use crate::load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
+
+/// Sessions by the number of their client; none where it is not open.
+pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn Session + Send + 'a>>>>;
+
+/// PostgreSQL plans a prepared statement anew for its first five executions.
+const WARM_EXECUTIONS: usize = 6;
+/// Statements that take long are not executed so often before a trial; planning is then a small
+/// part of their time.
+const WARM_AT_MOST: Duration = Duration::from_secs(2);
+
+/// All clients of a trial.
+pub(crate) struct SqlClients<'t, 'a> {
+    pub target: &'t Target,
+    pub pool: &'t Pool<'a>,
+    /// The mix at this cell.
+    pub entries: Vec<Arc<Entry>>,
+    /// Whether the mix changes data.
+    pub changing: bool,
+    /// Of the run: every trial deals the same sets in the same order.
+    pub seed: u64,
+    pub options: &'t LoadOptions,
+    pub interrupted: &'a AtomicBool,
+}
+
+impl<'t, 'a> Clients for SqlClients<'t, 'a> {
+    type Client<'c>
+        = SqlClient<'c, 't, 'a>
+    where
+        Self: 'c;
+
+    fn client(&self, number: u16) -> Self::Client<'_> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = pool.get_mut(usize::from(number)).and_then(Option::take);
+        let dealer = Dealer::new(self.seed, number);
+        SqlClient { all: self, number, session, dealer, opened: 0 }
+    }
+}
+
+/// One client.
+pub(crate) struct SqlClient<'c, 't, 'a> {
+    all: &'c SqlClients<'t, 'a>,
+    number: u16,
+    session: Option<Box<dyn Session + Send + 'a>>,
+    dealer: Dealer,
+    opened: u64,
+}
+
+impl Client for SqlClient<'_, '_, '_> {
+    fn get_ready(&mut self) {
+        let all = self.all;
+        if all.options.connection == ConnectionUse::PerRequest {
+            return;
+        }
+        let Ok(session) = self.connected() else { return };
+        let begun = Instant::now();
+        // What fails here fails again in the trial, and is counted there.
+        for entry in &all.entries {
+            if !session.prepare(&entry.script).unwrap_or(false) || entry.script.writes {
+                continue;
+            }
+            for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
+                if begun.elapsed() > WARM_AT_MOST || run(session, &entry.script, values).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, operation: usize) -> Outcome {
+        let all = self.all;
+        let Some(entry) = all.entries.get(operation) else { return Outcome::NotSent };
+        let set = self.dealer.deal(entry.deck.len());
+        let values = entry.deck.get(set).map(Vec::as_slice).unwrap_or_default();
+        let done = self.connected().and_then(|session| {
+            session.prepare(&entry.script)?;
+            run(session, &entry.script, values)
+        });
+        match done {
+            Ok(seen) => entry.judge(set, seen, all.changing),
+            Err(error) => {
+                entry.first_error.get_or_init(|| error.to_string());
+                if error.ends_connection() {
+                    self.session = None;
+                }
+                outcome(&error)
+            }
+        }
+    }
+
+    fn tidy(&mut self) {
+        if self.all.options.connection == ConnectionUse::PerRequest {
+            self.session = None;
+        }
+    }
+
+    fn connections_opened(&self) -> u64 {
+        self.opened
+    }
+}
+
+impl<'a> SqlClient<'_, '_, 'a> {
+    /// The session; a new one where there is none.
+    fn connected(&mut self) -> Result<&mut (dyn Session + 'a), SqlError> {
+        if self.session.is_none() {
+            let patience =
+                Patience { timeout: self.all.options.timeout, interrupted: self.all.interrupted };
+            let opened = self.all.target.open(patience);
+            self.session = Some(opened.map_err(|error| SqlError::NotConnected(error.to_string()))?);
+            self.opened += 1;
+        }
+        match self.session.as_deref_mut() {
+            Some(session) => Ok(session),
+            None => Err(SqlError::NotConnected("there is no session".to_owned())),
+        }
+    }
+}
+
+impl Drop for SqlClient<'_, '_, '_> {
+    fn drop(&mut self) {
+        let mut pool = self.all.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = usize::from(self.number);
+        if pool.len() <= number {
+            pool.resize_with(number + 1, || None);
+        }
+        if let Some(place) = pool.get_mut(number) {
+            *place = self.session.take();
+        }
+    }
+}
+
+fn outcome(error: &SqlError) -> Outcome {
+    match error {
+        SqlError::Refused { .. } => Outcome::Refused,
+        SqlError::NotConnected(_) => Outcome::ConnectionFailed,
+        SqlError::Lost(_) | SqlError::Interrupted => Outcome::ConnectionLost,
+        SqlError::TimedOut => Outcome::TimedOut,
+    }
+}

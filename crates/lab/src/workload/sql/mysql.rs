@@ -1,0 +1,220 @@
+//! A connection to MariaDB or MySQL by the crate mysql, statements prepared on the server.
+
+use mysql::consts::{ColumnFlags, ColumnType};
+use mysql::prelude::Queryable as _;
+use mysql::{Column, Conn, Params, Row, Statement};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::answer::Table;
+use super::client::{Control, Seen, Session, SqlError};
+use super::script::{Script, Step};
+use super::value::Value;
+
+/// The character set that stands for "no characters but bytes".
+const BINARY: u16 = 63;
+
+pub(crate) struct MysqlSession {
+    connection: Conn,
+    /// By script and step.
+    prepared: Vec<Option<Vec<Statement>>>,
+}
+
+impl MysqlSession {
+    /// Takes a connection over; one that may only read is told so by the server.
+    pub(crate) fn new(mut connection: Conn, read_only: bool) -> Result<Self, engine::Error> {
+        // Times are compared with those of SQLite, which are in UTC.
+        connection.query_drop("SET time_zone = '+00:00'")?;
+        if read_only {
+            connection.query_drop("SET SESSION TRANSACTION READ ONLY")?;
+        }
+        Ok(Self { connection, prepared: Vec::new() })
+    }
+
+    fn statement(&self, script: &Script, step: usize) -> Result<Statement, SqlError> {
+        let found = self.prepared.get(script.id).and_then(Option::as_ref);
+        let statement = found.and_then(|steps| steps.get(step)).cloned();
+        statement.ok_or(SqlError::NotConnected("the statement is not prepared".to_owned()))
+    }
+}
+
+impl Session for MysqlSession {
+    fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
+        if self.prepared.len() <= script.id {
+            self.prepared.resize_with(script.id + 1, || None);
+        }
+        if self.prepared.get(script.id).is_some_and(Option::is_some) {
+            return Ok(false);
+        }
+        let prepare = |step: &Step| self.connection.prep(&step.sql).map_err(failed);
+        let steps = script.steps.iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+        if let Some(place) = self.prepared.get_mut(script.id) {
+            *place = Some(steps);
+        }
+        Ok(true)
+    }
+
+    fn execute(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<Seen, SqlError> {
+        let statement = self.statement(script, step)?;
+        let parameters = parameters(script, step, values);
+        let mut result = self.connection.exec_iter(&statement, parameters).map_err(failed)?;
+        let mut seen = Seen::default();
+        let returns_rows = !result.columns().as_ref().is_empty();
+        for row in result.by_ref() {
+            seen.rows += 1;
+            seen.hash = seen.hash.wrapping_add(hash_of(&row.map_err(failed)?));
+        }
+        if !returns_rows {
+            seen.rows = result.affected_rows();
+        }
+        Ok(seen)
+    }
+
+    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
+        let statement = self.statement(script, step)?;
+        let parameters = parameters(script, step, values);
+        table_of(self.connection.exec_iter(&statement, parameters).map_err(failed)?)
+    }
+
+    fn explain(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[Value],
+    ) -> Result<String, SqlError> {
+        let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
+        let sql = format!("EXPLAIN FORMAT=JSON {}", place.sql);
+        let parameters = parameters(script, step, values);
+        let plan: Option<String> = self.connection.exec_first(sql, parameters).map_err(failed)?;
+        Ok(plan.unwrap_or_default())
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), SqlError> {
+        self.connection
+            .query_drop(match control {
+                Control::Begin { .. } => "BEGIN",
+                Control::Commit => "COMMIT",
+                Control::Rollback => "ROLLBACK",
+            })
+            .map_err(failed)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+        // By the prepared protocol, which has typed values.
+        table_of(self.connection.exec_iter(sql, ()).map_err(failed)?)
+    }
+}
+
+fn table_of(mut result: mysql::QueryResult<'_, '_, '_, mysql::Binary>) -> Result<Table, SqlError> {
+    let columns = result.columns().as_ref().iter().map(|one| one.name_str().into_owned()).collect();
+    let mut table = Table { columns, ..Table::default() };
+    for row in result.by_ref() {
+        let row = row.map_err(failed)?;
+        let columns = row.columns();
+        let values = columns.iter().enumerate();
+        table.rows.push(values.map(|(at, column)| value_of(row.as_ref(at), column)).collect());
+    }
+    if table.columns.is_empty() {
+        table.affected = result.affected_rows();
+    }
+    Ok(table)
+}
+
+fn parameters(script: &Script, step: usize, values: &[Value]) -> Params {
+    let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
+    let parameter = |bind: &usize| match values.get(*bind) {
+        None | Some(Value::Null) => mysql::Value::NULL,
+        Some(Value::Integer(integer)) => mysql::Value::Int(*integer),
+        Some(Value::Double(double)) => mysql::Value::Double(*double),
+        Some(Value::Text(text)) => mysql::Value::Bytes(text.as_bytes().to_vec()),
+        Some(Value::Bytes(bytes)) => mysql::Value::Bytes(bytes.clone()),
+    };
+    match binds.is_empty() {
+        true => Params::Empty,
+        false => Params::Positional(binds.iter().map(parameter).collect()),
+    }
+}
+
+fn value_of(value: Option<&mysql::Value>, column: &Column) -> Value {
+    use mysql::Value as V;
+    match value {
+        None | Some(V::NULL) => Value::Null,
+        Some(V::Int(integer)) => Value::Integer(*integer),
+        Some(V::UInt(integer)) => {
+            i64::try_from(*integer).map_or(Value::Double(*integer as f64), Value::Integer)
+        }
+        // The shortest text that means this single-precision number, as other engines print it.
+        Some(V::Float(float)) => Value::decimal(&float.to_string()),
+        Some(V::Double(double)) => Value::number(*double),
+        Some(V::Bytes(bytes)) => value_of_bytes(bytes, column),
+        Some(V::Date(year, month, day, hour, minute, second, micro)) => {
+            let date = format!("{year:04}-{month:02}-{day:02}");
+            Value::text(&match column.column_type() {
+                ColumnType::MYSQL_TYPE_DATE => date,
+                _ => format!("{date} {hour:02}:{minute:02}:{second:02}.{micro:06}"),
+            })
+        }
+        Some(V::Time(negative, days, hours, minutes, seconds, micro)) => {
+            let sign = if *negative { "-" } else { "" };
+            let hours = days * 24 + u32::from(*hours);
+            let fraction = if *micro == 0 { String::new() } else { format!(".{micro:06}") };
+            Value::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+        }
+    }
+}
+
+fn value_of_bytes(bytes: &[u8], column: &Column) -> Value {
+    let text = std::str::from_utf8(bytes);
+    let is_decimal = matches!(
+        column.column_type(),
+        ColumnType::MYSQL_TYPE_NEWDECIMAL | ColumnType::MYSQL_TYPE_DECIMAL
+    );
+    match text {
+        Ok(text) if is_decimal => Value::decimal(text),
+        Ok(text) if column.character_set() != BINARY || is_json(column) => Value::text(text),
+        _ => Value::Bytes(bytes.to_owned()),
+    }
+}
+
+fn is_json(column: &Column) -> bool {
+    column.column_type() == ColumnType::MYSQL_TYPE_JSON
+        && !column.flags().contains(ColumnFlags::PRI_KEY_FLAG)
+}
+
+fn hash_of(row: &Row) -> u64 {
+    use mysql::Value as V;
+    let mut hash = 0u64;
+    for index in 0..row.len() {
+        hash = match row.as_ref(index) {
+            Some(V::Bytes(bytes)) => xxh3_64_with_seed(bytes, hash),
+            Some(V::Int(integer)) => xxh3_64_with_seed(&integer.to_ne_bytes(), hash),
+            Some(V::UInt(integer)) => xxh3_64_with_seed(&integer.to_ne_bytes(), hash),
+            // See Seen::hash.
+            Some(V::Float(_) | V::Double(_)) => hash.rotate_left(9),
+            Some(V::NULL) | None => hash.wrapping_add(1).rotate_left(9),
+            Some(other) => xxh3_64_with_seed(format!("{other:?}").as_bytes(), hash),
+        };
+    }
+    hash
+}
+
+fn failed(error: mysql::Error) -> SqlError {
+    match error {
+        mysql::Error::MySqlError(refused) => {
+            SqlError::Refused { message: refused.message, line: 0 }
+        }
+        mysql::Error::IoError(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock
+            ) =>
+        {
+            SqlError::TimedOut
+        }
+        other => SqlError::Lost(other.to_string()),
+    }
+}

@@ -1,0 +1,399 @@
+//! An engine of workload `sql`, ready to be measured: answers compared untimed, load by clients
+//! with prepared statements, plans of the very statements that were measured.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::DatabaseUrl;
+use engine::postgres::thin::Patience;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::answer::{Table, difference};
+use super::client::{Session, SqlFailure, fetch};
+use super::deploy::{Deployed, drop_copy};
+use super::entry::Entry;
+use super::load::{Pool, SqlClients};
+use super::target::Target;
+use super::value::Value;
+use super::{deck, script, used};
+use crate::deployment::Site;
+use crate::http::Answer;
+use crate::load::{LoadOptions, TrialSample, run_clients};
+use crate::observe::{counters_postgres, plan_hash};
+use crate::plan::{Placeholders, Statement};
+use crate::record::{CapturedPlan, EngineRecord, OperationPlan};
+use crate::resource::ServerSide;
+use crate::run::RunError;
+use crate::schedule::Levels;
+use crate::workload::{Answers, Counters, Subject};
+
+/// A statement of the untimed pass that takes longer is a failure.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// So many sets of values have their whole answers compared, of each operation and cell ...
+const CHECKED_SETS_MAX: usize = 100;
+/// ... and fewer where that takes longer; at least one.
+const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
+
+pub(super) struct SqlSubject<'a> {
+    site: &'a Site<'a>,
+    deployed: Deployed,
+    /// Whether statements change data.
+    changing: bool,
+    /// By key.
+    entries: BTreeMap<String, Arc<Entry>>,
+    /// Answers to the plan's queries for values, by text.
+    queries: BTreeMap<String, Vec<Value>>,
+    pool: Pool<'a>,
+    /// What the plan's invariant was at first.
+    invariant: Option<Table>,
+}
+
+/// The answers to the first sets of a deck, as they wait for the other engines.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    engine: String,
+    answers: Vec<Vec<Table>>,
+}
+
+impl<'a> SqlSubject<'a> {
+    pub(super) fn new(
+        site: &'a Site<'a>,
+        deployed: Deployed,
+        changing: bool,
+    ) -> Result<Self, RunError> {
+        let mut subject = Self {
+            site,
+            deployed,
+            changing,
+            entries: BTreeMap::new(),
+            queries: BTreeMap::new(),
+            pool: Pool::default(),
+            invariant: None,
+        };
+        subject.invariant = subject.read_invariant()?;
+        Ok(subject)
+    }
+
+    fn open(&self) -> Result<Box<dyn Session + Send + 'a>, RunError> {
+        let patience = Patience { timeout: TIMEOUT, interrupted: self.site.interrupted };
+        let opened = self.deployed.target.open(patience);
+        Ok(opened.map_err(crate::deployment::DeployError::from)?)
+    }
+
+    fn label(&self) -> &str {
+        &self.deployed.record.name
+    }
+
+    fn read_invariant(&self) -> Result<Option<Table>, RunError> {
+        let Some(invariant) = &self.site.plan.invariant else { return Ok(None) };
+        let mut session = self.open()?;
+        let table = self.stoppable(|| session.query(&invariant.text));
+        let failed = |error| RunError::Statement(format!("{}, invariant: {error}", self.label()));
+        table.map(Some).map_err(failed)
+    }
+
+    fn stoppable<T: Send>(&self, work: impl FnOnce() -> T) -> T {
+        self.deployed.target.while_stoppable(self.site.interrupted, work)
+    }
+
+    /// The mix at one cell.
+    fn cell(&mut self, levels: &Levels) -> Result<Vec<Arc<Entry>>, RunError> {
+        let plan = self.site.plan;
+        let placeholders = plan.placeholders(levels)?;
+        let statements = plan.statements.iter().enumerate();
+        statements
+            .map(|(operation, statement)| self.entry(operation, statement, &placeholders, levels))
+            .collect()
+    }
+
+    fn entry(
+        &mut self,
+        operation: usize,
+        statement: &Statement,
+        placeholders: &Placeholders,
+        levels: &Levels,
+    ) -> Result<Arc<Entry>, RunError> {
+        let key = key(statement, placeholders);
+        if let Some(entry) = self.entries.get(&key) {
+            return Ok(Arc::clone(entry));
+        }
+        let bound = used(statement, placeholders);
+        let names = deck::names(statement, &bound);
+        let kind = self.deployed.target.kind();
+        let mut script = script::script(statement, operation, kind, placeholders, &names)?;
+        script.id = self.entries.len();
+        let sources = deck::sources(statement, &bound, levels, |text| self.values_of(text))?;
+        let seed = self.site.plan.seed.unwrap_or_default();
+        let sets = deck::draw(&sources, statement.draws, seed, operation);
+        let entry = Arc::new(Entry::new(key.clone(), script, sets));
+        self.entries.insert(key, Arc::clone(&entry));
+        Ok(entry)
+    }
+
+    /// The first column of the answer to a query for parameter values.
+    fn values_of(&mut self, text: &str) -> Result<Vec<Value>, RunError> {
+        if let Some(values) = self.queries.get(text) {
+            return Ok(values.clone());
+        }
+        let mut session = self.open()?;
+        let table = self.stoppable(|| session.query(text)).map_err(|error| {
+            RunError::Statement(format!("{}, query for parameters: {error}: {text}", self.label()))
+        })?;
+        let first = |row: Vec<Value>| row.into_iter().next();
+        let values: Vec<Value> = table.rows.into_iter().filter_map(first).collect();
+        self.queries.insert(text.to_owned(), values.clone());
+        Ok(values)
+    }
+
+    /// Fetches the answers to the first sets of an entry and compares them.
+    fn check_entry(
+        &self,
+        session: &mut dyn Session,
+        entry: &Entry,
+        statement: &Statement,
+        names: &[String],
+        answers: &mut Answers,
+    ) -> Result<(), RunError> {
+        let fetched = self.fetch_sets(session, entry)?;
+        let file = format!("answers-{:032x}.json", xxh3_128(entry.key.as_bytes()));
+        let file = self.site.scratch.join(file);
+        if let Some(kept) = read_kept(&file)? {
+            let pairs = kept.answers.iter().zip(&fetched).zip(&entry.deck);
+            for ((theirs, ours), values) in pairs {
+                for (theirs, ours) in theirs.iter().zip(ours) {
+                    let comparison = &entry.script.comparison;
+                    let (one, other) = ((kept.engine.as_str(), theirs), (self.label(), ours));
+                    if let Some(what) = difference(one, other, comparison, entry.script.digits) {
+                        let shown = deck::shown(&statement.parameters, names, values);
+                        let statement = format!("{}{shown}", entry.script.name);
+                        return Err(RunError::StatementAnswersDiffer { statement, what });
+                    }
+                }
+            }
+            return Ok(());
+        }
+        note_for_resumption(self.label(), entry, &fetched, answers)?;
+        write_kept(&file, &Kept { engine: self.label().to_owned(), answers: fetched })
+    }
+
+    fn fetch_sets(
+        &self,
+        session: &mut dyn Session,
+        entry: &Entry,
+    ) -> Result<Vec<Vec<Table>>, RunError> {
+        let begun = Instant::now();
+        let script = &entry.script;
+        let failed = |failure| match failure {
+            SqlFailure::Statement(error) => RunError::Plan(error),
+            SqlFailure::Connection(message) => RunError::Statement(message),
+        };
+        let in_first = |error: super::client::SqlError| match script.steps.first() {
+            Some(step) => failed(error.in_step(self.label(), script, step)),
+            None => RunError::Statement(error.to_string()),
+        };
+        session.prepare(script).map_err(in_first)?;
+        let mut answers = Vec::new();
+        for (set, values) in entry.deck.iter().take(CHECKED_SETS_MAX).enumerate() {
+            if set > 0 && begun.elapsed() > CHECKING_AT_MOST {
+                break;
+            }
+            let tables = fetch(session, self.label(), script, values).map_err(failed)?;
+            let counted = tables.iter().map(Table::count).sum();
+            entry.note_rows(set, counted);
+            answers.push(tables);
+        }
+        Ok(answers)
+    }
+}
+
+impl Subject for SqlSubject<'_> {
+    fn engine(&self) -> &EngineRecord {
+        &self.deployed.record
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        self.deployed.side.as_ref()
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        &self.deployed.data_paths
+    }
+
+    fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
+        let mut session = self.open()?;
+        let mut checked = Vec::new();
+        for levels in cells {
+            let placeholders = self.site.plan.placeholders(levels)?;
+            let cell = self.cell(levels)?;
+            for (entry, statement) in cell.iter().zip(&self.site.plan.statements) {
+                if checked.contains(&entry.key) {
+                    continue;
+                }
+                checked.push(entry.key.clone());
+                let names = deck::names(statement, &used(statement, &placeholders));
+                self.stoppable(|| {
+                    self.check_entry(session.as_mut(), entry, statement, &names, answers)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
+        let entries = self.cell(levels)?;
+        let in_this_process = matches!(self.deployed.target, Target::Sqlite { .. });
+        let mut options = options.clone();
+        if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
+            options.client_cpus = Some(cpus);
+        }
+        let clients = SqlClients {
+            target: &self.deployed.target,
+            pool: &self.pool,
+            entries,
+            changing: self.changing,
+            seed: self.site.plan.seed.unwrap_or_default(),
+            options: &options,
+            interrupted: self.site.interrupted,
+        };
+        let statements = self.site.plan.statements.iter();
+        let weights: Vec<u32> = statements.map(|statement| statement.weight).collect();
+        let run = || run_clients(&clients, &weights, &options, self.site.interrupted);
+        let mut sample = self.stoppable(run)?;
+        if in_this_process {
+            // The clients' threads are the engine's; all of their time is the server side's.
+            sample.client_cpu_seconds = 0.0;
+        }
+        Ok(sample)
+    }
+
+    fn counters(&mut self) -> Counters {
+        let mut counters = Counters::new();
+        if let Target::Postgres { url, .. } = &self.deployed.target {
+            let read = async {
+                let client = engine::postgres::connect(url).await.ok()?;
+                counters_postgres(&client).await.ok()
+            };
+            counters = self.site.runtime.block_on(read).unwrap_or_default();
+        }
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        for session in pool.iter_mut().flatten() {
+            for (name, value) in session.counters() {
+                *counters.entry(name).or_default() += value;
+            }
+        }
+        counters
+    }
+
+    fn plans(&mut self, levels: &Levels) -> Vec<OperationPlan> {
+        let Ok(cell) = self.cell(levels) else { return Vec::new() };
+        let kind = self.deployed.target.kind();
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = pool.iter_mut().flatten().next();
+        let mut plan_of = |entry: &Entry| -> Result<String, String> {
+            let session = session.as_deref_mut().ok_or("no connection was left open")?;
+            let values = entry.deck.first().map(Vec::as_slice).unwrap_or_default();
+            session.prepare(&entry.script).map_err(|error| error.to_string())?;
+            let steps = 0..entry.script.steps.len();
+            let plans = steps.map(|step| session.explain(&entry.script, step, values));
+            let plans: Result<Vec<String>, _> = plans.collect();
+            plans.map(|plans| plans.join("\n\n")).map_err(|error| error.to_string())
+        };
+        cell.iter()
+            .map(|entry| OperationPlan {
+                operation: entry.script.name.clone(),
+                plan: match plan_of(entry) {
+                    Ok(text) => CapturedPlan::Observed { hash: plan_hash(kind, &text), text },
+                    Err(why) => CapturedPlan::NotObservable { why },
+                },
+            })
+            .collect()
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        let Some(before) = &self.invariant else { return self.open().map(drop) };
+        let now = self.read_invariant()?.unwrap_or_default();
+        let comparison = crate::plan::Comparison::Rows;
+        let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
+        what.map_or(Ok(()), |what| {
+            let message = format!("{}: the plan's invariant does not hold: {what}", self.label());
+            Err(RunError::Statement(message))
+        })
+    }
+
+    fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        self.pool = Pool::default();
+        let Some(database) = self.deployed.database.take() else { return Ok(()) };
+        if let (true, DatabaseUrl::Postgres(url)) = (self.changing, &database.url) {
+            // A server that has died keeps its copy until its next start.
+            let _ = drop_copy(self.site, url);
+        }
+        Ok(database.retire(self.site.runtime)?)
+    }
+}
+
+/// Stands for an operation and its values on every engine, whatever their texts are.
+fn key(statement: &Statement, placeholders: &Placeholders) -> String {
+    let stands = |name: &String| {
+        let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
+        super::all_texts(statement).any(|one| one.contains(&text) || one.contains(&bound))
+    };
+    let used = placeholders.iter().filter(|(name, _)| stands(name));
+    let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();
+    if used.is_empty() {
+        statement.name.clone()
+    } else {
+        format!("{} ({})", statement.name, used.join(", "))
+    }
+}
+
+/// A run that is taken up again has only this to compare with: how many rows each answer had.
+fn note_for_resumption(
+    engine: &str,
+    entry: &Entry,
+    fetched: &[Vec<Table>],
+    answers: &mut Answers,
+) -> Result<(), RunError> {
+    let first: u64 = fetched.first().into_iter().flatten().map(Table::count).sum();
+    let hash = xxh3_128(format!("{:?}", entry.deck.first()).as_bytes());
+    let answer = Answer { status: 0, body_bytes: first, body_hash: hash };
+    match answers.get(&entry.key) {
+        Some(before)
+            if *before != answer && entry.script.comparison != crate::plan::Comparison::None =>
+        {
+            let what = format!(
+                "before the run was taken up again its first answer had {} rows, now {engine} has \
+                 {first}, or it was asked with other values",
+                before.body_bytes
+            );
+            Err(RunError::StatementAnswersDiffer { statement: entry.key.clone(), what })
+        }
+        Some(_) => Ok(()),
+        None => {
+            answers.insert(entry.key.clone(), answer);
+            Ok(())
+        }
+    }
+}
+
+fn read_kept(path: &std::path::Path) -> Result<Option<Kept>, RunError> {
+    let failed = |source| RunError::Io { path: path.to_owned(), source };
+    match File::open(path) {
+        Ok(file) => {
+            let kept = serde_json::from_reader(BufReader::new(file));
+            kept.map(Some).map_err(|error| failed(error.into()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn write_kept(path: &std::path::Path, kept: &Kept) -> Result<(), RunError> {
+    let failed = |source| RunError::Io { path: path.to_owned(), source };
+    let file = BufWriter::new(File::create(path).map_err(failed)?);
+    serde_json::to_writer(file, kept).map_err(|error| failed(error.into()))
+}

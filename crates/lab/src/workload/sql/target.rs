@@ -1,0 +1,99 @@
+//! Where the sessions of an engine's clients go, and how they are opened.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use engine::PostgresUrl;
+use engine::postgres::thin::Patience;
+use rusqlite::InterruptHandle;
+
+use super::client::Session;
+use super::mysql::MysqlSession;
+use super::postgres::PostgresSession;
+use super::sqlite::SqliteSession;
+
+/// How often it is looked whether the user asked to stop a statement of SQLite.
+const LOOK_UP: Duration = Duration::from_millis(250);
+
+/// An engine that can be connected to.
+pub(crate) enum Target {
+    /// A file, opened in this process.
+    Sqlite {
+        path: PathBuf,
+        read_only: bool,
+        settings: Vec<(String, String)>,
+        /// Of every connection made so far.
+        handles: Mutex<Vec<InterruptHandle>>,
+    },
+    /// A server, its session settings in the URL.
+    Postgres { url: PostgresUrl, read_only: bool },
+    /// A server of the user's.
+    Mysql { url: String, read_only: bool, settings: Vec<(String, String)> },
+}
+
+impl Target {
+    /// The kind of engine, as [`engine::EngineSource::kind`] has it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "sqlite",
+            Self::Postgres { .. } => "postgres",
+            Self::Mysql { .. } => "mariadb",
+        }
+    }
+
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// When nobody answers or lets us in, or a setting is not taken.
+    pub(crate) fn open<'a>(
+        &self,
+        patience: Patience<'a>,
+    ) -> Result<Box<dyn Session + Send + 'a>, engine::Error> {
+        Ok(match self {
+            Self::Sqlite { path, read_only, settings, handles } => {
+                let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let (session, _) = SqliteSession::open(path, *read_only, settings)?;
+                let mut handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
+                handles.push(session.interrupt_handle());
+                Box::new(session)
+            }
+            Self::Postgres { url, read_only } => {
+                Box::new(PostgresSession::connect(url, *read_only, patience)?)
+            }
+            Self::Mysql { url, read_only, settings } => {
+                let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let mut connection = engine::mysql::connect(url, patience.timeout)?;
+                engine::mysql::session_settings(&mut connection, settings)?;
+                Box::new(MysqlSession::new(connection, *read_only)?)
+            }
+        })
+    }
+
+    /// Does `work`, during which the user can stop a statement of SQLite, which no timeout ends.
+    pub(crate) fn while_stoppable<T: Send>(
+        &self,
+        interrupted: &AtomicBool,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        let Self::Sqlite { handles, .. } = self else { return work() };
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if interrupted.load(Ordering::Relaxed) {
+                        let handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
+                        handles.iter().for_each(InterruptHandle::interrupt);
+                    }
+                    thread::park_timeout(LOOK_UP);
+                }
+            });
+            let result = work();
+            done.store(true, Ordering::Relaxed);
+            watch.thread().unpark();
+            result
+        })
+    }
+}
