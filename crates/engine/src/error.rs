@@ -161,6 +161,26 @@ pub enum Error {
     Postgres(tokio_postgres::Error),
 }
 
+impl Error {
+    /// Whether what was asked for is at fault, a name, a URL or a setting, and not the machine.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownEngine { .. }
+                | Self::BadEngine { .. }
+                | Self::BadSettings { .. }
+                | Self::BadVersion { .. }
+                | Self::UnsupportedUrl { .. }
+                | Self::BadPostgresUrl { .. }
+                | Self::BadMysqlUrl { .. }
+                | Self::UnknownSetting { .. }
+                | Self::SettingNotTaken { .. }
+                | Self::NotASessionSetting { .. }
+        )
+    }
+}
+
 // Not by `#[from]`, which would make them sources as well: they stand in the message already.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {

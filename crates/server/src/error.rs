@@ -233,6 +233,25 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether what was asked for is at fault, and not the machine or the network.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Engine(error) => error.is_usage(),
+            _ => matches!(
+                self,
+                Self::NotManaged { .. }
+                    | Self::NoSuchRelease { .. }
+                    | Self::NoBinaries { .. }
+                    | Self::UnknownSetting { .. }
+                    | Self::BadSetting { .. }
+                    | Self::ReservedSetting { .. }
+                    | Self::NoScram { .. }
+                    | Self::NoSuchCpu { .. }
+            ),
+        }
+    }
+
     /// For `map_err` on input and output: what was tried, and where.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();

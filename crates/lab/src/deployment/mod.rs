@@ -19,6 +19,7 @@ use crate::run::{Dataset, Datasets, RunOptions};
 use crate::schedule::Levels;
 
 pub use error::DeployError;
+pub(crate) use postgres::DATABASE;
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {
@@ -132,14 +133,11 @@ impl Site<'_> {
         self.datasets.at(self.plan, levels)
     }
 
-    /// Names what a server is filled with: the data, and the commands that fill it.
+    /// Names what a server is filled with at `levels`.
     fn filling(&self, engine: &EngineSpec, levels: &Levels) -> Result<String, DeployError> {
         let data = self.dataset(levels).map_or("", |data| data.digest.as_str());
         let values = self.plan.placeholders(levels)?;
-        let design = engine.own("design").unwrap_or_default();
-        let commands = &self.plan.application.prepare;
-        let text = format!("{data} {design} {commands:?} {:?}", used(commands, &values));
-        Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes())))
+        Ok(filling(data, engine, &self.plan.application.prepare, &values))
     }
 
     /// Runs the plan's commands that fill the database at `url`.
@@ -233,6 +231,18 @@ impl Site<'_> {
         }
         Ok(values)
     }
+}
+
+/// Names what a server is filled with: the data, and the commands that fill it.
+pub(crate) fn filling(
+    data_digest: &str,
+    engine: &EngineSpec,
+    commands: &[Vec<String>],
+    values: &Placeholders,
+) -> String {
+    let design = engine.own("design").unwrap_or_default();
+    let text = format!("{data_digest} {design} {commands:?} {:?}", used(commands, values));
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 
 /// Those of `values` that stand in `commands`.

@@ -9,7 +9,7 @@ use crate::record::EngineRecord;
 use crate::schedule::Levels;
 
 /// The database that the laboratory makes in a managed server.
-const DATABASE: &str = "crossover";
+pub(crate) const DATABASE: &str = "crossover";
 
 /// Settings that bear on most results; shown for every PostgreSQL beside those of the plan.
 const SHOWN_SETTINGS: [&str; 10] = [

@@ -5,10 +5,31 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use engine::EngineSpec;
+use server::StartOptions;
+
 use super::{RunError, RunOptions, file};
+use crate::deployment::{DATABASE, DeployError, filling};
 use crate::plan::{Data, Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::schedule::Levels;
+
+/// The data directory in which a run will look for `engine` filled with the SQLite file `data` by
+/// the commands `prepare` of its plan, which no factor bears on. Whoever fills and marks it before
+/// (`server::PostgresServer`) spares the run those commands.
+///
+/// # Errors
+/// A file that cannot be read, an engine that is no server of ours.
+pub fn filled_ahead(
+    engine: &EngineSpec,
+    data: &Path,
+    prepare: &[Vec<String>],
+) -> Result<StartOptions, RunError> {
+    let digest = file::digest(data)?;
+    let data_digest = filling(&digest, engine, prepare, &Placeholders::new());
+    let options = StartOptions::for_engine(engine).map_err(DeployError::from)?;
+    Ok(StartOptions { data_digest, database: DATABASE.to_owned(), ..options })
+}
 
 /// One SQLite file and the digest of its bytes.
 pub(crate) struct Dataset {
@@ -124,7 +145,7 @@ fn make(
         },
         options.interrupted,
     );
-    made.map_err(crate::deployment::DeployError::from)?;
+    made.map_err(DeployError::from)?;
     for stream in ["stdout", "stderr"] {
         file::remove_if_there(&folder.join(format!("{name}.{stream}.log")))?;
     }

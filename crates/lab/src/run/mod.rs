@@ -25,6 +25,7 @@ use crate::schedule::{self, Levels, Round};
 use crate::workload;
 
 pub(crate) use dataset::{Dataset, Datasets};
+pub use dataset::filled_ahead;
 pub use error::RunError;
 use file::Scratch;
 use stopping::Clock;
