@@ -32,6 +32,7 @@ pub struct Round {
     /// One level of each factor. Engines that some factors do not change share treatments.
     pub cells: Vec<Levels>,
     /// The number of blocks; it grows while a precision is being reached.
+    #[serde(default)]
     pub blocks: usize,
 }
 

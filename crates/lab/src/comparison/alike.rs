@@ -1,5 +1,6 @@
 //! What two runs have in common: whether they measured the same work, and on the same machine.
 
+use crate::report::WarningPart;
 use crate::run::Finished;
 
 /// Something in which two runs differ.
@@ -56,6 +57,12 @@ impl Difference {
             Self::Limits => "A difference may be that of the limits; --rerun keeps each run's own.",
             Self::Program => "A difference may be the measuring program's; --rerun uses one build.",
         }
+    }
+
+    /// The doubt as reports tell it.
+    pub fn warning(self) -> WarningPart {
+        let message = self.message().to_owned();
+        WarningPart { kind: self.kind(), message, advice: self.advice() }
     }
 
     /// Whether a ratio of such runs would say nothing.

@@ -78,6 +78,27 @@ pub enum RecordError {
         /// Why.
         why: String,
     },
+    /// Two runs that cannot be measured together.
+    #[error("{a} and {b} cannot be measured again together. {why}")]
+    NotInterleaved {
+        /// A run.
+        a: String,
+        /// Another.
+        b: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// `--resume` of one of two runs that were measured together.
+    #[error(
+        "cannot resume {run} alone: its blocks alternated with those of {with}; measure both again \
+         with compare --rerun"
+    )]
+    Interleaved {
+        /// The run.
+        run: String,
+        /// The other.
+        with: String,
+    },
     /// `--resume` with something else than what the run was begun with.
     #[error("cannot resume {run}: {what} changed since it began; start a new run")]
     Changed {
@@ -124,4 +145,7 @@ pub struct Run {
     /// The text of every plan that a trial names, by its hash.
     #[serde(default)]
     pub plans: BTreeMap<String, String>,
+    /// The run whose blocks alternated with this one's, in one sitting (`compare --rerun`).
+    #[serde(default)]
+    pub interleaved_with: Option<String>,
 }

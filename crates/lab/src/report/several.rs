@@ -1,7 +1,7 @@
 //! Several runs in one report: machines, settings, development beside production.
 
 use super::compose::{SCHEMA_VERSION, document};
-use super::document::{Several, WarningPart};
+use super::document::Several;
 use crate::comparison::{Difference, differences};
 use crate::run::Finished;
 
@@ -14,15 +14,10 @@ pub fn several(runs: &[Finished], common_axes: bool) -> Several {
             found.extend(new.filter(|difference| !found.contains(difference)).collect::<Vec<_>>());
         }
     }
-    let warning = |difference: Difference| WarningPart {
-        kind: difference.kind(),
-        message: difference.message().to_owned(),
-        advice: difference.advice(),
-    };
     Several {
         schema_version: SCHEMA_VERSION,
         documents: runs.iter().map(document).collect(),
         common_axes,
-        warnings: found.into_iter().map(warning).collect(),
+        warnings: found.into_iter().map(Difference::warning).collect(),
     }
 }

@@ -4,6 +4,7 @@
 mod dataset;
 mod error;
 mod file;
+mod interleave;
 mod machine;
 mod round;
 mod stopping;
@@ -24,10 +25,11 @@ use crate::record::{RecordError, Run, RunFolder, SCHEMA_VERSION, Trial};
 use crate::schedule::{self, Levels, Round};
 use crate::workload;
 
-pub(crate) use dataset::{Dataset, Datasets};
 pub use dataset::filled_ahead;
+pub(crate) use dataset::{Dataset, Datasets};
 pub use error::RunError;
 use file::Scratch;
+pub use interleave::interleave;
 use stopping::Clock;
 
 /// What a run needs besides its plan.
@@ -64,8 +66,12 @@ impl Finished {
     /// # Errors
     /// When it is damaged or newer.
     pub fn read(folder: RunFolder) -> Result<Self, RunError> {
-        let run = folder.read_run()?;
+        let mut run = folder.read_run()?;
         let (_, plan) = folder.read_plan()?;
+        // Release 0.1 did not write a round's number of blocks.
+        for round in run.rounds.iter_mut().filter(|round| round.blocks == 0) {
+            round.blocks = plan.replicates;
+        }
         let trials = folder.read_trials()?;
         Ok(Self { folder, plan, run, trials })
     }
@@ -85,7 +91,24 @@ impl Finished {
 ///
 /// # Errors
 /// [`RunError`]; what was recorded by then stays and can be resumed.
-pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
+pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
+    let round = schedule::first_round(&plan);
+    let (finished, datasets) = begin(plan, round, options)?;
+    let path = finished.folder.path().to_owned();
+    let finished = carry_out(finished, datasets, options);
+    if finished.is_err() && has_no_trial(&path) {
+        // Nothing was measured, so there is nothing to resume or to report.
+        let _ = std::fs::remove_dir_all(&path);
+    }
+    finished
+}
+
+/// Checks everything, makes the data, and writes the record of a run without trials.
+fn begin(
+    mut plan: Plan,
+    round: Round,
+    options: &RunOptions<'_>,
+) -> Result<(Finished, Datasets), RunError> {
     let seed = match plan.seed {
         Some(seed) => seed,
         None => random_seed()?,
@@ -94,9 +117,8 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
     let text = plan.to_toml()?;
     check(&plan, options)?;
     let started = Timestamp::now();
-    let cells = schedule::first_cells(&plan);
     let mut datasets = Datasets::default();
-    datasets.provide(&plan, &cells, options, &file::program()?)?;
+    datasets.provide(&plan, &round.cells, options, &file::program()?)?;
     let data_digest = data_digest(&plan, &datasets);
     let program_digest = file::program_digest()?;
     let folder = RunFolder::create(options.runs, plan.workload.name(), started)?;
@@ -114,19 +136,14 @@ pub fn start(mut plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunEr
         data_digest,
         environment: Environment::observe(&options.locations.data),
         engines: BTreeMap::new(),
-        rounds: vec![schedule::first_round(&plan)],
+        rounds: vec![round],
         resumed: Vec::new(),
         answers: BTreeMap::new(),
         plans: BTreeMap::new(),
+        interleaved_with: None,
     };
     folder.write_run(&run)?;
-    let path = folder.path().to_owned();
-    let finished = carry_out(Finished { folder, plan, run, trials: Vec::new() }, datasets, options);
-    if finished.is_err() && has_no_trial(&path) {
-        // Nothing was measured, so there is nothing to resume or to report.
-        let _ = std::fs::remove_dir_all(&path);
-    }
-    finished
+    Ok((Finished { folder, plan, run, trials: Vec::new() }, datasets))
 }
 
 /// Refuses what this machine cannot do, and engines that cannot be had or set as asked for: before
@@ -168,6 +185,9 @@ pub fn resume(
         if let Some(key) = finished.plan.first_difference(&plan)? {
             return Err(changed(format!("the plan's key `{key}`")).into());
         }
+    }
+    if let Some(with) = finished.run.interleaved_with.clone().filter(|_| !finished.run.complete) {
+        return Err(RecordError::Interleaved { run: finished.run.id.clone(), with }.into());
     }
     if file::program_digest()? != finished.run.program_digest {
         return Err(changed("the program".to_owned()).into());

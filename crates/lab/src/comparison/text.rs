@@ -1,0 +1,78 @@
+//! A comparison for a terminal.
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
+use crate::analysis::{digits, number};
+
+/// A table with a line for each treatment, the headline, and what makes it doubtful.
+pub fn text(comparison: &Comparison, width: Option<u16>) -> String {
+    let mut parts = vec![
+        format!("A: {}\nB: {}", side(&comparison.a), side(&comparison.b)),
+        table(comparison, width),
+        comparison.headline.clone(),
+    ];
+    for warning in &comparison.warnings {
+        parts.push(format!("Warning: {} {}", warning.message, warning.advice));
+    }
+    parts.push(note(comparison.design).to_owned());
+    parts.join("\n\n") + "\n"
+}
+
+fn side(runs: &[SideRun]) -> String {
+    runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn note(design: Design) -> &'static str {
+    match design {
+        Design::Interleaved => {
+            "In brackets: 95% intervals from pairs of blocks of one sitting. Verdicts are corrected \
+             over all treatments."
+        }
+        Design::SeveralSittings => {
+            "In brackets: 95% intervals by Welch's t, with one value for each sitting. Verdicts \
+             are corrected over all treatments."
+        }
+        Design::TooFewSittings => "Times are geometric means over blocks.",
+    }
+}
+
+fn table(comparison: &Comparison, width: Option<u16>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
+        .force_no_tty();
+    if let Some(width) = width {
+        table.set_width(width);
+    }
+    table.set_header(["Where", "Engine", "A, ms", "B, ms", "B by A", "B is"]);
+    for row in &comparison.rows {
+        let engine = match row.engine_a == row.engine_b {
+            true => row.engine_a.clone(),
+            false => format!("{} / {}", row.engine_a, row.engine_b),
+        };
+        table.add_row([
+            row.place.clone(),
+            engine,
+            digits(row.a_response_time_ms),
+            digits(row.b_response_time_ms),
+            number(&row.ratio),
+            verdict(row).to_owned(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2).take(3) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
+
+fn verdict(row: &Row) -> &'static str {
+    match (row.verdict, row.regression) {
+        (_, Some(Regression::Yes)) => "slower: a regression",
+        (Some(Verdict::Faster), _) => "faster",
+        (Some(Verdict::Slower), _) => "slower",
+        (Some(Verdict::Equivalent), _) => "equivalent",
+        (Some(Verdict::Undecided), _) => "undecided",
+        (None, _) => "",
+    }
+}

@@ -1,0 +1,98 @@
+//! Two plans measured as one: in each block the one and then the other, in random order, so that
+//! whatever the machine does meets both. Each leaves a run of its own that names the other.
+
+use jiff::Timestamp;
+use rand::{RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
+
+use super::dataset::Datasets;
+use super::file::Scratch;
+use super::{Finished, RunError, RunOptions, begin, random_seed, round};
+use crate::comparison::Difference;
+use crate::load::derive_seed;
+use crate::plan::Plan;
+use crate::record::RecordError;
+use crate::schedule::{Levels, Round};
+
+/// One of two runs that are measured again, block by block in turn.
+struct Side {
+    finished: Finished,
+    datasets: Datasets,
+    scratch: Scratch,
+}
+
+/// Measures the treatments that `a` and `b` have in common again, in `blocks` blocks. The new runs
+/// are returned in the order of the old ones.
+///
+/// # Errors
+/// [`RunError`]: no cell in common, other data, and everything that ends a run. What was recorded
+/// by then stays, and cannot be resumed.
+pub fn interleave(
+    [a, b]: [&Finished; 2],
+    blocks: usize,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Finished>, RunError> {
+    let others = b.cells();
+    let cells: Vec<Levels> = a.cells().into_iter().filter(|cell| others.contains(cell)).collect();
+    if cells.is_empty() {
+        let (a, b) = (a.run.id.clone(), b.run.id.clone());
+        let why = "They have no levels in common.";
+        return Err(RecordError::NotInterleaved { a, b, why }.into());
+    }
+    let seed = random_seed()?;
+    let round = Round { cells, blocks };
+    let mut sides = Vec::new();
+    for (number, run) in [a, b].into_iter().enumerate() {
+        let plan = repeated(&run.plan, blocks, derive_seed(seed, &[number as u64]) >> 32);
+        let (finished, datasets) = begin(plan, round.clone(), options)?;
+        let scratch = Scratch::create(&options.locations.data, &finished.run.id)?;
+        sides.push(Side { finished, datasets, scratch });
+    }
+    let ids: Vec<String> = sides.iter().map(|side| side.finished.run.id.clone()).collect();
+    let digests: Vec<&String> = sides.iter().map(|s| &s.finished.run.data_digest).collect();
+    if digests.first() != digests.last() {
+        for side in &sides {
+            // Nothing was measured.
+            let _ = std::fs::remove_dir_all(side.finished.folder.path());
+        }
+        let (a, b) = (a.run.id.clone(), b.run.id.clone());
+        let why = Difference::Data.message();
+        return Err(RecordError::NotInterleaved { a, b, why }.into());
+    }
+    for (side, other) in sides.iter_mut().zip(ids.iter().rev()) {
+        side.finished.run.interleaved_with = Some(other.clone());
+        side.finished.folder.write_run(&side.finished.run)?;
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    for block in 1..=blocks {
+        if random.random_bool(0.5) {
+            sides.reverse();
+        }
+        for side in &mut sides {
+            let setting = round::Setting::new(options, &side.scratch.path, &side.datasets)?;
+            setting.show_planned(&side.finished);
+            round::carry_out_block(&mut side.finished, 0, block, &setting)?;
+        }
+    }
+    sides.sort_by_key(|side| ids.iter().position(|id| *id == side.finished.run.id));
+    sides.into_iter().map(complete).collect()
+}
+
+/// The same plan, with this many blocks and nothing that depends on what they show.
+fn repeated(plan: &Plan, blocks: usize, seed: u64) -> Plan {
+    let mut plan = plan.clone();
+    plan.replicates = blocks;
+    plan.seed = Some(seed);
+    plan.precision = None;
+    plan.budget = None;
+    for factor in plan.factors.values_mut() {
+        factor.bisect = false;
+    }
+    plan
+}
+
+fn complete(mut side: Side) -> Result<Finished, RunError> {
+    side.finished.run.complete = true;
+    side.finished.run.finished = Some(Timestamp::now());
+    side.finished.folder.write_run(&side.finished.run)?;
+    Ok(side.finished)
+}
