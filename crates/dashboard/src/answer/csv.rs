@@ -1,26 +1,33 @@
 //! The rows as CSV (RFC 4180) under a header line. Query and totals are left out: a spreadsheet
 //! has its own sums.
 
-use super::{Error, Row};
-use crate::query::Count;
+use super::{Error, Written};
+use crate::query::Query;
 
 #[derive(Debug)]
 pub(super) struct Rows(csv::Writer<Vec<u8>>);
 
 impl Rows {
-    pub(super) fn new(count: Option<Count>) -> Result<Self, Error> {
+    pub(super) fn new(query: &Query) -> Result<Self, Error> {
         // The header is written here, not from the first row: there may be none.
         let mut writer = csv::WriterBuilder::new()
             .has_headers(false)
             .terminator(csv::Terminator::CRLF)
             .from_writer(Vec::new());
-        let articles = count.map(|Count::Articles| "articles");
-        let columns = ["key", "label", "pageviews", "sessions", "engagement_seconds"];
-        writer.write_record(columns.into_iter().chain(articles)).map_err(failed)?;
+        let mut columns = vec!["key", "label"];
+        columns.extend(query.split.map(|_| "country"));
+        columns.extend(["pageviews", "sessions", "engagement_seconds"]);
+        columns.extend(query.count.map(|_| "articles"));
+        if query.comparison.is_some() {
+            columns.extend(["previous_pageviews", "previous_sessions"]);
+            columns.push("previous_engagement_seconds");
+            columns.extend(query.count.map(|_| "previous_articles"));
+        }
+        writer.write_record(columns).map_err(failed)?;
         Ok(Self(writer))
     }
 
-    pub(super) fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
         self.0.serialize(row).map_err(failed)
     }
 

@@ -1,13 +1,13 @@
 //! The answer as JSON. The totals stand before the rows, so the rows wait in a buffer of bytes.
 
-use super::{Error, Row, Totals};
+use super::{Compared, Error, Written};
 use crate::query::Query;
 
 #[derive(Debug, Default)]
 pub(super) struct Rows(Vec<u8>);
 
 impl Rows {
-    pub(super) fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
         if !self.0.is_empty() {
             self.0.push(b',');
         }
@@ -17,7 +17,7 @@ impl Rows {
     pub(super) fn finish(
         self,
         query: &Query,
-        totals: &Totals,
+        totals: &Compared,
         row_count: u64,
     ) -> Result<Vec<u8>, Error> {
         let mut body = Vec::with_capacity(self.0.len() + 512);

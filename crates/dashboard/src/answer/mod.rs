@@ -2,6 +2,7 @@
 //! that no row is ever held as a value of its own.
 
 mod csv;
+mod earlier;
 mod json;
 #[cfg(test)]
 mod tests;
@@ -10,13 +11,26 @@ use serde::Serialize;
 
 use crate::query::{Count, Format, Query};
 
+pub use earlier::Earlier;
+
 /// One row as it came from the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
     /// Names the row for programs.
     pub key: &'a str,
     /// Names the row for people.
     pub label: &'a str,
+    /// The ISO code of its country, if rows are split.
+    pub country: Option<&'a str>,
+    /// What it adds up to.
+    pub sums: Sums,
+    /// How many rows of the database that are.
+    pub rows_read: i64,
+}
+
+/// What is added up, over a row or over all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sums {
     /// Page views.
     pub pageviews: i64,
     /// Sessions.
@@ -28,18 +42,44 @@ pub struct Row<'a> {
     pub articles: Option<i64>,
 }
 
-/// The sums over all rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Totals {
-    /// Page views.
-    pub pageviews: i64,
-    /// Sessions.
-    pub sessions: i64,
-    /// Seconds in which somebody read.
-    pub engagement_seconds: i64,
-    /// Distinct articles with traffic, if they were asked for.
+impl Sums {
+    fn zero(query: &Query) -> Self {
+        Self { articles: query.count.map(|Count::Articles| 0), ..Self::default() }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.pageviews += other.pageviews;
+        self.sessions += other.sessions;
+        self.engagement_seconds += other.engagement_seconds;
+        if let (Some(total), Some(articles)) = (&mut self.articles, other.articles) {
+            *total += articles;
+        }
+    }
+}
+
+/// Sums with those of the earlier period beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+struct Compared {
+    #[serde(flatten)]
+    sums: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub articles: Option<i64>,
+    previous: Option<Sums>,
+}
+
+/// A row as it is written: the names of its fields are the contract's.
+#[derive(Serialize)]
+struct Written<'a> {
+    key: &'a str,
+    label: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    country: Option<&'a str>,
+    pageviews: i64,
+    sessions: i64,
+    engagement_seconds: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    articles: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<Sums>,
 }
 
 /// A finished answer.
@@ -49,6 +89,8 @@ pub struct Answer {
     pub content_type: &'static str,
     /// The bytes; nothing in them varies between engines or repetitions.
     pub body: Vec<u8>,
+    /// How many rows of the database were added up for it.
+    pub rows_read: i64,
 }
 
 /// An answer in the making. Rows are pushed in their order; offset and limit are applied here,
@@ -56,9 +98,11 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct AnswerWriter {
     query: Query,
-    totals: Totals,
+    totals: Sums,
     row_count: u64,
+    rows_read: i64,
     rows: Rows,
+    earlier: Option<Earlier>,
 }
 
 #[derive(Debug)]
@@ -73,17 +117,18 @@ enum Rows {
 pub struct Error(Box<dyn std::error::Error + Send + Sync>);
 
 impl AnswerWriter {
-    /// An answer to `query` without rows as yet.
+    /// An answer to `query` without rows as yet. `earlier` holds the rows of the period that it
+    /// is compared with, if it is.
     ///
     /// # Errors
     /// [`Error`].
-    pub fn new(query: Query) -> Result<Self, Error> {
-        let articles = query.count.map(|Count::Articles| 0);
+    pub fn new(query: Query, earlier: Option<Earlier>) -> Result<Self, Error> {
         let rows = match query.format {
             Format::Json => Rows::Json(json::Rows::default()),
-            Format::Csv => Rows::Csv(Box::new(csv::Rows::new(query.count)?)),
+            Format::Csv => Rows::Csv(Box::new(csv::Rows::new(&query)?)),
         };
-        Ok(Self { query, totals: Totals { articles, ..Totals::default() }, row_count: 0, rows })
+        let rows_read = earlier.as_ref().map_or(0, |earlier| earlier.rows_read);
+        Ok(Self { totals: Sums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
     }
 
     /// Takes the next row.
@@ -91,12 +136,8 @@ impl AnswerWriter {
     /// # Errors
     /// [`Error`].
     pub fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
-        self.totals.pageviews += row.pageviews;
-        self.totals.sessions += row.sessions;
-        self.totals.engagement_seconds += row.engagement_seconds;
-        if let (Some(total), Some(articles)) = (&mut self.totals.articles, row.articles) {
-            *total += articles;
-        }
+        self.totals.add(&row.sums);
+        self.rows_read += row.rows_read;
         let place = self.row_count;
         self.row_count += 1;
         let offset = self.query.offset.unwrap_or(0);
@@ -105,9 +146,20 @@ impl AnswerWriter {
         if place < offset || past_limit {
             return Ok(());
         }
+        let Sums { pageviews, sessions, engagement_seconds, articles } = row.sums;
+        let written = Written {
+            key: row.key,
+            label: row.label,
+            country: row.country,
+            pageviews,
+            sessions,
+            engagement_seconds,
+            articles,
+            previous: self.earlier.as_ref().map(|earlier| earlier.beside(row)),
+        };
         match &mut self.rows {
-            Rows::Json(rows) => rows.push(row),
-            Rows::Csv(rows) => rows.push(row),
+            Rows::Json(rows) => rows.push(&written),
+            Rows::Csv(rows) => rows.push(&written),
         }
     }
 
@@ -121,14 +173,15 @@ impl AnswerWriter {
     /// # Errors
     /// [`Error`].
     pub fn finish(self) -> Result<Answer, Error> {
-        match self.rows {
-            Rows::Json(rows) => Ok(Answer {
-                content_type: "application/json",
-                body: rows.finish(&self.query, &self.totals, self.row_count)?,
-            }),
-            Rows::Csv(rows) => {
-                Ok(Answer { content_type: "text/csv; charset=utf-8", body: rows.finish()? })
+        let rows_read = self.rows_read;
+        let totals =
+            Compared { sums: self.totals, previous: self.earlier.map(|earlier| earlier.totals) };
+        let (content_type, body) = match self.rows {
+            Rows::Json(rows) => {
+                ("application/json", rows.finish(&self.query, &totals, self.row_count)?)
             }
-        }
+            Rows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
+        };
+        Ok(Answer { content_type, body, rows_read })
     }
 }

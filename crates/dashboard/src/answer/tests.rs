@@ -11,7 +11,7 @@ fn answer(parameters: &[(&str, &str)], rows: &[Row<'_>]) -> String {
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
     let query = Query::parse(Grouping::Authors, &pairs).unwrap();
-    let mut writer = AnswerWriter::new(query).unwrap();
+    let mut writer = AnswerWriter::new(query, None).unwrap();
     for row in rows {
         writer.push(row).unwrap();
     }
@@ -19,7 +19,8 @@ fn answer(parameters: &[(&str, &str)], rows: &[Row<'_>]) -> String {
 }
 
 fn row(key: &str, pageviews: i64) -> Row<'_> {
-    Row { key, label: key, pageviews, sessions: 2, engagement_seconds: 3, articles: None }
+    let sums = Sums { pageviews, sessions: 2, engagement_seconds: 3, articles: None };
+    Row { key, label: key, country: None, sums, rows_read: 1 }
 }
 
 #[test]

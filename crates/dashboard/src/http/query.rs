@@ -30,6 +30,7 @@ pub(super) async fn get(
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
         ("crossover-design", app.design.name().to_owned()),
+        ("crossover-rows-read", answer.rows_read.to_string()),
         ("server-timing", format!("query;dur={:.3}", duration.as_secs_f64() * 1_000.0)),
     ];
     for (name, text) in described {

@@ -36,6 +36,20 @@ impl Day {
         i32::try_from(self.0.duration_since(EPOCH).as_hours() / 24).unwrap_or_default()
     }
 
+    pub(super) fn year(self) -> i32 {
+        self.0.year().into()
+    }
+
+    /// From 1 to 12.
+    pub(super) fn month(self) -> i32 {
+        self.0.month().into()
+    }
+
+    /// Days since 1970-01-01 of the Monday of its ISO week.
+    pub(super) fn monday_number(self) -> i32 {
+        self.number() - i32::from(self.0.weekday().to_monday_zero_offset())
+    }
+
     fn new(date: Date) -> Option<Self> {
         (date.year() >= 1).then_some(Self(date))
     }

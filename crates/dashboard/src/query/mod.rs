@@ -1,7 +1,9 @@
 //! A question asked of the dashboard: the query API's parameters as typed values.
 //! What is wrong with a request is found here, so that everything behind works on valid values.
 
+mod comparison;
 mod day;
+mod filter;
 mod grouping;
 mod parameter;
 mod refusal;
@@ -11,7 +13,9 @@ mod tests;
 
 use serde::Serialize;
 
+pub use comparison::{Comparison, Pairing};
 pub use day::{Day, Period};
+pub use filter::{FILTER_VALUES_MAX, Field, Filter, Filters, Publication};
 pub use grouping::Grouping;
 pub use refusal::Refusal;
 pub(crate) use refusal::{clipped, quoted};
@@ -25,9 +29,18 @@ pub struct Query {
     /// The days that count.
     #[serde(flatten)]
     pub period: Period,
-    /// Only this blog; all if absent.
+    /// What narrows the facts of the period.
+    #[serde(flatten)]
+    pub filters: Filters,
+    /// What a translation's traffic counts for.
+    #[serde(skip_serializing_if = "Translations::is_separate")]
+    pub translations: Translations,
+    /// A second breakdown of each row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub blog: Option<String>,
+    pub split: Option<Split>,
+    /// An earlier period beside this one.
+    #[serde(rename = "compare", skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// What is counted beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Count>,
@@ -52,6 +65,32 @@ pub enum Count {
     Articles,
 }
 
+/// What a translation's traffic counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Translations {
+    /// For itself: it is an article like any other.
+    #[default]
+    Separate,
+    /// For its original, in every respect: its author, its team, its language, its publication.
+    Grouped,
+}
+
+impl Translations {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    fn is_separate(&self) -> bool {
+        *self == Self::Separate
+    }
+}
+
+/// A second breakdown of each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    /// One row for each country.
+    Country,
+}
+
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
@@ -63,18 +102,33 @@ pub enum Format {
 }
 
 impl Query {
-    /// Reads the parameters of a request, each at most once.
+    /// Reads the parameters of a request; those of filters may be repeated.
     ///
     /// # Errors
     /// The first parameter that is missing, unknown, given twice or has an impossible value.
     pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, Refusal> {
         let given = parameter::Parameters::check(pairs)?;
-        let start = given.required("start")?;
-        let end = given.required("end")?;
+        let period = Period::new(given.required("start")?, given.required("end")?)?;
+        let mut filters = Filters::read(pairs)?;
+        filters.published = given.publication("published_from", "published_to")?;
+        filters.not_published = given.publication("not_published_from", "not_published_to")?;
+        let comparison = given.one_of("compare", &Comparison::ALL)?;
+        if let Some(comparison) = comparison {
+            comparison.earlier(period)?;
+        }
+        let split = given.one_of("split", &[("country", Split::Country)])?;
+        if split.is_some() && grouping == Grouping::Countries {
+            return Err(Refusal::SplitTwice);
+        }
+        let translations =
+            [("separate", Translations::Separate), ("grouped", Translations::Grouped)];
         Ok(Self {
             grouping,
-            period: Period::new(start, end)?,
-            blog: given.get("blog").map(blog_name).transpose()?,
+            period,
+            filters,
+            translations: given.one_of("translations", &translations)?.unwrap_or_default(),
+            split,
+            comparison,
             count: given.one_of("count", &[("articles", Count::Articles)])?,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
@@ -84,10 +138,12 @@ impl Query {
                 .unwrap_or_default(),
         })
     }
-}
 
-/// PostgreSQL refuses a NUL in any text, so no blog can have one in its name.
-fn blog_name(text: &str) -> Result<String, Refusal> {
-    let name = text.to_owned();
-    if name.contains('\0') { Err(Refusal::UnknownBlog { name }) } else { Ok(name) }
+    /// Whether the number of distinct articles over all rows needs a statement of its own: where
+    /// an article can have traffic in several rows.
+    #[must_use]
+    pub fn counts_articles_across_rows(&self) -> bool {
+        self.count == Some(Count::Articles)
+            && (self.split.is_some() || !self.grouping.partitions_articles())
+    }
 }

@@ -1,50 +1,35 @@
 //! The names of the parameters, and reading their values: unknown, repeated and impossible ones
 //! are refused by name.
 
-use super::{Day, Refusal};
+use super::{Day, Publication, Refusal, filter};
 
-/// What this version answers.
-const OFFERED: [&str; 8] = ["start", "end", "blog", "count", "sort", "limit", "offset", "format"];
-
-/// What the contract names beyond that. Refused by name, so that nobody takes an unfiltered
-/// answer for a filtered one.
-const NOT_OFFERED: [&str; 22] = [
-    "author",
-    "team",
-    "product",
-    "language",
-    "human_language",
-    "country",
-    "article",
-    "not_blog",
-    "not_author",
-    "not_team",
-    "not_product",
-    "not_language",
-    "not_human_language",
-    "not_country",
-    "not_article",
-    "published_from",
-    "published_to",
-    "not_published_from",
-    "not_published_to",
+/// The parameters beside those of filters.
+const PLAIN: [&str; 10] = [
+    "start",
+    "end",
     "translations",
     "split",
     "compare",
+    "count",
+    "sort",
+    "limit",
+    "offset",
+    "format",
 ];
 
-/// The parameters of one request: all known, none twice.
+/// The parameters of one request: all known, and none twice but those of filters.
 pub(super) struct Parameters<'a>(&'a [(String, String)]);
 
 impl<'a> Parameters<'a> {
     pub(super) fn check(pairs: &'a [(String, String)]) -> Result<Self, Refusal> {
         for (place, (name, _)) in pairs.iter().enumerate() {
-            if NOT_OFFERED.contains(&name.as_str()) {
-                return Err(Refusal::NotOffered { name: name.clone() });
-            }
-            if !OFFERED.contains(&name.as_str()) {
-                let suggestion = engine::nearest(name, OFFERED);
+            let known = || PLAIN.into_iter().chain(filter::parameters());
+            if !known().any(|known| known == name) {
+                let suggestion = engine::nearest(name, known());
                 return Err(Refusal::Unknown { name: name.clone(), suggestion });
+            }
+            if filter::is_repeatable(name) {
+                continue;
             }
             if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
                 return Err(Refusal::Twice { name: name.clone() });
@@ -59,8 +44,28 @@ impl<'a> Parameters<'a> {
 
     /// A day that has to be given.
     pub(super) fn required(&self, name: &'static str) -> Result<Day, Refusal> {
-        let text = self.get(name).ok_or(Refusal::Missing { name })?;
-        text.parse().map_err(|()| Refusal::NotADate { name, value: text.to_owned() })
+        self.day(name)?.ok_or(Refusal::Missing { name })
+    }
+
+    fn day(&self, name: &'static str) -> Result<Option<Day>, Refusal> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let day = text.parse().map_err(|()| Refusal::NotADate { name, value: text.to_owned() });
+        day.map(Some)
+    }
+
+    /// Days of publication between two parameters, either of which may be absent.
+    pub(super) fn publication(
+        &self,
+        from: &'static str,
+        to: &'static str,
+    ) -> Result<Publication, Refusal> {
+        let publication = Publication { from: self.day(from)?, to: self.day(to)? };
+        match (publication.from, publication.to) {
+            (Some(first), Some(last)) if last < first => {
+                Err(Refusal::ToBeforeFrom { from, to, first, last })
+            }
+            _ => Ok(publication),
+        }
     }
 
     /// A value read by `reader`, which names what it would have taken instead.

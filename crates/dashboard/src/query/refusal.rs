@@ -1,7 +1,7 @@
 //! Why a question cannot be answered: always the asker's to mend, and always naming the
 //! parameter (HTTP 400).
 
-use super::Day;
+use super::{Day, FILTER_VALUES_MAX};
 
 /// What is wrong with a request's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,12 +19,6 @@ pub enum Refusal {
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
-    },
-    /// A parameter of the API that this version does not build yet.
-    #[error("this version does not offer the parameter {name}; leave it out")]
-    NotOffered {
-        /// The parameter.
-        name: String,
     },
     /// A parameter that may be given once only.
     #[error("{name} is given twice")]
@@ -61,12 +55,45 @@ pub enum Refusal {
         /// What it may be.
         expected: String,
     },
-    /// A blog that is not in the database.
-    #[error("there is no blog {}; /api/query/blogs lists them", quoted(name))]
-    UnknownBlog {
-        /// The blog as written.
-        name: String,
+    /// Days of publication that end before they start.
+    #[error("{to} ({last}) is before {from} ({first}); both days count")]
+    ToBeforeFrom {
+        /// The parameter of the first day.
+        from: &'static str,
+        /// The parameter of the last day.
+        to: &'static str,
+        /// The first day.
+        first: Day,
+        /// The last day.
+        last: Day,
     },
+    /// A key that is not in the database.
+    #[error("{name} names {}, which is not there; {} lists what is", quoted(key), listing(name))]
+    UnknownKey {
+        /// The parameter.
+        name: &'static str,
+        /// The key as written.
+        key: String,
+    },
+    /// More filter values than a statement can hold.
+    #[error("{count} filter values are too many; at most {FILTER_VALUES_MAX} are taken")]
+    TooManyValues {
+        /// How many there are.
+        count: usize,
+    },
+    /// Countries by country.
+    #[error("split=country splits each row by country, and /api/query/countries has no other")]
+    SplitTwice,
+    /// A period of comparison before the calendar begins.
+    #[error("compare needs an earlier period, and that one would begin before 0001-01-01")]
+    NothingEarlier,
+}
+
+/// Where the keys of a filter's dimension can be read.
+fn listing(parameter: &str) -> String {
+    let dimension = parameter.strip_prefix("not_").unwrap_or(parameter);
+    let grouping = if dimension == "country" { "countrie" } else { dimension };
+    format!("/api/query/{grouping}s")
 }
 
 impl Refusal {
@@ -74,10 +101,16 @@ impl Refusal {
     #[must_use]
     pub fn parameter(&self) -> &str {
         match self {
-            Self::Missing { name } | Self::NotADate { name, .. } | Self::Value { name, .. } => name,
-            Self::Unknown { name, .. } | Self::NotOffered { name } | Self::Twice { name } => name,
+            Self::Missing { name }
+            | Self::NotADate { name, .. }
+            | Self::Value { name, .. }
+            | Self::UnknownKey { name, .. }
+            | Self::ToBeforeFrom { to: name, .. } => name,
+            Self::Unknown { name, .. } | Self::Twice { name } => name,
             Self::EndBeforeStart { .. } => "end",
-            Self::UnknownBlog { .. } => "blog",
+            Self::TooManyValues { .. } => "filters",
+            Self::SplitTwice => "split",
+            Self::NothingEarlier => "compare",
         }
     }
 }

@@ -35,10 +35,16 @@ fn refusals_name_the_parameter_and_the_way_out() {
         format!("{period}&Blog=twilio"),
         format!("{period}&'; DROP TABLE traffic; --=1"),
         format!("{period}&{long}=1"),
-        format!("{period}&author=Ann"),
-        format!("{period}&translations=grouped"),
-        format!("{period}&split=country"),
-        format!("{period}&compare=year"),
+        format!("{period}&author=Ann\0"),
+        format!("{period}&blog=a&blog=b"),
+        format!("{period}&not_autor=Ann"),
+        format!("{period}&published_from=2021"),
+        format!("{period}&published_from=2021-02-01&published_to=2021-01-31"),
+        format!("{period}&not_published_from=2021-02-01&not_published_to=2021-01-31"),
+        format!("{period}&translations=group"),
+        format!("{period}&split=team"),
+        format!("{period}&compare=month"),
+        "start=0001-02-01&end=0001-03-31&compare=previous".to_owned(),
         format!("{period}&count=authors"),
         format!("{period}&count=article"),
         format!("{period}&sort=pageview"),
@@ -74,9 +80,52 @@ fn a_query_is_shown_with_its_defaults() {
         @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-12-31","sort":"-pageviews"}"#
     );
     insta::assert_snapshot!(
+        show("start=2021-01-01&end=2021-01-02&not_team=b&author=Z&not_team=a&author=A&author=Z&published_to=2020-01-01&translations=grouped&split=country&compare=year"),
+        @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-01-02","author":["Z","A"],"not_team":["b","a"],"published_to":"2020-01-01","translations":"grouped","split":"country","compare":"year","sort":"-pageviews"}"#
+    );
+    insta::assert_snapshot!(
         show("start=2021-01-01&end=2021-01-01&blog=a%22&count=articles&sort=key&limit=0&offset=5&format=csv"),
         @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-01-01","blog":"a%22","count":"articles","sort":"key","limit":0,"offset":5}"#
     );
+}
+
+#[test]
+fn too_many_values_are_refused_and_so_are_countries_by_country() {
+    let period = [("start", "2021-01-01"), ("end", "2021-01-31")];
+    let pair = |(name, value): (&str, String)| (name.to_owned(), value);
+    let period = period.map(|(name, value)| pair((name, value.to_owned())));
+    let authors = |count: usize| {
+        let authors = (0..count).map(|number| pair(("author", number.to_string())));
+        Query::parse(Grouping::Teams, &period.iter().cloned().chain(authors).collect::<Vec<_>>())
+    };
+    assert_eq!(authors(10_000).unwrap().filters.values[0].keys.len(), 10_000);
+    assert_eq!(authors(10_001), Err(Refusal::TooManyValues { count: 10_001 }));
+    let split: Vec<_> = period.iter().cloned().chain([pair(("split", "country".into()))]).collect();
+    assert_eq!(Query::parse(Grouping::Countries, &split), Err(Refusal::SplitTwice));
+}
+
+#[test]
+fn earlier_rows_of_time_find_theirs_by_position() {
+    let period =
+        |start: &str, end: &str| Period::new(start.parse().unwrap(), end.parse().unwrap()).unwrap();
+    let present = period("2021-03-01", "2021-04-30");
+    let previous = Comparison::Previous.earlier(present).unwrap();
+    assert_eq!(previous, period("2020-12-30", "2021-02-28"));
+    let year = Comparison::Year.earlier(present).unwrap();
+    assert_eq!(year, period("2020-03-02", "2020-05-01"));
+    for (grouping, earlier, key, expected) in [
+        (Grouping::Days, previous, "2020-12-30", "2021-03-01"),
+        (Grouping::Days, year, "2020-03-02", "2021-03-01"),
+        (Grouping::Weeks, year, "2020-03-09", "2021-03-08"),
+        (Grouping::Weeks, previous, "2020-12-28", "2021-03-01"),
+        (Grouping::Months, previous, "2021-01", "2021-04"),
+        (Grouping::Months, year, "2020-04", "2021-04"),
+        (Grouping::Years, year, "2020", "2021"),
+        (Grouping::Teams, year, "2020", "2020"),
+    ] {
+        let pairing = Pairing::of(grouping, present, earlier);
+        assert_eq!(pairing.present(key), expected, "{grouping:?} {key}");
+    }
 }
 
 #[test]

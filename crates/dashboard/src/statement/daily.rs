@@ -1,26 +1,35 @@
 //! The `daily` design: every answer summed from the facts of each day by one statement as an ORM
 //! writes it (join, group, order).
 
-use sea_query::{Alias, Expr, ExprTrait as _, Order, Query as Select, SelectStatement};
+use sea_query::{
+    Alias, Asterisk, Expr, ExprTrait as _, Func, IntoTableRef as _, Order, Query as Select,
+    SelectStatement,
+};
 
-use super::Statement;
-use super::dialect::join;
+use super::dialect::{by_bytes, join};
 use super::dimension::Dimension;
-use crate::query::{Count, Query, SortBy};
+use super::{Conditions, Statement};
+use crate::query::{Count, Period, Query, SortBy, Split, Translations};
 use crate::schema::{Column, Dialect, Table};
 
 /// The metrics, in the order of the columns.
 const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::EngagementSeconds];
 
 /// All rows of the answer in their order: key, label (where it differs from the key), the sums,
-/// then the number of distinct articles if it was asked for.
+/// the number of rows summed, then the number of distinct articles and the country's code if they
+/// were asked for.
 #[must_use]
-pub fn rows(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement {
+pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dialect) -> Statement {
     let dimension = Dimension::of(query.grouping, dialect);
-    let mut select = facts(query, dimension.needs_articles, blog_id, dialect);
+    let mut select = facts(query, period, dimension.needs_articles, conditions, dialect);
     if let Some((table, refers)) = dimension.named_by {
         let id = Expr::col((table, Column::Id));
         join(&mut select, table, id.equals(refers), dialect);
+    }
+    if query.split == Some(Split::Country) {
+        let id = Expr::col((Table::Countries, Column::Id));
+        let refers = (Table::Traffic, Column::CountryId);
+        join(&mut select, Table::Countries, id.equals(refers), dialect);
     }
     select.expr_as(dimension.key.clone(), Alias::new("key"));
     if let Some(label) = &dimension.label {
@@ -29,10 +38,21 @@ pub fn rows(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement 
     for metric in METRICS {
         select.expr_as(Expr::col((Table::Traffic, metric)).sum(), metric);
     }
+    select.expr_as(Expr::col(Asterisk).count(), Alias::new("rows_read"));
     if query.count == Some(Count::Articles) {
-        select.expr_as(distinct_articles(), Alias::new("articles"));
+        select.expr_as(distinct_articles(query), Alias::new("articles"));
     }
     select.add_group_by([dimension.group_by.clone()]);
+    if query.split == Some(Split::Country) {
+        select.expr_as(Expr::col((Table::Countries, Column::Code)), Alias::new("country"));
+        select.add_group_by([Expr::col((Table::Countries, Column::Id))]);
+    }
+    order(&mut select, query, &dimension, dialect);
+    Statement::build(&select, dialect)
+}
+
+/// The order that was asked for; ties by key, then by country.
+fn order(select: &mut SelectStatement, query: &Query, dimension: &Dimension, dialect: Dialect) {
     let order = if query.sort.descending { Order::Desc } else { Order::Asc };
     let key = dimension.key_order(query.grouping, dialect);
     let by = match query.sort.by {
@@ -46,41 +66,71 @@ pub fn rows(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement 
     if query.sort.by != SortBy::Key {
         select.order_by_expr(key, Order::Asc);
     }
-    Statement::build(&select, dialect)
+    if query.split == Some(Split::Country) {
+        let code = Expr::col((Table::Countries, Column::Code));
+        select.order_by_expr(by_bytes(code, dialect), Order::Asc);
+    }
 }
 
 /// The number of distinct articles over all rows. Needed where an article can have traffic in
 /// several rows; a second statement, because a window cannot count distinct values.
 #[must_use]
-pub fn all_articles(query: &Query, blog_id: Option<i32>, dialect: Dialect) -> Statement {
-    let mut select = facts(query, false, blog_id, dialect);
-    select.expr(distinct_articles());
+pub fn all_articles(
+    query: &Query,
+    period: Period,
+    conditions: &Conditions,
+    dialect: Dialect,
+) -> Statement {
+    let mut select = facts(query, period, false, conditions, dialect);
+    select.expr(distinct_articles(query));
     Statement::build(&select, dialect)
 }
 
-fn distinct_articles() -> Expr {
-    Expr::col((Table::Traffic, Column::ArticleId)).count_distinct()
+fn distinct_articles(query: &Query) -> Expr {
+    let article = match query.translations {
+        Translations::Separate => (Table::Traffic, Column::ArticleId),
+        Translations::Grouped => (Table::Articles, Column::Id),
+    };
+    Expr::col(article).count_distinct()
 }
 
-/// The facts of the period and the blog, with their articles where something asks for them.
+/// The facts that count, with their articles where something asks for them.
 fn facts(
     query: &Query,
+    period: Period,
     needs_articles: bool,
-    blog_id: Option<i32>,
+    conditions: &Conditions,
     dialect: Dialect,
 ) -> SelectStatement {
-    let (start, end) = (query.period.start().number(), query.period.end().number());
+    let (start, end) = (period.start().number(), period.end().number());
     let mut select = Select::select()
         .from(Table::Traffic)
         .and_where(Expr::col((Table::Traffic, Column::Day)).between(start, end))
         .take();
-    if needs_articles || blog_id.is_some() {
-        let article = Expr::col((Table::Articles, Column::Id));
-        let refers = (Table::Traffic, Column::ArticleId);
-        join(&mut select, Table::Articles, article.equals(refers), dialect);
+    let refers = (Table::Traffic, Column::ArticleId);
+    match query.translations {
+        Translations::Grouped => originals(&mut select, refers, dialect),
+        Translations::Separate if needs_articles || conditions.need_articles() => {
+            let article = Expr::col((Table::Articles, Column::Id));
+            join(&mut select, Table::Articles, article.equals(refers), dialect);
+        }
+        Translations::Separate => {}
     }
-    if let Some(blog_id) = blog_id {
-        select.and_where(Expr::col((Table::Articles, Column::BlogId)).eq(blog_id));
-    }
+    conditions.add_to(&mut select);
     select
+}
+
+/// Joins to each fact the original of its article, which then stands for it in every respect. An
+/// original is its own; a translation of a translation does not exist in this schema.
+fn originals(select: &mut SelectStatement, refers: (Table, Column), dialect: Dialect) {
+    let own = Alias::new("own_article");
+    let id = Expr::col((own.clone(), Column::Id));
+    let own_articles = Table::Articles.into_table_ref().alias(own.clone());
+    join(select, own_articles, id.equals(refers), dialect);
+    let original = Func::coalesce([
+        Expr::col((own.clone(), Column::OriginalId)),
+        Expr::col((own, Column::Id)),
+    ]);
+    let id = Expr::col((Table::Articles, Column::Id));
+    join(select, Table::Articles, id.eq(original), dialect);
 }

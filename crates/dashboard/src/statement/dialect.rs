@@ -1,14 +1,19 @@
 //! All that differs between the engines in a statement: calendar, collation, the order of joins.
 
-use sea_query::{Expr, ExprTrait as _, Func, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, Func, IntoTableRef, SelectStatement};
 
-use crate::schema::{Dialect, Table};
+use crate::schema::Dialect;
 
 /// An inner join. In SQLite it is written CROSS JOIN, which joins in the order written
 /// (<https://www.sqlite.org/optoverview.html>, section 7.5): the facts of the period first, then
 /// their articles. Without ANALYZE it would begin with the articles of a blog instead, and read
 /// the whole period again for each of them.
-pub(super) fn join(select: &mut SelectStatement, table: Table, on: Expr, dialect: Dialect) {
+pub(super) fn join(
+    select: &mut SelectStatement,
+    table: impl IntoTableRef,
+    on: Expr,
+    dialect: Dialect,
+) {
     match dialect {
         Dialect::Sqlite => select.cross_join(table).and_where(on),
         Dialect::Postgres => select.inner_join(table, on),

@@ -96,7 +96,7 @@ pub(crate) fn key_is_day(grouping: Grouping) -> bool {
 }
 
 /// Whether the statement gives a label beside the key.
-pub(crate) fn has_label(grouping: Grouping) -> bool {
+pub(super) fn has_label(grouping: Grouping) -> bool {
     matches!(grouping, Grouping::Articles | Grouping::Countries)
 }
 

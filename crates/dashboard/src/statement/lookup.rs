@@ -1,18 +1,29 @@
-//! The small statements around a question: what a filter's key stands for, and whether the
+//! The small statements around a question: what a filter's keys stand for, and whether the
 //! database answers at all.
 
 use sea_query::{Expr, ExprTrait as _, Query};
 
 use super::Statement;
+use crate::query::{Field, Filter};
 use crate::schema::{Column, Dialect, Table};
 
-/// `id` of the blog of that name; no row if there is none.
+/// Key and id of every key of `filter` that exists.
 #[must_use]
-pub fn blog_id(name: &str, dialect: Dialect) -> Statement {
+pub fn ids(filter: &Filter, dialect: Dialect) -> Statement {
+    let (table, key) = match filter.field {
+        Field::Blog => (Table::Blogs, Column::Name),
+        Field::Author => (Table::Authors, Column::Name),
+        Field::Team => (Table::Teams, Column::Name),
+        Field::Product => (Table::Products, Column::Name),
+        Field::Language => (Table::Languages, Column::Name),
+        Field::HumanLanguage => (Table::HumanLanguages, Column::Name),
+        Field::Country => (Table::Countries, Column::Code),
+        Field::Article => (Table::Articles, Column::Uuid),
+    };
     let statement = Query::select()
-        .column(Column::Id)
-        .from(Table::Blogs)
-        .and_where(Expr::col(Column::Name).eq(name))
+        .columns([key, Column::Id])
+        .from(table)
+        .and_where(Expr::col(key).is_in(filter.keys.iter().map(String::as_str)))
         .take();
     Statement::build(&statement, dialect)
 }

@@ -2,6 +2,7 @@
 //! run with bound values by `store`.
 
 mod bind;
+mod condition;
 pub mod daily;
 mod dialect;
 mod dimension;
@@ -11,11 +12,13 @@ mod lookup;
 mod tests;
 
 pub use bind::Bound;
-pub(crate) use dimension::{has_label, key_is_day};
-pub use lookup::{any_row, blog_id};
+pub use condition::{Condition, Conditions};
+pub(crate) use dimension::key_is_day;
+pub use lookup::{any_row, ids};
 
 use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder, Value};
 
+use crate::query::Query;
 use crate::schema::Dialect;
 
 /// How the database answers: which tables the statements read. One variant for each design.
@@ -35,6 +38,37 @@ impl Design {
     pub fn name(self) -> &'static str {
         match self {
             Self::Daily => "daily",
+        }
+    }
+}
+
+/// Where the columns of an answer's rows stand, counted from 0; the key is always the first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowColumns {
+    /// The label, where it is not the key itself.
+    pub label: Option<usize>,
+    /// Page views, then sessions and seconds.
+    pub metrics: usize,
+    /// The number of rows summed.
+    pub rows_read: usize,
+    /// The number of distinct articles, if it was asked for.
+    pub articles: Option<usize>,
+    /// The country's code, if rows are split.
+    pub country: Option<usize>,
+}
+
+impl RowColumns {
+    pub(crate) fn of(query: &Query) -> Self {
+        let has_label = dimension::has_label(query.grouping);
+        let metrics = 1 + usize::from(has_label);
+        let rows_read = metrics + 3;
+        let articles = query.count.map(|_| rows_read + 1);
+        Self {
+            label: has_label.then_some(1),
+            metrics,
+            rows_read,
+            articles,
+            country: query.split.map(|_| articles.unwrap_or(rows_read) + 1),
         }
     }
 }

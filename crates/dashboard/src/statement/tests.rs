@@ -1,7 +1,7 @@
 //! The statements as both engines get them, to be read by people.
 
 use super::*;
-use crate::query::{Grouping, Query};
+use crate::query::{Field, Filter, Grouping, Query};
 
 fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
     let pairs: Vec<_> = [("start", "2021-01-01"), ("end", "2021-12-31")]
@@ -12,12 +12,34 @@ fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
     Query::parse(grouping, &pairs).unwrap()
 }
 
+fn rows(query: &Query, conditions: &Conditions, dialect: Dialect) -> Statement {
+    daily::rows(query, query.period, conditions, dialect)
+}
+
+#[test]
+fn split_translations_and_filters_are_joins_and_conditions() {
+    let parameters = [
+        ("split", "country"),
+        ("translations", "grouped"),
+        ("not_published_from", "2020-01-01"),
+        ("published_to", "2021-01-01"),
+    ];
+    let query = query(Grouping::Authors, &parameters);
+    let team = Condition { field: Field::Team, exclude: true, ids: vec![3, 4] };
+    let country = Condition { field: Field::Country, exclude: false, ids: vec![5] };
+    let conditions =
+        Conditions { values: vec![team, country], ..Conditions::new(&query.filters, Vec::new()) };
+    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        insta::assert_snapshot!(rows(&query, &conditions, dialect).sql);
+    }
+}
+
 #[test]
 fn every_grouping_is_a_statement_for_both_engines() {
     let mut all = String::new();
     for (name, grouping) in Grouping::ALL {
         for dialect in [Dialect::Sqlite, Dialect::Postgres] {
-            let statement = daily::rows(&query(grouping, &[]), None, dialect);
+            let statement = rows(&query(grouping, &[]), &Conditions::default(), dialect);
             all += &format!("{name}, {dialect:?}:\n{}\n", statement.sql);
         }
     }
@@ -27,16 +49,19 @@ fn every_grouping_is_a_statement_for_both_engines() {
 #[test]
 fn blog_count_and_sort_are_a_condition_a_column_and_an_order() {
     let query = query(Grouping::Days, &[("count", "articles"), ("sort", "label")]);
-    let statement = daily::rows(&query, Some(7), Dialect::Postgres);
-    insta::assert_debug_snapshot!(statement);
-    insta::assert_debug_snapshot!(daily::all_articles(&query, Some(7), Dialect::Sqlite));
+    let blog = Condition { field: Field::Blog, exclude: false, ids: vec![7] };
+    let conditions = Conditions { values: vec![blog], ..Conditions::default() };
+    insta::assert_debug_snapshot!(rows(&query, &conditions, Dialect::Postgres));
+    let all = daily::all_articles(&query, query.period, &conditions, Dialect::Sqlite);
+    insta::assert_debug_snapshot!(all);
 }
 
 #[test]
 fn values_are_bound_and_never_part_of_the_text() {
     let name = "'; DROP TABLE traffic; --";
+    let filter = Filter { field: Field::Blog, exclude: false, keys: vec![name.to_owned()] };
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
-        let statement = blog_id(name, dialect);
+        let statement = ids(&filter, dialect);
         assert!(!statement.sql.contains("DROP"), "{}", statement.sql);
         assert_eq!(statement.values, [Value::from(name)]);
     }

@@ -8,10 +8,12 @@ mod sqlite_pool;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use engine::{DatabaseUrl, Settings};
 
 use crate::answer::{self, Answer};
-use crate::query::{Day, Query, Refusal};
+use crate::query::{Day, Filter, Query, Refusal};
 use crate::schema;
 use crate::statement::Design;
 
@@ -134,6 +136,18 @@ impl Store {
 fn day_text(number: i32) -> Result<String, Error> {
     let day = Day::from_number(number).ok_or(Error::DayOutOfRange { day: number })?;
     Ok(day.to_string())
+}
+
+/// The ids of all keys of `filter`, of which `found` are there.
+///
+/// # Errors
+/// [`Refusal::UnknownKey`] with the first that is not.
+fn known_ids(filter: &Filter, found: HashMap<String, i32>) -> Result<Vec<i32>, Error> {
+    let id = |key: &String| {
+        let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
+        found.get(key).copied().ok_or_else(unknown)
+    };
+    Ok(filter.keys.iter().map(id).collect::<Result<_, _>>()?)
 }
 
 /// Why a store cannot be opened or a question not be answered.

@@ -10,11 +10,11 @@ use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{IsolationLevel, RowStream};
 
 use super::postgres_pool::{Pool, prepare_session};
-use super::{Error, Options, SIDE_CONNECTIONS, day_text};
-use crate::answer::{Answer, AnswerWriter, Row};
-use crate::query::{Count, Query, Refusal};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
+use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
+use crate::query::{Period, Query};
 use crate::schema::{self, Dialect};
-use crate::statement::{self, Design, Statement, daily};
+use crate::statement::{self, Conditions, Design, RowColumns, Statement, daily};
 
 /// A PostgreSQL database of the dashboard, open for questions.
 #[derive(Debug)]
@@ -81,7 +81,10 @@ const POSTGRES: Dialect = Dialect::Postgres;
 /// One statement sees one snapshot anyway; several share one by a transaction.
 async fn answer(pool: Pool, query: Query) -> Result<Answer, Error> {
     let mut client = pool.get().await?;
-    if query.blog.is_none() && !needs_all_articles(&query) {
+    let is_one_statement = query.filters.values.is_empty()
+        && query.comparison.is_none()
+        && !query.counts_articles_across_rows();
+    if is_one_statement {
         return statements(&client, query).await;
     }
     let snapshot = client
@@ -95,37 +98,64 @@ async fn answer(pool: Pool, query: Query) -> Result<Answer, Error> {
     Ok(answer)
 }
 
-fn needs_all_articles(query: &Query) -> bool {
-    query.count == Some(Count::Articles) && !query.grouping.partitions_articles()
-}
-
 async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer, Error> {
-    let blog_id = match &query.blog {
-        None => None,
-        Some(name) => {
-            let found = only_value(client, &statement::blog_id(name, POSTGRES)).await?;
-            Some(found.ok_or_else(|| Refusal::UnknownBlog { name: name.clone() })?)
+    let conditions = conditions(client, &query).await?;
+    let mut earlier = None;
+    if let Some(comparison) = query.comparison {
+        let period = comparison.earlier(query.period)?;
+        let mut rows = Earlier::new(&query, period);
+        let push = |row: &Row<'_>| {
+            rows.push(row);
+            Ok(())
+        };
+        read_rows(client, &query, period, &conditions, push).await?;
+        if query.counts_articles_across_rows() {
+            rows.set_total_articles(all_articles(client, &query, period, &conditions).await?);
         }
-    };
-    let mut writer = AnswerWriter::new(query.clone())?;
-    let rows = run(client, &daily::rows(&query, blog_id, POSTGRES)).await?;
-    write_rows(rows, &query, &mut writer).await?;
-    if needs_all_articles(&query) {
-        let all = daily::all_articles(&query, blog_id, POSTGRES);
-        writer.set_total_articles(only_value(client, &all).await?.unwrap_or(0));
+        earlier = Some(rows);
+    }
+    let mut writer = AnswerWriter::new(query.clone(), earlier)?;
+    let push = |row: &Row<'_>| Ok(writer.push(row)?);
+    read_rows(client, &query, query.period, &conditions, push).await?;
+    if query.counts_articles_across_rows() {
+        writer.set_total_articles(all_articles(client, &query, query.period, &conditions).await?);
     }
     Ok(writer.finish()?)
 }
 
-async fn write_rows(
-    rows: RowStream,
+/// The filters with their keys looked up.
+async fn conditions(client: &impl GenericClient, query: &Query) -> Result<Conditions, Error> {
+    let mut ids = Vec::new();
+    for filter in &query.filters.values {
+        let found = run(client, &statement::ids(filter, POSTGRES)).await?;
+        let found = found.and_then(|row| async move { Ok((row.try_get(0)?, row.try_get(1)?)) });
+        ids.push(known_ids(filter, found.try_collect().await?)?);
+    }
+    Ok(Conditions::new(&query.filters, ids))
+}
+
+async fn all_articles(
+    client: &impl GenericClient,
     query: &Query,
-    writer: &mut AnswerWriter,
+    period: Period,
+    conditions: &Conditions,
+) -> Result<i64, Error> {
+    let all = daily::all_articles(query, period, conditions, POSTGRES);
+    Ok(only_value(client, &all).await?.unwrap_or(0))
+}
+
+/// Hands every row of the period to `each`.
+async fn read_rows(
+    client: &impl GenericClient,
+    query: &Query,
+    period: Period,
+    conditions: &Conditions,
+    mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let statement = daily::rows(query, period, conditions, POSTGRES);
     let key_is_day = statement::key_is_day(query.grouping);
-    let has_label = statement::has_label(query.grouping);
-    let metrics = 1 + usize::from(has_label);
-    let mut rows = pin!(rows);
+    let columns = RowColumns::of(query);
+    let mut rows = pin!(run(client, &statement).await?);
     while let Some(row) = rows.try_next().await? {
         let date;
         let key = if key_is_day {
@@ -134,13 +164,17 @@ async fn write_rows(
         } else {
             row.try_get(0)?
         };
-        writer.push(&Row {
+        each(&Row {
             key,
-            label: if has_label { row.try_get(1)? } else { key },
-            pageviews: row.try_get(metrics)?,
-            sessions: row.try_get(metrics + 1)?,
-            engagement_seconds: row.try_get(metrics + 2)?,
-            articles: query.count.map(|Count::Articles| row.try_get(metrics + 3)).transpose()?,
+            label: columns.label.map_or(Ok(key), |column| row.try_get(column))?,
+            country: columns.country.map(|column| row.try_get(column)).transpose()?,
+            sums: Sums {
+                pageviews: row.try_get(columns.metrics)?,
+                sessions: row.try_get(columns.metrics + 1)?,
+                engagement_seconds: row.try_get(columns.metrics + 2)?,
+                articles: columns.articles.map(|column| row.try_get(column)).transpose()?,
+            },
+            rows_read: row.try_get(columns.rows_read)?,
         })?;
     }
     Ok(())

@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::sqlite_metrics::SqliteMetrics;
 use super::sqlite_pool::Pool;
-use super::{Error, Options, SIDE_CONNECTIONS, day_text};
-use crate::answer::{Answer, AnswerWriter, Row};
-use crate::query::{Count, Query, Refusal};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
+use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
+use crate::query::Query;
 use crate::schema::{self, Dialect};
-use crate::statement::{self, Design, Statement, daily};
+use crate::statement::{self, Conditions, Design, RowColumns, Statement, daily};
 
 /// A SQLite file of the dashboard, open for questions.
 #[derive(Debug)]
@@ -125,34 +125,56 @@ fn answer(
     counters: &mut SqliteCounters,
 ) -> Result<Answer, Error> {
     let snapshot = connection.unchecked_transaction()?;
-    let blog_id = match &query.blog {
-        None => None,
-        Some(name) => {
-            let found = number(connection, &statement::blog_id(name, SQLITE))?;
-            Some(found.ok_or_else(|| Refusal::UnknownBlog { name: name.clone() })?)
+    let conditions = conditions(connection, &query)?;
+    let mut read = |period, each: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>| {
+        let rows = daily::rows(&query, period, &conditions, SQLITE);
+        read_rows(connection, &query, &rows, counters, each)?;
+        if !query.counts_articles_across_rows() {
+            return Ok(None);
         }
+        number(connection, &daily::all_articles(&query, period, &conditions, SQLITE))
     };
-    let mut writer = AnswerWriter::new(query.clone())?;
-    let rows = daily::rows(&query, blog_id, SQLITE);
-    write_rows(connection, &query, &rows, &mut writer, counters)?;
-    if query.count == Some(Count::Articles) && !query.grouping.partitions_articles() {
-        let all = number(connection, &daily::all_articles(&query, blog_id, SQLITE))?;
-        writer.set_total_articles(all.map_or(0, i64::from));
+    let mut earlier = None;
+    if let Some(comparison) = query.comparison {
+        let period = comparison.earlier(query.period)?;
+        let mut rows = Earlier::new(&query, period);
+        let all = read(period, &mut |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        all.into_iter().for_each(|all| rows.set_total_articles(all));
+        earlier = Some(rows);
     }
+    let mut writer = AnswerWriter::new(query.clone(), earlier)?;
+    let all = read(query.period, &mut |row| Ok(writer.push(row)?))?;
+    all.into_iter().for_each(|all| writer.set_total_articles(all));
     snapshot.commit()?;
     Ok(writer.finish()?)
 }
 
-fn write_rows(
+/// The filters with their keys looked up.
+fn conditions(connection: &Connection, query: &Query) -> Result<Conditions, Error> {
+    let mut ids = Vec::new();
+    for filter in &query.filters.values {
+        let lookup = statement::ids(filter, SQLITE);
+        let mut prepared = connection.prepare_cached(&lookup.sql)?;
+        let found = prepared
+            .query_map(params_from_iter(lookup.bound()), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        ids.push(known_ids(filter, found.collect::<Result<_, _>>()?)?);
+    }
+    Ok(Conditions::new(&query.filters, ids))
+}
+
+/// Hands every row of `statement` to `each`.
+fn read_rows(
     connection: &Connection,
     query: &Query,
     statement: &Statement,
-    writer: &mut AnswerWriter,
     counters: &mut SqliteCounters,
+    each: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let key_is_day = statement::key_is_day(query.grouping);
-    let has_label = statement::has_label(query.grouping);
-    let metrics = 1 + usize::from(has_label);
+    let columns = RowColumns::of(query);
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let mut rows = prepared.query(params_from_iter(statement.bound()))?;
     while let Some(row) = rows.next()? {
@@ -163,13 +185,17 @@ fn write_rows(
         } else {
             text(row, 0)?
         };
-        writer.push(&Row {
+        each(&Row {
             key,
-            label: if has_label { text(row, 1)? } else { key },
-            pageviews: row.get(metrics)?,
-            sessions: row.get(metrics + 1)?,
-            engagement_seconds: row.get(metrics + 2)?,
-            articles: query.count.map(|Count::Articles| row.get(metrics + 3)).transpose()?,
+            label: columns.label.map_or(Ok(key), |column| text(row, column))?,
+            country: columns.country.map(|column| text(row, column)).transpose()?,
+            sums: Sums {
+                pageviews: row.get(columns.metrics)?,
+                sessions: row.get(columns.metrics + 1)?,
+                engagement_seconds: row.get(columns.metrics + 2)?,
+                articles: columns.articles.map(|column| row.get(column)).transpose()?,
+            },
+            rows_read: row.get(columns.rows_read)?,
         })?;
     }
     drop(rows);
@@ -187,7 +213,7 @@ fn text<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<&'a str, Error>
 }
 
 /// The only number of the only row.
-fn number(connection: &Connection, statement: &Statement) -> Result<Option<i32>, Error> {
+fn number(connection: &Connection, statement: &Statement) -> Result<Option<i64>, Error> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     Ok(prepared.query_row(params_from_iter(statement.bound()), |row| row.get(0)).optional()?)
 }

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dashboard::query::{Count, Day, Grouping, Query, SortBy};
+use dashboard::query::{
+    Count, Day, Field, Grouping, Period, Publication, Query, SortBy, Translations,
+};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use rusqlite::Connection;
@@ -12,16 +14,27 @@ use rusqlite::Connection;
 pub struct Line {
     pub key: String,
     pub label: String,
+    pub country: Option<String>,
+    pub sums: Sums,
+    pub previous: Option<Sums>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sums {
     pub pageviews: i64,
     pub sessions: i64,
     pub engagement_seconds: i64,
     pub articles: BTreeSet<i32>,
 }
 
+/// Lines by key and country.
+type Lines = BTreeMap<(String, Option<String>), Line>;
+
 struct Article {
     uuid: String,
     title: String,
     published: i32,
+    original: Option<i32>,
     /// Name by grouping.
     names: BTreeMap<&'static str, String>,
 }
@@ -64,6 +77,7 @@ impl RawRows {
                 uuid: row.get("uuid").unwrap(),
                 title: row.get("title").unwrap(),
                 published: row.get("published").unwrap(),
+                original: row.get("original_id").unwrap(),
                 names: names.into(),
             };
             articles.insert(row.get("id").unwrap(), article);
@@ -95,33 +109,31 @@ impl RawRows {
 
     /// The lines of the answer in order, before limit and offset, and their totals.
     pub fn answer(&self, query: &Query) -> (Vec<Line>, Line) {
-        let (start, end) = (query.period.start().number(), query.period.end().number());
-        let mut lines = BTreeMap::<String, Line>::new();
-        let mut totals = Line::default();
-        for fact in &self.facts {
-            let article = &self.articles[&fact.article];
-            let in_blog = query.blog.as_ref().is_none_or(|blog| article.names["blogs"] == *blog);
-            if fact.day < start || fact.day > end || !in_blog {
-                continue;
-            }
-            let (key, label) = self.key_and_label(query.grouping, fact);
-            let line = lines.entry(key.clone()).or_insert(Line { key, label, ..Line::default() });
-            for sums in [line, &mut totals] {
-                sums.pageviews += fact.sums[0];
-                sums.sessions += fact.sums[1];
-                sums.engagement_seconds += fact.sums[2];
-                if query.count == Some(Count::Articles) {
-                    sums.articles.insert(fact.article);
-                }
+        let (mut lines, sums) = self.lines(query, query.period);
+        let mut totals = Line { sums, ..Line::default() };
+        if let Some(comparison) = query.comparison {
+            let earlier = comparison.earlier(query.period).unwrap();
+            let (found, sums) = self.lines(query, earlier);
+            totals.previous = Some(sums);
+            let present = units(query.grouping, query.period);
+            let past = units(query.grouping, earlier);
+            for ((key, country), line) in &mut lines {
+                let key = match present.iter().position(|unit| unit == key) {
+                    Some(place) => past.get(place).cloned().unwrap_or_default(),
+                    None => key.clone(),
+                };
+                let beside = found.get(&(key, country.clone()));
+                line.previous = Some(beside.map(|line| line.sums.clone()).unwrap_or_default());
             }
         }
-        // In the order of their keys by the map; a stable sort keeps it for ties.
+        // In the order of keys and countries by the map; a stable sort keeps it for ties.
         let mut lines: Vec<_> = lines.into_values().collect();
         lines.sort_by(|one, other| {
+            let (a, b) = (&one.sums, &other.sums);
             let order = match query.sort.by {
-                SortBy::Pageviews => one.pageviews.cmp(&other.pageviews),
-                SortBy::Sessions => one.sessions.cmp(&other.sessions),
-                SortBy::EngagementSeconds => one.engagement_seconds.cmp(&other.engagement_seconds),
+                SortBy::Pageviews => a.pageviews.cmp(&b.pageviews),
+                SortBy::Sessions => a.sessions.cmp(&b.sessions),
+                SortBy::EngagementSeconds => a.engagement_seconds.cmp(&b.engagement_seconds),
                 SortBy::Key => one.key.cmp(&other.key),
                 SortBy::Label => one.label.cmp(&other.label),
             };
@@ -130,24 +142,104 @@ impl RawRows {
         (lines, totals)
     }
 
-    fn key_and_label(&self, grouping: Grouping, fact: &Fact) -> (String, String) {
-        let article = &self.articles[&fact.article];
-        let day = date(fact.day);
+    /// The lines of one period and their sums over all of it.
+    fn lines(&self, query: &Query, period: Period) -> (Lines, Sums) {
+        let days = period.start().number()..=period.end().number();
+        let mut lines = Lines::new();
+        let mut totals = Sums::default();
+        for fact in &self.facts {
+            let own = &self.articles[&fact.article];
+            let article = match query.translations {
+                Translations::Grouped => own.original.unwrap_or(fact.article),
+                Translations::Separate => fact.article,
+            };
+            if !days.contains(&fact.day) || !self.counts(query, article, fact.country) {
+                continue;
+            }
+            let (key, label) = self.key_and_label(query.grouping, article, fact);
+            let country = query.split.map(|_| self.countries[&fact.country].0.clone());
+            let line = lines.entry((key.clone(), country.clone())).or_insert_with(|| Line {
+                key,
+                label,
+                country,
+                ..Line::default()
+            });
+            for sums in [&mut line.sums, &mut totals] {
+                sums.pageviews += fact.sums[0];
+                sums.sessions += fact.sums[1];
+                sums.engagement_seconds += fact.sums[2];
+                if query.count == Some(Count::Articles) {
+                    sums.articles.insert(article);
+                }
+            }
+        }
+        (lines, totals)
+    }
+
+    /// Whether the filters let an article's traffic in a country through.
+    fn counts(&self, query: &Query, article: i32, country: i32) -> bool {
+        let article = &self.articles[&article];
+        let by_values = query.filters.values.iter().all(|filter| {
+            let key = match filter.field {
+                Field::Country => &self.countries[&country].0,
+                Field::Article => &article.uuid,
+                Field::Blog => &article.names["blogs"],
+                Field::Author => &article.names["authors"],
+                Field::Team => &article.names["teams"],
+                Field::Product => &article.names["products"],
+                Field::Language => &article.names["languages"],
+                Field::HumanLanguage => &article.names["human_languages"],
+            };
+            filter.keys.contains(key) != filter.exclude
+        });
+        let inside = |range: &Publication| {
+            range.from.is_none_or(|from| article.published >= from.number())
+                && range.to.is_none_or(|to| article.published <= to.number())
+        };
+        let published = &query.filters.not_published;
+        let is_left_out = (published.from.is_some() || published.to.is_some()) && inside(published);
+        by_values && inside(&query.filters.published) && !is_left_out
+    }
+
+    fn key_and_label(&self, grouping: Grouping, article: i32, fact: &Fact) -> (String, String) {
+        let article = &self.articles[&article];
         let key = match grouping {
             Grouping::Articles => return (article.uuid.clone(), article.title.clone()),
             Grouping::Countries => return self.countries[&fact.country].clone(),
-            Grouping::Days => day.to_string(),
-            Grouping::Weeks => {
-                let since_monday = i32::from(day.weekday().to_monday_zero_offset());
-                day.checked_sub(since_monday.days()).unwrap().to_string()
+            Grouping::Days | Grouping::Weeks | Grouping::Months | Grouping::Years => {
+                unit(grouping, fact.day)
             }
-            Grouping::Months => day.to_string()[..7].to_owned(),
-            Grouping::Years => day.to_string()[..4].to_owned(),
             Grouping::ArticleYears => date(article.published).to_string()[..4].to_owned(),
             _ => article.names[grouping.name()].clone(),
         };
         (key.clone(), key)
     }
+}
+
+/// The unit of time that a day lies in.
+fn unit(grouping: Grouping, number: i32) -> String {
+    let day = date(number);
+    match grouping {
+        Grouping::Weeks => {
+            let since_monday = i32::from(day.weekday().to_monday_zero_offset());
+            day.checked_sub(since_monday.days()).unwrap().to_string()
+        }
+        Grouping::Months => day.to_string()[..7].to_owned(),
+        Grouping::Years => day.to_string()[..4].to_owned(),
+        _ => day.to_string(),
+    }
+}
+
+/// All units of time of a period in order; none if rows are not of time.
+fn units(grouping: Grouping, period: Period) -> Vec<String> {
+    use Grouping::{Days, Months, Weeks, Years};
+    if !matches!(grouping, Days | Weeks | Months | Years) {
+        return Vec::new();
+    }
+    let days = period.start().number()..=period.end().number();
+    let mut units: Vec<_> = days.map(|day| unit(grouping, day)).collect();
+    units.dedup();
+    units
 }
 
 fn date(number: i32) -> Date {

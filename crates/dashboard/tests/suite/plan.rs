@@ -2,9 +2,9 @@
 //! once, by their key, and nothing is read before them. (The other way round, once for each
 //! article of the blog, the year takes minutes.)
 
-use dashboard::query::{Grouping, Query};
+use dashboard::query::{Field, Grouping, Query};
 use dashboard::schema::Dialect;
-use dashboard::statement::{Statement, daily};
+use dashboard::statement::{Condition, Conditions, Statement, daily};
 use engine::DatabaseUrl;
 use rusqlite::{Connection, params_from_iter};
 
@@ -34,9 +34,16 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
         for (name, grouping) in Grouping::ALL {
             let query = Query::parse(grouping, &pairs).unwrap();
             for blog_id in [None, Some(1)] {
+                let blogs = blog_id.map(|id| Condition {
+                    field: Field::Blog,
+                    exclude: false,
+                    ids: vec![id],
+                });
+                let values = blogs.into_iter().collect();
+                let conditions = Conditions { values, ..Conditions::default() };
                 for statement in [
-                    daily::rows(&query, blog_id, Dialect::Sqlite),
-                    daily::all_articles(&query, blog_id, Dialect::Sqlite),
+                    daily::rows(&query, query.period, &conditions, Dialect::Sqlite),
+                    daily::all_articles(&query, query.period, &conditions, Dialect::Sqlite),
                 ] {
                     let steps = plan(&connection, &statement);
                     let facts = "SEARCH traffic USING PRIMARY KEY (day>? AND day<?)";

@@ -60,6 +60,15 @@ pub const NAMES: [&str; 10] = [
     "crab 🦀",
 ];
 
+/// Some articles' keys: originals and translations.
+pub const UUIDS: [&str; 5] = [
+    "B0000001-0000-4000-8000-000000000000",
+    "c0000002-0000-4000-8000-000000000000",
+    "a0000008-0000-4000-8000-000000000000",
+    "c0000030-0000-4000-8000-000000000000",
+    "D0000031-0000-4000-8000-000000000000",
+];
+
 pub const BLOGS: [&str; 3] = ["twilio", "SendGrid", "empty"];
 
 /// First days of runs of twenty: around 1970, a leap day, the turns of two years.

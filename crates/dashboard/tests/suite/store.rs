@@ -37,10 +37,10 @@ async fn an_unknown_blog_is_refused_by_name() {
         let store = database.store().await;
         for name in ["Twilio", "", "' OR 1=1 --", &"x".repeat(10_000)] {
             let error = store.answer(query(Grouping::Days, &[("blog", name)])).await.unwrap_err();
-            let Error::Refused(Refusal::UnknownBlog { name: named }) = error else {
+            let Error::Refused(Refusal::UnknownKey { name: "blog", key }) = error else {
                 panic!("{name:?}: {error}")
             };
-            assert_eq!(named, name);
+            assert_eq!(key, name);
         }
     }
 }

@@ -1,0 +1,97 @@
+//! A period beside an earlier one: which days that is, and which of its rows belong together.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::{Day, Grouping, Period, Refusal};
+
+/// The earlier period that an answer shows beside the one asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    /// As many days, right before.
+    Previous,
+    /// 364 days earlier: 52 weeks, so that weekdays match.
+    Year,
+}
+
+const DAYS_OF_52_WEEKS: i32 = 364;
+
+impl Comparison {
+    /// Both with their names in the API.
+    pub(super) const ALL: [(&'static str, Self); 2] =
+        [("previous", Self::Previous), ("year", Self::Year)];
+
+    /// The earlier period.
+    ///
+    /// # Errors
+    /// [`Refusal::NothingEarlier`] before the calendar's first day.
+    pub fn earlier(self, period: Period) -> Result<Period, Refusal> {
+        let back = match self {
+            Self::Previous => period.end().number() - period.start().number() + 1,
+            Self::Year => DAYS_OF_52_WEEKS,
+        };
+        let day = |day: Day| {
+            let number = day.number().checked_sub(back);
+            number.and_then(Day::from_number).ok_or(Refusal::NothingEarlier)
+        };
+        Period::new(day(period.start())?, day(period.end())?)
+    }
+}
+
+/// How rows of the earlier period find those of the present one: rows of time by their position
+/// (the third month beside the third), all others by their keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// The keys are the same.
+    SameKey,
+    /// So many days later; weeks too, by their Mondays.
+    Days(i32),
+    /// So many months later.
+    Months(i32),
+    /// So many years later.
+    Years(i32),
+}
+
+impl Pairing {
+    /// For rows of `grouping`.
+    #[must_use]
+    pub fn of(grouping: Grouping, present: Period, earlier: Period) -> Self {
+        let (present, earlier) = (present.start(), earlier.start());
+        match grouping {
+            Grouping::Days => Self::Days(present.number() - earlier.number()),
+            Grouping::Weeks => Self::Days(present.monday_number() - earlier.monday_number()),
+            Grouping::Months => Self::Months(month_number(present) - month_number(earlier)),
+            Grouping::Years => Self::Years(present.year() - earlier.year()),
+            _ => Self::SameKey,
+        }
+    }
+
+    /// The key of the present row that stands beside the earlier row `key`.
+    #[must_use]
+    pub fn present(self, key: &str) -> Cow<'_, str> {
+        let moved = match self {
+            Self::SameKey => None,
+            Self::Days(days) => key
+                .parse()
+                .ok()
+                .and_then(|day: Day| Day::from_number(day.number() + days))
+                .map(|day| day.to_string()),
+            Self::Months(months) => key.split_once('-').and_then(|(year, month)| {
+                let number = 12 * year.parse::<i32>().ok()? + month.parse::<i32>().ok()? - 1;
+                let moved = number + months;
+                Some(format!("{:04}-{:02}", moved.div_euclid(12), moved.rem_euclid(12) + 1))
+            }),
+            Self::Years(years) => {
+                key.parse::<i32>().ok().map(|year| format!("{:04}", year + years))
+            }
+        };
+        moved.map_or(Cow::Borrowed(key), Cow::Owned)
+    }
+}
+
+/// Months since the year 0.
+fn month_number(day: Day) -> i32 {
+    12 * day.year() + day.month() - 1
+}

@@ -1,0 +1,94 @@
+//! Filters as conditions of a statement: their keys are ids by then.
+
+use sea_query::{Expr, ExprTrait as _, SelectStatement};
+
+use crate::query::{Day, Field, Filters, Publication};
+use crate::schema::{Column, Table};
+
+/// The filters of a question with their keys looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// By the values of dimensions.
+    pub values: Vec<Condition>,
+    /// Only articles published then.
+    pub published: Publication,
+    /// No articles published then.
+    pub not_published: Publication,
+}
+
+/// One filter with the ids that its keys stand for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// The dimension.
+    pub field: Field,
+    /// Whether the values are left out instead of let in.
+    pub exclude: bool,
+    /// Their ids.
+    pub ids: Vec<i32>,
+}
+
+impl Conditions {
+    /// The conditions of `filters`, whose values have the ids `ids`, in the same order.
+    #[must_use]
+    pub fn new(filters: &Filters, ids: Vec<Vec<i32>>) -> Self {
+        let with_ids = filters.values.iter().zip(ids);
+        Self {
+            values: with_ids
+                .map(|(filter, ids)| Condition {
+                    field: filter.field,
+                    exclude: filter.exclude,
+                    ids,
+                })
+                .collect(),
+            published: filters.published,
+            not_published: filters.not_published,
+        }
+    }
+
+    /// Whether one of them looks at an article's own columns.
+    pub(super) fn need_articles(&self) -> bool {
+        self.values.iter().any(|condition| condition.field != Field::Country)
+            || !self.published.is_open()
+            || !self.not_published.is_open()
+    }
+
+    /// Adds them all to a statement over the facts and, where they are needed, the articles.
+    pub(super) fn add_to(&self, select: &mut SelectStatement) {
+        for condition in &self.values {
+            let column = Expr::col(column(condition.field));
+            let ids = condition.ids.iter().copied();
+            select.and_where(if condition.exclude {
+                column.is_not_in(ids)
+            } else {
+                column.is_in(ids)
+            });
+        }
+        for within in within(self.published) {
+            select.and_where(within);
+        }
+        if let Some(inside) = within(self.not_published).into_iter().reduce(Expr::and) {
+            select.and_where(inside.not());
+        }
+    }
+}
+
+/// The column of the facts or the articles that holds a dimension's id.
+fn column(field: Field) -> (Table, Column) {
+    match field {
+        Field::Blog => (Table::Articles, Column::BlogId),
+        Field::Author => (Table::Articles, Column::AuthorId),
+        Field::Team => (Table::Articles, Column::TeamId),
+        Field::Product => (Table::Articles, Column::ProductId),
+        Field::Language => (Table::Articles, Column::LanguageId),
+        Field::HumanLanguage => (Table::Articles, Column::HumanLanguageId),
+        Field::Country => (Table::Traffic, Column::CountryId),
+        Field::Article => (Table::Articles, Column::Id),
+    }
+}
+
+fn within(publication: Publication) -> Vec<Expr> {
+    let published = || Expr::col((Table::Articles, Column::Published));
+    let from = publication.from.map(Day::number).map(|day| published().gte(day));
+    let to = publication.to.map(Day::number).map(|day| published().lte(day));
+    from.into_iter().chain(to).collect()
+}
