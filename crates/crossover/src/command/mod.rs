@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod compare;
 pub mod dashboard;
 pub mod demo;
 pub mod migrate;
@@ -44,6 +45,8 @@ pub enum Command {
     Bench(bench::Arguments),
     /// Draw the report of a recorded run again, or of several side by side
     Report(report::Arguments),
+    /// Compare two recorded runs, or several sittings of each
+    Compare(compare::Arguments),
     /// List the recorded runs, remove some
     Runs(runs::Arguments),
     /// Database servers that Crossover fetches, starts and stops
@@ -65,6 +68,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Verify(arguments) => verify::run(arguments, shared),
         Command::Bench(arguments) => bench::run(arguments, shared),
         Command::Report(arguments) => report::run(arguments, shared),
+        Command::Compare(arguments) => compare::run(&arguments, shared),
         Command::Runs(arguments) => runs::run(arguments, shared),
         Command::Server(command) => server::run(command, shared),
         Command::Completion { shell } => completion(shell, shared),

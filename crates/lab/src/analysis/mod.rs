@@ -30,6 +30,9 @@ pub use threshold::Judgement;
 pub use verdict::Verdict;
 pub use words::{digits, factor_label, factor_unit, level_label, number, sentence};
 
+/// Fewer blocks have no interval and no verdict.
+pub const BLOCKS_MIN: usize = stats::INTERVAL_MIN_REPLICATES;
+
 /// The confidence level of every interval and of every family of verdicts.
 pub const CONFIDENCE_LEVEL: f64 = 0.95;
 

@@ -135,11 +135,11 @@ pub fn resume(
     with_options(runs, shared, |options| Ok(lab::run::resume(name, plan, options)?))
 }
 
-fn with_options(
+pub fn with_options<T>(
     runs: &std::path::Path,
     shared: &Shared,
-    carry_out: impl FnOnce(&RunOptions<'_>) -> anyhow::Result<Finished>,
-) -> anyhow::Result<Finished> {
+    carry_out: impl FnOnce(&RunOptions<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let progress = shared.progress("trials");
     let locations = Locations::detect()?;
     let finished = carry_out(&RunOptions {
