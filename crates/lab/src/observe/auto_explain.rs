@@ -29,10 +29,13 @@ const SETTINGS: [(&str, &str); 6] = [
     ("log_min_messages", "log"),
 ];
 
-/// Makes the role, or makes it anew.
+/// Makes the role if there is none yet, with the settings above.
 pub(crate) async fn create_role(client: &Client) -> Result<(), tokio_postgres::Error> {
-    drop_role(client).await?;
-    let mut sql = format!("CREATE ROLE {ROLE} LOGIN SUPERUSER;");
+    let found = client.query_opt("SELECT FROM pg_roles WHERE rolname = $1", &[&ROLE]).await?;
+    let mut sql = match found {
+        Some(_) => String::new(),
+        None => format!("CREATE ROLE {ROLE} LOGIN SUPERUSER;"),
+    };
     for (name, value) in SETTINGS {
         sql.push_str(&format!("ALTER ROLE {ROLE} SET {name} = '{value}';"));
     }

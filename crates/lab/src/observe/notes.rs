@@ -21,7 +21,9 @@ pub fn notes(trials: &[&BTreeMap<String, f64>]) -> Vec<String> {
     for (counter, why) in SPILLS {
         if let Some(bytes) = mean_if_in_every(trials, counter, SPILL_BYTES_MIN) {
             let bytes = in_words(bytes);
-            notes.push(format!("{bytes} of sorts or hashes went to temporary files: they {why}"));
+            notes.push(format!(
+                "{bytes} of sorts or hashes went to temporary files in a trial: they {why}"
+            ));
         }
     }
     if let Some(refaults) = mean_if_in_every(trials, "cgroup_refaults", 1.0) {
@@ -64,7 +66,9 @@ mod tests {
         let (a, b) = (trial(24e6), trial(26e6));
         assert_eq!(
             notes(&[&a, &b]),
-            ["25 MB of sorts or hashes went to temporary files: they did not fit into work_mem"]
+            [
+                "25 MB of sorts or hashes went to temporary files in a trial: they did not fit into work_mem"
+            ]
         );
         let late = trial(0.0);
         assert!(notes(&[&a, &late]).is_empty());

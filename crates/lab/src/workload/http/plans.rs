@@ -1,0 +1,107 @@
+//! Plans of the statements behind each request: the application runs a second time, as a role whose
+//! statements PostgreSQL explains in its log, and is sent one request after another, untimed.
+
+use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+
+use super::REQUEST_TIMEOUT;
+use super::requests::CellRequest;
+use crate::deployment::{Database, Site};
+use crate::http::{Connection, Target};
+use crate::observe::{self, auto_explain};
+use crate::process::Application;
+use crate::record::{CapturedPlan, OperationPlan};
+use crate::schedule::Levels;
+
+/// The second copy of the application. Dropping it stops it and removes the role.
+pub(super) struct Explainer<'a> {
+    site: &'a Site<'a>,
+    /// Taken when it is stopped, which has to come before the role goes.
+    application: Option<Application>,
+    target: Target,
+    database: PostgresUrl,
+    log: auto_explain::ServerLog,
+}
+
+impl<'a> Explainer<'a> {
+    /// Starts it; or says why plans cannot be observed.
+    pub(super) fn start(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+        database: &Database,
+    ) -> Result<Self, String> {
+        let (url, log) = match (&database.url, database.server_log()) {
+            (DatabaseUrl::Postgres(url), Some(log)) => (url.clone(), log),
+            (DatabaseUrl::Postgres(_), None) => {
+                return Err("the server is not one that Crossover started".to_owned());
+            }
+            (DatabaseUrl::Sqlite(_), _) => {
+                let why = "SQLite tells a plan only to the connection that asks, and the \
+                           application holds it";
+                return Err(why.to_owned());
+            }
+        };
+        site.progress.set_message(format!("asking {} for its plans", engine.label()));
+        let role = DatabaseUrl::Postgres(url.with_user(auto_explain::ROLE));
+        site.runtime
+            .block_on(async {
+                let client = engine::postgres::connect(&url).await?;
+                Ok::<_, engine::Error>(auto_explain::create_role(&client).await?)
+            })
+            .map_err(|error| error.to_string())?;
+        let (application, target, _) =
+            site.start_on(engine, levels, &role, "explain").map_err(|error| error.to_string())?;
+        let log = auto_explain::ServerLog::open(&log).map_err(|error| error.to_string())?;
+        Ok(Self { site, application: Some(application), target, database: url, log })
+    }
+
+    /// The plans of every statement behind one request, in their order.
+    fn plan(&mut self, request: &CellRequest) -> Result<String, String> {
+        let prepared = request.prepared(&self.target).map_err(|error| error.to_string())?;
+        let ask = || {
+            Connection::open(&self.target, REQUEST_TIMEOUT, self.site.interrupted)?.fetch(&prepared)
+        };
+        // What a new connection asks first does not belong to the request.
+        ask().map_err(|error| error.to_string())?;
+        let failed = |error: std::io::Error| format!("the server's log: {error}");
+        self.log.plans().map_err(failed)?;
+        ask().map_err(|error| error.to_string())?;
+        let plans = self.log.plans().map_err(failed)?;
+        if plans.is_empty() {
+            return Err("the application asked the server nothing for it".to_owned());
+        }
+        Ok(plans.join("\n\n"))
+    }
+}
+
+impl Drop for Explainer<'_> {
+    fn drop(&mut self) {
+        self.application.take();
+        // A role that cannot be removed hurts nobody: nothing else connects as it.
+        let _ = self.site.runtime.block_on(async {
+            let client = engine::postgres::connect(&self.database).await?;
+            Ok::<_, engine::Error>(auto_explain::drop_role(&client).await?)
+        });
+    }
+}
+
+/// The plan of each request of a cell.
+pub(super) fn of_cell(
+    cell: &[CellRequest],
+    explainer: &mut Result<Explainer<'_>, String>,
+) -> Vec<OperationPlan> {
+    let captured = |request: &CellRequest| {
+        let plan = match explainer {
+            Ok(explainer) => explainer.plan(request),
+            Err(why) => Err(why.clone()),
+        };
+        let plan = match plan {
+            Ok(text) => {
+                CapturedPlan::Observed { hash: observe::plan_hash("postgres", &text), text }
+            }
+            Err(why) => CapturedPlan::NotObservable { why },
+        };
+        OperationPlan { operation: request.name.clone(), plan }
+    };
+    cell.iter().map(captured).collect()
+}
