@@ -57,3 +57,37 @@ pub enum DeployError {
         source: std::io::Error,
     },
 }
+
+impl DeployError {
+    /// Whether the engine was named or set in a way that cannot be had.
+    pub(crate) fn is_usage(&self) -> bool {
+        use engine::Error as Engine;
+        use server::Error as Server;
+        let of_engine = |error: &Engine| {
+            matches!(
+                error,
+                Engine::UnknownSetting { .. }
+                    | Engine::SettingNotTaken { .. }
+                    | Engine::NotASessionSetting { .. }
+                    | Engine::NoSuchFile { .. }
+                    | Engine::NotSqlite { .. }
+                    | Engine::BadVersion { .. }
+            )
+        };
+        match self {
+            Self::Plan(_) | Self::Unsupported { .. } => true,
+            Self::Engine(error) | Self::Server(Server::Engine(error)) => of_engine(error),
+            Self::Server(error) => matches!(
+                error,
+                Server::NotManaged { .. }
+                    | Server::NoSuchRelease { .. }
+                    | Server::NoBinaries { .. }
+                    | Server::UnknownSetting { .. }
+                    | Server::BadSetting { .. }
+                    | Server::ReservedSetting { .. }
+                    | Server::NoSuchCpu { .. }
+            ),
+            _ => false,
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! A database set up for an engine's turn in a block: filled, analysed, its server started, alone.
 //! Workloads put what they measure on top: an application, or clients of their own.
 
+mod counters;
 mod error;
 mod postgres;
 mod sqlite;
@@ -148,7 +149,7 @@ impl Site<'_> {
         url: &DatabaseUrl,
     ) -> Result<(), DeployError> {
         self.progress.set_message(format!("filling {}", engine.label()));
-        let values = self.placeholders(engine, levels, url, "")?;
+        let values = self.placeholders(engine, levels, Some(url), "")?;
         for words in &self.plan.application.prepare {
             let command = self.command(words, engine, levels, "prepare", &values)?;
             run_to_end(&command, self.interrupted)?;
@@ -203,7 +204,7 @@ impl Site<'_> {
         &self,
         engine: &EngineSpec,
         levels: &Levels,
-        url: &DatabaseUrl,
+        url: Option<&DatabaseUrl>,
         listen: &str,
     ) -> Result<Placeholders, DeployError> {
         let mut values = self.plan.placeholders(levels)?;
@@ -211,16 +212,16 @@ impl Site<'_> {
         if let Some(design) = engine.own("design") {
             values.insert("design".to_owned(), design.to_owned());
         }
-        if let DatabaseUrl::Sqlite(path) = url {
-            values.insert("path".to_owned(), path.display().to_string());
+        for name in ["path", "user", "password", "database"] {
+            values.insert(name.to_owned(), String::new());
         }
+        values.extend(url.map(of_database).unwrap_or_default());
         if let Some(data) = self.dataset(levels) {
             values.insert("data".to_owned(), data.path.display().to_string());
         }
         let (host, port) = listen.rsplit_once(':').unwrap_or_default();
         for (name, value) in [
             ("crossover", self.program.display().to_string()),
-            ("database_url", url.expose()),
             ("engine", engine.label()),
             ("listen", listen.to_owned()),
             ("host", host.to_owned()),
@@ -231,6 +232,28 @@ impl Site<'_> {
         }
         Ok(values)
     }
+}
+
+/// The ways in which applications want to be told their database.
+fn of_database(url: &DatabaseUrl) -> Placeholders {
+    let mut values = Placeholders::from([("database_url".to_owned(), url.expose())]);
+    let mut insert = |name: &str, value: String| values.insert(name.to_owned(), value);
+    match url {
+        DatabaseUrl::Sqlite(path) => {
+            let path = path.display().to_string();
+            insert("sqlalchemy_url", format!("sqlite:///{path}"));
+            insert("path", path);
+        }
+        DatabaseUrl::Postgres(postgres) => {
+            let rest = postgres.expose();
+            let rest = rest.split_once("://").map_or("", |(_, rest)| rest);
+            insert("sqlalchemy_url", format!("postgresql+psycopg://{rest}"));
+            insert("user", postgres.user().unwrap_or_default().to_owned());
+            insert("password", postgres.password().unwrap_or_default().to_owned());
+            insert("database", postgres.database().unwrap_or_default().to_owned());
+        }
+    }
+    values
 }
 
 /// Names what a server is filled with: the data, and the commands that fill it.

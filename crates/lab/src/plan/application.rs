@@ -51,6 +51,10 @@ pub struct Application {
     /// A path that answers 200 once the application is ready; empty: `/`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub ready: String,
+    /// A path that tells counters in Prometheus's text form: those that begin with `sqlite_` go
+    /// into the trials.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub metrics: String,
 }
 
 impl Application {

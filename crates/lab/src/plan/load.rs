@@ -1,16 +1,42 @@
 //! `[load]` and `[trial]`: how load is offered, and how long.
 
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use super::Seconds;
+use super::{Level, Plan, PlanError, Seconds};
+use crate::load::{self, LoadOptions, Mode};
+use crate::schedule::Levels;
 
-/// How load is offered. Closed load: a client sends its next request when it has the answer to the
-/// last, so a response time is a service time (Schroeder, Wierman, Harchol-Balter 2006).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// An operation that takes longer is a failure, unless the plan says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// The most connections of open load, unless the plan says otherwise.
+const CONNECTIONS_MAX: u16 = 256;
+
+/// How load is offered (Schroeder, Wierman, Harchol-Balter 2006).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Load {
-    /// Closed is the only model yet.
+    /// Closed or open.
     pub model: LoadModel,
+    /// Open load: requests due per second; a factor `rate` stands above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Open load: how arrivals are spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// Open load: the most connections; requests queue in the client beyond that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections_max: Option<u16>,
+    /// Closed load: a client's pause between an answer and its next request; a factor
+    /// `think_time` stands above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<Pause>,
+    /// An operation that takes longer has failed; 5 minutes unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Seconds>,
     /// One connection for a client's whole trial, or one for each request.
     pub connection: ConnectionUse,
 }
@@ -19,9 +45,24 @@ pub struct Load {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
-    /// A fixed number of clients, each with at most one request under way.
+    /// A fixed number of clients, each sending its next request when it has the answer to the
+    /// last: a response time is a service time.
     #[default]
     Closed,
+    /// Requests come by a clock, whether or not the server keeps up: a response time counts from
+    /// when the request was due.
+    Open,
+}
+
+/// How the arrivals of open load are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// As of users who know nothing of each other.
+    #[default]
+    Poisson,
+    /// As of a metronome.
+    Uniform,
 }
 
 /// How long a connection lives.
@@ -55,4 +96,170 @@ impl Default for Trial {
     fn default() -> Self {
         Self::Steady { time: Seconds(10) }
     }
+}
+
+/// A short length of time, written `100ms`, `2s` or `1m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pause(pub Duration);
+
+impl FromStr for Pause {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(number) = text.strip_suffix("ms") {
+            let wrong = |_| format!("`{text}` is no duration: write 100ms, 2s or 1m");
+            return number.parse().map(|ms| Self(Duration::from_millis(ms))).map_err(wrong);
+        }
+        text.parse().map(|seconds: Seconds| Self(seconds.duration()))
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}ms", self.0.as_millis())
+    }
+}
+
+impl TryFrom<String> for Pause {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Pause> for String {
+    fn from(pause: Pause) -> Self {
+        pause.to_string()
+    }
+}
+
+impl Load {
+    /// The limit of an operation.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout.map_or(TIMEOUT, Seconds::duration)
+    }
+}
+
+impl Plan {
+    /// Load on the cell `levels`.
+    ///
+    /// # Errors
+    /// A level that is no rate or no pause.
+    pub(crate) fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
+        let open = self.load.model == LoadModel::Open;
+        let clients = match open {
+            true => self.load.connections_max.unwrap_or(CONNECTIONS_MAX),
+            false => clients(levels),
+        };
+        Ok(LoadOptions {
+            clients,
+            mode: match &self.trial {
+                Trial::Passes { passes } => Mode::Passes(*passes),
+                Trial::Steady { time } if open => Mode::Open {
+                    time: time.duration(),
+                    per_second: self.rate_at(levels)?,
+                    arrivals: match self.load.arrivals.unwrap_or_default() {
+                        Arrivals::Poisson => load::Arrivals::Poisson,
+                        Arrivals::Uniform => load::Arrivals::Uniform,
+                    },
+                },
+                Trial::Steady { time } => Mode::Steady { time: time.duration(), minimum_rounds: 1 },
+            },
+            think_time: self.think_time_at(levels)?,
+            connection: match self.load.connection {
+                ConnectionUse::PerClient => load::ConnectionUse::PerClient,
+                ConnectionUse::PerRequest => load::ConnectionUse::PerRequest,
+            },
+            seed,
+            timeout: self.load.timeout(),
+            client_cpus: self.client_cpus.clone(),
+        })
+    }
+
+    fn rate_at(&self, levels: &Levels) -> Result<f64, PlanError> {
+        let rate = match levels.get("rate") {
+            Some(level) => level.number(),
+            None => self.load.rate,
+        };
+        rate.filter(|rate| rate.is_finite() && *rate > 0.0).ok_or_else(|| {
+            let message = "open load needs requests per second above 0: rate = 50";
+            PlanError::impossible("load.rate", message)
+        })
+    }
+
+    fn think_time_at(&self, levels: &Levels) -> Result<Duration, PlanError> {
+        match levels.get("think_time") {
+            Some(level) => level
+                .to_string()
+                .parse()
+                .map(|Pause(time)| time)
+                .map_err(|message: String| PlanError::impossible("factors.think_time", message)),
+            None => Ok(self.load.think_time.map_or(Duration::ZERO, |Pause(time)| time)),
+        }
+    }
+
+    /// Refuses keys of one model in the other.
+    pub(super) fn check_load(&self) -> Result<(), PlanError> {
+        let load = &self.load;
+        let has = |name: &str| self.factors.contains_key(name);
+        let wrong = match load.model {
+            LoadModel::Closed => [
+                (load.rate.is_some(), "load.rate"),
+                (has("rate"), "factors.rate"),
+                (load.arrivals.is_some(), "load.arrivals"),
+                (load.connections_max.is_some(), "load.connections_max"),
+            ],
+            LoadModel::Open => [
+                (load.think_time.is_some(), "load.think_time"),
+                (has("think_time"), "factors.think_time"),
+                (has("clients"), "factors.clients"),
+                (false, ""),
+            ],
+        };
+        if let Some((_, key)) = wrong.into_iter().find(|(given, _)| *given) {
+            let message = match load.model {
+                LoadModel::Closed => {
+                    "belongs to open load; write model = \"open\" under [load], or leave it out"
+                }
+                LoadModel::Open => {
+                    "belongs to closed load; open load has rate and connections_max instead"
+                }
+            };
+            return Err(PlanError::impossible(key, message));
+        }
+        if load.connections_max == Some(0) {
+            return Err(PlanError::impossible(
+                "load.connections_max",
+                "is 0; at least 1 is needed",
+            ));
+        }
+        if load.model == LoadModel::Open && matches!(self.trial, Trial::Passes { .. }) {
+            let message = "is \"passes\", and open load lasts a time; write mode = \"steady\"";
+            return Err(PlanError::impossible("trial.mode", message));
+        }
+        let levels = |name: &str| {
+            let levels = self.factors.get(name).map(|factor| factor.levels.clone());
+            let at = |level: Level| Levels::from([(name.to_owned(), level)]);
+            levels.unwrap_or_default().into_iter().map(at).collect::<Vec<_>>()
+        };
+        let rates = levels("rate");
+        let pauses = levels("think_time");
+        for cell in rates.iter().chain(&pauses) {
+            self.load_at(cell, 0)?;
+        }
+        if rates.is_empty() {
+            self.load_at(&Levels::new(), 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of clients of a treatment; one where the plan does not vary it.
+pub(crate) fn clients(levels: &Levels) -> u16 {
+    let number = levels.get("clients").and_then(Level::number).unwrap_or(1.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by plan")]
+    let clients = number as u16;
+    clients.max(1)
 }

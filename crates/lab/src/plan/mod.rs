@@ -1,6 +1,7 @@
 //! The plan of an experiment: what a TOML file says, checked and made complete.
 //! The resolved plan is written into the run's folder, so a run can be read without the program.
 
+mod access_log;
 mod application;
 mod data;
 mod duration;
@@ -12,7 +13,9 @@ mod period;
 mod placeholder;
 mod quantity;
 mod request;
+mod request_source;
 mod response;
+mod statement;
 #[cfg(test)]
 mod tests;
 
@@ -29,13 +32,16 @@ pub use data::Data;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
 pub use factor::{Factor, Level, Scale};
-pub use load::{ConnectionUse, Load, LoadModel, Trial};
+pub(crate) use load::clients;
+pub use load::{Arrivals, ConnectionUse, Load, LoadModel, Pause, Trial};
 pub use parse::read;
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
 pub use quantity::{Bound, Bytes, Percent};
-pub use response::Response;
 pub use request::{AnswerCheck, Request};
+pub use request_source::RequestSource;
+pub use response::Response;
+pub use statement::{Comparison, Given, Invariant, Parameter, Statement};
 
 /// What is wrong with a plan, where, and how to put it right.
 #[derive(Debug, thiserror::Error)]
@@ -135,6 +141,15 @@ pub struct Plan {
     /// The requests of workload `http`.
     #[serde(default, rename = "request", skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
+    /// Where further requests come from; none once they have been read.
+    #[serde(default, rename = "requests", skip_serializing_if = "Option::is_none")]
+    pub request_source: Option<RequestSource>,
+    /// The statements of workload `sql`.
+    #[serde(default, rename = "statement", skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
+    /// What must hold after every trial of workload `sql`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<Invariant>,
 }
 
 fn seven() -> usize {
@@ -164,6 +179,8 @@ impl OnError {
 pub enum WorkloadKind {
     /// Requests to an application over HTTP.
     Http,
+    /// Statements that clients of ours send to the engine itself.
+    Sql,
 }
 
 impl WorkloadKind {
@@ -171,6 +188,7 @@ impl WorkloadKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
+            Self::Sql => "sql",
         }
     }
 
@@ -178,6 +196,7 @@ impl WorkloadKind {
     pub(crate) fn operations_key(self) -> &'static str {
         match self {
             Self::Http => "request",
+            Self::Sql => "statement",
         }
     }
 }

@@ -1,14 +1,22 @@
 //! From TOML text to a checked, resolved plan; mistakes are named with line and column.
 
+use std::path::Path;
+
 use super::placeholder::names_in;
-use super::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of};
+use super::{Data, Factor, Level, Plan, PlanError, Request, WorkloadKind, days_of};
 
 /// Reads a plan. `name` is the file's name for messages.
 ///
 /// # Errors
 /// [`PlanError`] with the place of the mistake.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
-    let plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
+    let mut plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
+    for statement in &mut plan.statements {
+        statement.read_files(Path::new(name).parent())?;
+    }
+    if let Some(source) = &mut plan.request_source {
+        source.lies_beside(Path::new(name));
+    }
     plan.resolved()
 }
 
@@ -66,20 +74,31 @@ impl Plan {
             let message = format!("there is no file {}; name a SQLite file", path.display());
             return Err(impossible("data", message));
         }
+        self.read_request_source()?;
         if self.workload == WorkloadKind::Http && self.requests.is_empty() {
             return Err(impossible("request", "there is none; write [[request]] and path = \"/\""));
         }
-        for request in &mut self.requests {
-            if request.name.is_empty() {
-                request.name.clone_from(&request.path);
-            }
-            if request.weight == 0 {
-                return Err(impossible("request.weight", format!("is 0 for {}", request.name)));
-            }
+        self.requests.iter_mut().try_for_each(Request::resolve)?;
+        if self.workload == WorkloadKind::Sql {
+            self.resolve_statements()?;
         }
         self.resolve_factors()?;
+        self.check_load()?;
         self.check_placeholders()?;
         Ok(self)
+    }
+
+    /// Adds the requests of a list or a log; what was left out of it belongs to the conditions.
+    fn read_request_source(&mut self) -> Result<(), PlanError> {
+        if let Some(source) = self.request_source.take() {
+            let (requests, said) = source.read()?;
+            self.requests.extend(requests);
+            if !self.conditions.is_empty() {
+                self.conditions.push_str("; ");
+            }
+            self.conditions.push_str(&said);
+        }
+        Ok(())
     }
 
     fn resolve_factors(&mut self) -> Result<(), PlanError> {

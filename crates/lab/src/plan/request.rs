@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
+
+use super::PlanError;
 
 /// One request of the mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// A short name for tables; the path where there is none.
+    /// A short name for tables; method (where it is not GET) and path where there is none.
     #[serde(default)]
     pub name: String,
+    /// GET unless told.
+    #[serde(default = "get", skip_serializing_if = "is_get")]
+    pub method: String,
     /// Path and query, with placeholders.
     pub path: String,
     /// How often it is sent in a round.
@@ -22,19 +28,101 @@ pub struct Request {
     /// Further headers, with placeholders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
+    /// What is sent, with placeholders.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
 }
 
 fn one() -> u32 {
     1
 }
 
-/// How an answer is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn is_get(method: &String) -> bool {
+    method == "GET"
+}
+
+/// How an answer is judged. Its status must be one of success (200 to 299) and always the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerCheck {
-    /// Status 200 and the same bytes from every engine, every time.
+    /// The same bytes from every engine, every time.
     #[default]
     Exact,
-    /// Status 200.
+    /// Nothing but its status.
     Status,
+    /// The same JSON from every engine, every time, but for the values that these JSON pointers
+    /// (RFC 6901, with `*` for every element) name.
+    JsonIgnore(Vec<String>),
+    /// A body in which this expression matches.
+    Regex(String),
+}
+
+impl Request {
+    /// A GET of `path` as often as any other.
+    #[must_use]
+    pub fn get(path: &str) -> Self {
+        Self {
+            name: String::new(),
+            method: get(),
+            path: path.to_owned(),
+            weight: 1,
+            answer: AnswerCheck::Exact,
+            headers: BTreeMap::new(),
+            body: String::new(),
+        }
+    }
+
+    /// Every text in which a placeholder may stand.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        [&self.path, &self.body].into_iter().chain(self.headers.values()).map(String::as_str)
+    }
+
+    /// Names it and refuses what no server could answer.
+    pub(super) fn resolve(&mut self) -> Result<(), PlanError> {
+        if self.name.is_empty() {
+            self.name = match self.method.as_str() {
+                "GET" => self.path.clone(),
+                method => format!("{method} {}", self.path),
+            };
+        }
+        let impossible = |key: &str, message: String| {
+            Err(PlanError::impossible(&format!("request.{key}"), message))
+        };
+        let name = &self.name;
+        if self.weight == 0 {
+            return impossible("weight", format!("is 0 for {name}"));
+        }
+        if !self.path.starts_with(['/', '{']) {
+            let message = format!(
+                "`{}` must start with /; the server's address belongs to engines or application",
+                self.path
+            );
+            return impossible("path", message);
+        }
+        let upper = |method: &str| method.bytes().all(|byte| byte.is_ascii_uppercase());
+        if self.method.is_empty() || !upper(&self.method) {
+            let message = format!("`{}` of {name} is none; write GET, POST, ...", self.method);
+            return impossible("method", message);
+        }
+        match &self.answer {
+            AnswerCheck::Regex(text) => match Regex::new(text) {
+                Ok(_) => Ok(()),
+                Err(error) => impossible("answer.regex", format!("of {name}: {error}")),
+            },
+            AnswerCheck::JsonIgnore(pointers) => {
+                match pointers.iter().find(|pointer| !pointer.starts_with('/')) {
+                    None => Ok(()),
+                    Some(pointer) => impossible(
+                        "answer.json_ignore",
+                        format!("`{pointer}` of {name} is no JSON pointer; write \"/time\""),
+                    ),
+                }
+            }
+            AnswerCheck::Exact | AnswerCheck::Status => Ok(()),
+        }
+    }
 }

@@ -7,6 +7,7 @@ use crate::http::HttpError;
 use crate::load::LoadError;
 use crate::plan::PlanError;
 use crate::record::RecordError;
+use crate::resource::MemoryLimitError;
 
 /// Why a run stopped. Trials recorded by then stay.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,46 @@ pub enum RunError {
         /// Length and hash of the body expected.
         expected: String,
     },
+    /// One engine answered the same request in two ways.
+    #[error(
+        "{engine} answers {path} otherwise each time, so answers cannot be compared; say in the \
+         plan what to look at: {cure}"
+    )]
+    AnswerChanges {
+        /// Label.
+        engine: String,
+        /// Path and query.
+        path: String,
+        /// The line for the plan.
+        cure: String,
+    },
+    /// An answer is not of the form that the plan expects.
+    #[error("{engine}: the answer to {path} {reason}: {body}")]
+    UnexpectedAnswer {
+        /// Label.
+        engine: String,
+        /// Path and query.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+        /// The beginning of the answer.
+        body: String,
+    },
+    /// The application fails too often to be measured.
+    #[error(
+        "{engine} failed {failures} of {requests} requests before anything was measured; the \
+         first: {first}. Times of an application that fails mean nothing: mend it first"
+    )]
+    Failing {
+        /// Label.
+        engine: String,
+        /// Requests that got no right answer.
+        failures: u64,
+        /// Requests sent.
+        requests: u64,
+        /// A request and what came of it.
+        first: String,
+    },
     /// An engine or its application ended during a trial, and the plan says to stop then.
     #[error("{engine} ended in the middle of a trial: {why}; go on with --resume {run}")]
     EngineEnded {
@@ -74,9 +115,24 @@ pub enum RunError {
         /// What was seen.
         why: String,
     },
+    /// A statement of workload `sql` could not be carried out; not because of its text.
+    #[error("{0}")]
+    Statement(String),
+    /// Two engines answered a statement differently.
+    #[error(
+        "answers differ: {statement}: {what}; times of different work cannot be compared. Mend the \
+         statement (NAME.postgres.sql beside NAME.sql is for that engine alone) or the data, or \
+         compare less: digits = 12, answer = \"count\" or \"none\""
+    )]
+    StatementAnswersDiffer {
+        /// Its name and the values that it was asked with.
+        statement: String,
+        /// The first difference.
+        what: String,
+    },
     /// The memory of the server side cannot be limited.
     #[error(transparent)]
-    Memory(#[from] crate::resource::MemoryLimitError),
+    Memory(#[from] MemoryLimitError),
     /// Files.
     #[error("{path}: {source}")]
     Io {
@@ -94,6 +150,18 @@ pub enum RunError {
         /// The run.
         run: String,
     },
+}
+
+impl RunError {
+    /// Whether the plan or the command line is at fault, and not the machine or an engine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Plan(_) => true,
+            Self::Memory(error) => matches!(error, MemoryLimitError::TooSmall { .. }),
+            Self::Deploy(error) => error.is_usage(),
+            _ => false,
+        }
+    }
 }
 
 impl From<DeployError> for RunError {

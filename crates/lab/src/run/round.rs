@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use engine::EngineSpec;
 
-use super::trial::{Bench, load_options, measure, void};
+use super::trial::{Bench, measure, void};
 use super::{Datasets, Finished, RunError, RunOptions, file};
 use crate::deployment::Site;
-use crate::load::{LoadOptions, Mode};
+use crate::load::{LoadOptions, Mode, TrialSample};
 use crate::observe::Quiet;
-use crate::plan::{Level, OnError};
+use crate::plan::{OnError, clients};
 use crate::prewarm;
-use crate::record::{CapturedPlan, OperationPlan, Trial};
+use crate::record::{CapturedPlan, OperationPlan, Trial, describe};
 use crate::resource::MemoryGroup;
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Subject};
@@ -27,6 +27,9 @@ const WARM_WINDOWS_MIN: usize = 6;
 const WARM_WINDOWS_MAX: usize = 20;
 /// Two windows whose means differ by less are steady.
 const WARM_DIFFERENCE: f64 = 0.05;
+
+/// One failure among so many requests of the warm-up, or more, and nothing is measured.
+const FAILURES_SHARE_MIN: u64 = 10;
 
 /// What all rounds share.
 pub(super) struct Setting<'a> {
@@ -237,9 +240,10 @@ fn warm_until_steady(
         let options = LoadOptions {
             clients: most_clients,
             mode: Mode::Passes(1),
-            ..load_options(plan, &lowest.levels, window as u64)
+            ..plan.load_at(&lowest.levels, window as u64)?
         };
         let sample = subject.load(&lowest.levels, &options)?;
+        refuse_failing(finished, subject, &sample)?;
         let total: u64 = sample.observations.iter().map(|one| one.response_time_ns).sum();
         let now = total as f64 / sample.observations.len().max(1) as f64;
         let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
@@ -251,10 +255,22 @@ fn warm_until_steady(
     Ok(())
 }
 
-/// The number of clients of a treatment; one where the plan does not vary it.
-pub(super) fn clients(levels: &Levels) -> u16 {
-    let number = levels.get("clients").and_then(Level::number).unwrap_or(1.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by plan")]
-    let clients = number as u16;
-    clients.max(1)
+/// Ends a run whose application fails so often that its times mean nothing; fewer failures are
+/// measured and told.
+fn refuse_failing(
+    finished: &Finished,
+    subject: &dyn Subject,
+    sample: &TrialSample,
+) -> Result<(), RunError> {
+    let (requests, failures) = (sample.observations.len() as u64, sample.failures());
+    if failures * FAILURES_SHARE_MIN < requests {
+        return Ok(());
+    }
+    let first = sample.first_failure.map_or_else(String::new, |(index, outcome)| {
+        let operations = finished.plan.operations();
+        let name = operations.get(usize::from(index)).map_or("", |one| one.name.as_str());
+        format!("{name}: {}", describe(outcome))
+    });
+    let engine = subject.engine().name.clone();
+    Err(RunError::Failing { engine, failures, requests, first })
 }

@@ -1,27 +1,21 @@
 //! One trial: load on one treatment, between two readings of every counter.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
-use super::round::{TurnPlans, clients};
+use super::round::TurnPlans;
 use super::{Finished, RunError, RunOptions};
-use crate::load::{ConnectionUse, LoadOptions, Mode, TrialSample};
+use crate::load::TrialSample;
 use crate::observe::{self, Quiet};
-use crate::plan::{self, Plan};
 use crate::record::{
     RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram, write_observations,
 };
 use crate::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use crate::schedule::{Levels, PlannedTrial, trial_seed};
+use crate::schedule::{PlannedTrial, trial_seed};
 use crate::workload::{Counters, Operation, Subject};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.
 const CPU_WALL_SECONDS_MIN: f64 = 0.5;
-
-/// An operation that takes longer is a failure.
-const OPERATION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Where a trial is measured.
 pub(super) struct Bench<'a> {
@@ -44,7 +38,7 @@ pub(super) fn measure(
 ) -> Result<Trial, RunError> {
     let plan = &bench.finished.plan;
     let seed = trial_seed(bench.finished.run.seed, planned.number);
-    let load = load_options(plan, &planned.levels, seed);
+    let load = plan.load_at(&planned.levels, seed)?;
     bench.options.progress.set_message(describe_trial(bench, planned));
     let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted);
 
@@ -110,27 +104,6 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
         Some(nobody / wall + trial.cores_used? + trial.client_cores_used)
     };
     trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
-}
-
-/// How load is offered to the cell `levels`.
-pub(super) fn load_options(plan: &Plan, levels: &Levels, seed: u64) -> LoadOptions {
-    LoadOptions {
-        clients: clients(levels),
-        mode: match plan.trial {
-            plan::Trial::Steady { time } => {
-                Mode::Steady { time: time.duration(), minimum_rounds: 1 }
-            }
-            plan::Trial::Passes { passes } => Mode::Passes(passes),
-        },
-        connection: match plan.load.connection {
-            plan::ConnectionUse::PerClient => ConnectionUse::PerClient,
-            plan::ConnectionUse::PerRequest => ConnectionUse::PerRequest,
-        },
-        think_time: Duration::ZERO,
-        seed,
-        timeout: OPERATION_TIMEOUT,
-        client_cpus: plan.client_cpus.clone(),
-    }
 }
 
 fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {

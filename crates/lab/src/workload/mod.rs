@@ -2,6 +2,7 @@
 //! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
 pub(crate) mod http;
+pub mod sql;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -93,5 +94,6 @@ pub(crate) trait Subject {
 pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
     match plan.workload {
         WorkloadKind::Http => Box::new(http::Http::new(plan)),
+        WorkloadKind::Sql => Box::new(sql::Sql::new(plan)),
     }
 }

@@ -1,21 +1,25 @@
-//! The application under test, started by the plan's command on an engine's database. The
-//! laboratory knows it by that command only, so ours is measured exactly as a stranger's is.
+//! The application under test, started by the plan's command on an engine's database, or already
+//! running at a URL. The laboratory knows it by the plan's commands only, so ours is measured
+//! exactly as a stranger's is.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use engine::EngineSpec;
+use engine::{DatabaseUrl, EngineSpec};
 
 use crate::deployment::{Database, DeployError, Site};
-use crate::http::{Connection, PreparedRequest, Target};
-use crate::plan::expand;
-use crate::process::{Application, free_port};
+use crate::http::{Connection, HttpError, PreparedRequest, Target};
+use crate::plan::{PlanError, expand};
+use crate::process::{Application, ProcessError, free_port, run_to_end};
 use crate::record::EngineRecord;
 use crate::schedule::Levels;
 
 /// An application that is not ready by then is given up.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a remote application is asked whether it is ready.
+const ASK_EVERY: Duration = Duration::from_millis(100);
 
 impl Site<'_> {
     /// Starts the application on `database` and waits until it answers.
@@ -25,19 +29,104 @@ impl Site<'_> {
         levels: &Levels,
         database: &mut Database,
     ) -> Result<(Application, Target), DeployError> {
-        let listen = format!("127.0.0.1:{}", free_port()?);
-        let values = self.placeholders(engine, levels, &database.url, &listen)?;
+        let url = database.url.clone();
+        let (application, target, ready) = self.start_on(engine, levels, &url, "serve")?;
+        note_what_it_says(&mut database.record, &target, &ready, self.interrupted)?;
+        Ok((application, target))
+    }
+
+    /// Starts it for `purpose` on the database at `url`; also the path by which it was found
+    /// ready.
+    pub(super) fn start_on(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+        url: &DatabaseUrl,
+        purpose: &str,
+    ) -> Result<(Application, Target, String), DeployError> {
         let words = &self.plan.application.start;
-        let start = self.command(words, engine, levels, "serve", &values)?;
-        let ready = match self.plan.application.ready.as_str() {
-            "" => "/".to_owned(),
-            path => expand(path, "application.ready", &values)?,
-        };
+        if words.is_empty() {
+            let message = "is missing: give the command that serves, \
+                           or name engines by the http:// URLs of applications that run";
+            return Err(PlanError::impossible("application.start", message).into());
+        }
+        let listen = format!("127.0.0.1:{}", free_port()?);
+        let values = self.placeholders(engine, levels, Some(url), &listen)?;
+        let start = self.command(words, engine, levels, purpose, &values)?;
+        let ready = self.ready_path(&values)?;
         let target = Target::listening(&listen)?;
         let application = Application::start(&start)?;
         application.wait_until_answering(&target, &ready, READY_TIMEOUT, self.interrupted)?;
-        note_what_it_says(&mut database.record, &target, &ready, self.interrupted)?;
-        Ok((application, target))
+        Ok((application, target, ready))
+    }
+
+    /// Waits for the application that runs at `url`.
+    pub(super) fn find_application(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+        url: &str,
+    ) -> Result<(EngineRecord, Target), DeployError> {
+        let target = Target::parse(url)?;
+        let ready = self.ready_path(&self.placeholders(engine, levels, None, "")?)?;
+        wait_until_answering(&target, &ready, self.interrupted)?;
+        let version = "an application known by its URL".to_owned();
+        let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
+        note_what_it_says(&mut record, &target, &ready, self.interrupted)?;
+        Ok((record, target))
+    }
+
+    fn ready_path(&self, values: &BTreeMap<String, String>) -> Result<String, DeployError> {
+        Ok(match self.plan.application.ready.as_str() {
+            "" => "/".to_owned(),
+            path => expand(path, "application.ready", values)?,
+        })
+    }
+
+    /// Runs the commands of the plan that switch an application over, or back.
+    pub(super) fn switch(
+        &self,
+        commands: &[Vec<String>],
+        purpose: &str,
+        engine: &EngineSpec,
+        levels: &Levels,
+        url: Option<&DatabaseUrl>,
+        interrupted: &AtomicBool,
+    ) -> Result<(), DeployError> {
+        let values = self.placeholders(engine, levels, url, "")?;
+        for words in commands {
+            let command = self.command(words, engine, levels, purpose, &values)?;
+            run_to_end(&command, interrupted)?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until GET `path` is answered with a status below 400.
+fn wait_until_answering(
+    target: &Target,
+    path: &str,
+    interrupted: &AtomicBool,
+) -> Result<(), DeployError> {
+    let request = PreparedRequest::get(target, "ready", path, &[])?;
+    let deadline = Instant::now() + READY_TIMEOUT;
+    loop {
+        let asked = Connection::open(target, READY_TIMEOUT, interrupted)
+            .and_then(|mut connection| connection.send(&request));
+        let last = match asked {
+            Ok(answer) if answer.status < 400 => return Ok(()),
+            Ok(answer) => format!("GET {path} is answered with {}", answer.status),
+            Err(HttpError::Interrupted) => return Err(ProcessError::Interrupted.into()),
+            Err(error) => format!("GET {path}: {error}"),
+        };
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(ProcessError::Interrupted.into());
+        }
+        if Instant::now() >= deadline {
+            let (name, tail) = (target.base_url().to_owned(), String::new());
+            return Err(ProcessError::NotReady { name, timeout: READY_TIMEOUT, last, tail }.into());
+        }
+        thread::sleep(ASK_EVERY);
     }
 }
 

@@ -3,25 +3,30 @@
 
 mod answers;
 mod application;
+mod plans;
 mod requests;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::EngineSpec;
+use engine::{EngineSource, EngineSpec};
 
-use super::{Answers, Operation, Subject, Workload};
-use crate::deployment::{self, Database, Site};
-use crate::http::{HttpError, Target};
-use crate::load::{self, LoadOptions, TrialSample};
+use self::answers::Pass;
+use self::plans::Explainer;
+use super::{Answers, Counters, Operation, Subject, Workload};
+use crate::deployment::{self, Database, DeployError, Site};
+use crate::http::{Connection, HttpError, PreparedRequest, Target};
+use crate::load::{self, Expected, LoadOptions, TrialSample};
+use crate::observe;
 use crate::plan::Plan;
 use crate::process::Application;
-use crate::record::EngineRecord;
+use crate::record::{EngineRecord, OperationPlan};
 use crate::resource::ServerSide;
 use crate::run::{RunError, RunOptions};
 use crate::schedule::Levels;
 
-/// A request that takes longer is a failure.
+/// An untimed request that takes longer has failed.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 /// An application that has not ended by then is killed.
 const STOP_GRACE: Duration = Duration::from_secs(10);
@@ -44,15 +49,17 @@ impl Workload for Http<'_> {
     }
 
     fn texts(&self) -> Vec<String> {
-        let requests = self.plan.requests.iter();
-        requests
-            .flat_map(|one| [&one.path].into_iter().chain(one.headers.values()))
-            .cloned()
-            .collect()
+        self.plan.requests.iter().flat_map(|one| one.texts()).map(str::to_owned).collect()
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
-        Ok(deployment::check(engine, options)?)
+        match &engine.source {
+            EngineSource::HttpUrl(url) => {
+                Target::parse(url).map_err(DeployError::from)?;
+            }
+            _ => deployment::check(engine, options)?,
+        }
+        Ok(())
     }
 
     fn deploy<'a>(
@@ -61,31 +68,71 @@ impl Workload for Http<'_> {
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
-        let mut database = site.database(engine, levels)?;
-        let (application, target) = site.start_application(engine, levels, &mut database)?;
+        let before = &site.plan.application.before;
+        let (engine, levels) = (engine.clone(), levels.clone());
+        let expected = Answers::new();
+        if let EngineSource::HttpUrl(url) = &engine.source {
+            site.switch(before, "before", &engine, &levels, None, site.interrupted)?;
+            let (record, target) = site.find_application(&engine, &levels, url)?;
+            let (side, application, database) = (None, None, None);
+            return Ok(Box::new(HttpSubject {
+                site,
+                engine,
+                levels,
+                record,
+                target,
+                side,
+                application,
+                database,
+                expected,
+                explainer: None,
+                ended: false,
+            }));
+        }
+        let mut database = site.database(&engine, &levels)?;
+        let url = Some(&database.url);
+        site.switch(before, "before", &engine, &levels, url, site.interrupted)?;
+        let (application, target) = site.start_application(&engine, &levels, &mut database)?;
         let mut roots = vec![application.pid()];
         roots.extend(database.pid());
-        let side = (!database.out_of_sight).then_some(ServerSide { roots });
-        let expected = Answers::new();
-        Ok(Box::new(HttpSubject { site, target, side, application, database, expected }))
+        Ok(Box::new(HttpSubject {
+            site,
+            engine,
+            levels,
+            record: database.record.clone(),
+            target,
+            side: (!database.out_of_sight).then_some(ServerSide { roots }),
+            application: Some(application),
+            database: Some(database),
+            expected,
+            explainer: None,
+            ended: false,
+        }))
     }
 }
 
 /// An application that answers.
 struct HttpSubject<'a> {
     site: &'a Site<'a>,
+    engine: EngineSpec,
+    levels: Levels,
+    record: EngineRecord,
     /// Where it listens.
     target: Target,
     side: Option<ServerSide>,
-    application: Application,
-    database: Database,
+    /// None where it is known by its URL alone.
+    application: Option<Application>,
+    database: Option<Database>,
     /// What this engine's own answers were, or those that it was found to agree with.
     expected: Answers,
+    /// Tells plans until load is offered, or why there are none.
+    explainer: Option<Result<Explainer<'a>, String>>,
+    ended: bool,
 }
 
 impl Subject for HttpSubject<'_> {
     fn engine(&self) -> &EngineRecord {
-        &self.database.record
+        &self.record
     }
 
     fn side(&self) -> Option<&ServerSide> {
@@ -93,7 +140,7 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn data_paths(&self) -> &[PathBuf] {
-        &self.database.data_paths
+        self.database.as_ref().map_or(&[], |database| &database.data_paths)
     }
 
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
@@ -101,22 +148,30 @@ impl Subject for HttpSubject<'_> {
         for levels in cells {
             distinct.extend(requests::of_cell(self.site.plan, levels, self.site.secret)?);
         }
-        let (engine, interrupted) = (&self.database.record.name, self.site.interrupted);
-        answers::check(engine, &self.target, &distinct, answers, REQUEST_TIMEOUT, interrupted)?;
+        let pass = Pass {
+            engine: &self.record.name,
+            target: &self.target,
+            timeout: self.site.plan.load.timeout(),
+            interrupted: self.site.interrupted,
+        };
+        pass.check(&distinct, answers)?;
         for request in distinct {
-            if let Some(answer) = answers.get(&request.path) {
-                self.expected.insert(request.path, *answer);
+            if let Some(answer) = answers.get(&request.key()) {
+                self.expected.insert(request.key(), *answer);
             }
         }
         Ok(())
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
+        self.explainer = None;
         let cell = requests::of_cell(self.site.plan, levels, self.site.secret)?;
         let mut prepared = Vec::new();
         let mut expected = Vec::new();
         for request in &cell {
-            expected.push(answers::expected(request, &self.expected));
+            // The untimed pass has seen every request of every cell.
+            let answer = self.expected.get(&request.key()).copied();
+            expected.push(answer.map_or(Expected::Alike(200), |answer| request.expected(answer)));
             let encoded = request.prepared(&self.target);
             prepared.push(encoded.map_err(|source| self.failed(&request.path, source))?);
         }
@@ -125,20 +180,78 @@ impl Subject for HttpSubject<'_> {
         Ok(load::run(&self.target, &prepared, &weights, &expected, options, interrupted)?)
     }
 
-    fn check_alive(&mut self) -> Result<(), RunError> {
-        Ok(self.application.check().map_err(deployment::DeployError::from)?)
+    fn counters(&mut self) -> Counters {
+        let database = self.database.as_ref();
+        let mut counters =
+            database.map(|database| database.counters(self.site.runtime)).unwrap_or_default();
+        counters.extend(self.metrics().unwrap_or_default());
+        counters
     }
 
-    /// Stops the application, then the server.
-    fn retire(self: Box<Self>) -> Result<(), RunError> {
-        self.application.stop(STOP_GRACE);
-        Ok(self.database.retire(self.site.runtime)?)
+    fn plans(&mut self, levels: &Levels) -> Vec<OperationPlan> {
+        let (site, database) = (self.site, self.database.as_ref());
+        let explainer = self.explainer.get_or_insert_with(|| match database {
+            Some(database) => Explainer::start(site, &self.engine, &self.levels, database),
+            None => Err("the application is known by its URL alone".to_owned()),
+        });
+        match requests::of_cell(site.plan, levels, site.secret) {
+            Ok(cell) => plans::of_cell(&cell, explainer),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        let Some(application) = &self.application else { return Ok(()) };
+        Ok(application.check().map_err(DeployError::from)?)
+    }
+
+    /// Stops the application, then the server, and switches a remote application back.
+    fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        self.end()
     }
 }
 
 impl HttpSubject<'_> {
+    /// What the application tells of its engine, if the plan knows a path for that.
+    fn metrics(&self) -> Option<Counters> {
+        let path = self.site.plan.application.metrics.as_str();
+        let request = PreparedRequest::get(&self.target, "metrics", path, &[]).ok()?;
+        let open = Connection::open(&self.target, REQUEST_TIMEOUT, self.site.interrupted);
+        let fetched = (!path.is_empty()).then(|| open.ok()?.fetch(&request).ok())??;
+        Some(observe::from_metrics(&String::from_utf8_lossy(&fetched.body)))
+    }
+
     fn failed(&self, path: &str, source: HttpError) -> RunError {
-        let engine = self.database.record.name.clone();
+        let engine = self.record.name.clone();
         RunError::Request { engine, path: path.to_owned(), source }
+    }
+
+    /// What is already stopped is not stopped again.
+    fn end(&mut self) -> Result<(), RunError> {
+        self.explainer = None;
+        if self.ended {
+            return Ok(());
+        }
+        self.ended = true;
+        if let Some(application) = self.application.take() {
+            application.stop(STOP_GRACE);
+        }
+        let after = &self.site.plan.application.after;
+        let url = self.database.as_ref().map(|database| database.url.clone());
+        // Switched back even where the user asked to stop.
+        let going_on = AtomicBool::new(false);
+        let (site, url) = (self.site, url.as_ref());
+        let back = site.switch(after, "after", &self.engine, &self.levels, url, &going_on);
+        if let Some(database) = self.database.take() {
+            database.retire(self.site.runtime)?;
+        }
+        Ok(back?)
+    }
+}
+
+impl Drop for HttpSubject<'_> {
+    /// A run that breaks off leaves a remote application as it found it, too.
+    fn drop(&mut self) {
+        let _ = self.end();
     }
 }

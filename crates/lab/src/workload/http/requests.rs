@@ -1,18 +1,35 @@
 //! The requests of one cell: the plan's mix with its placeholders filled in.
 
-use crate::http::{HttpError, PreparedRequest, Target};
+use std::sync::Arc;
+
+use regex::bytes::Regex;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::http::{Answer, HttpError, PreparedRequest, Target};
+use crate::load::Expected;
 use crate::plan::{AnswerCheck, Plan, PlanError, expand};
 use crate::schedule::Levels;
 
-/// One request with its path and headers written out.
+/// One request with its path, headers and body written out.
 pub(super) struct CellRequest {
     /// The request's name in the plan.
     pub name: String,
     /// Path and query.
     pub path: String,
     /// How its answer is judged.
-    pub answer: AnswerCheck,
+    pub check: Check,
+    method: String,
     headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// [`AnswerCheck`], ready for use.
+#[derive(Clone)]
+pub(super) enum Check {
+    Exact,
+    Status,
+    JsonIgnore(Arc<[String]>),
+    Regex(Regex),
 }
 
 /// The requests of `levels`, in the order of the plan.
@@ -31,9 +48,11 @@ pub(super) fn of_cell(
             });
             Ok(CellRequest {
                 name: request.name.clone(),
+                method: request.method.clone(),
                 path: expand(&request.path, "request.path", &values)?,
-                answer: request.answer,
+                check: Check::of(&request.answer)?,
                 headers: headers.collect::<Result<_, PlanError>>()?,
+                body: expand(&request.body, "request.body", &values)?,
             })
         })
         .collect()
@@ -42,6 +61,48 @@ pub(super) fn of_cell(
 impl CellRequest {
     /// Encoded for `target`.
     pub(super) fn prepared(&self, target: &Target) -> Result<PreparedRequest, HttpError> {
-        PreparedRequest::get(target, &self.name, &self.path, &self.headers)
+        let body = self.body.as_bytes();
+        PreparedRequest::new(target, &self.name, &self.method, &self.path, &self.headers, body)
+    }
+
+    /// What names it among all requests of a run: the path, and what else is not a plain GET.
+    pub(super) fn key(&self) -> String {
+        let mut key = match self.method.as_str() {
+            "GET" => self.path.clone(),
+            method => format!("{method} {}", self.path),
+        };
+        if !self.body.is_empty() {
+            key.push_str(&format!(" {:016x}", xxh3_64(self.body.as_bytes())));
+        }
+        key
+    }
+
+    /// What a timed trial holds its answer against: `answer` as the untimed pass noted it.
+    pub(super) fn expected(&self, answer: Answer) -> Expected {
+        let status = answer.status;
+        match &self.check {
+            Check::Exact => Expected::Exact(answer),
+            Check::Status => Expected::Status(status),
+            Check::JsonIgnore(pointers) => {
+                Expected::JsonWithout { answer, pointers: Arc::clone(pointers) }
+            }
+            Check::Regex(regex) => Expected::Matches { status, regex: regex.clone() },
+        }
+    }
+}
+
+impl Check {
+    fn of(answer: &AnswerCheck) -> Result<Self, PlanError> {
+        Ok(match answer {
+            AnswerCheck::Exact => Self::Exact,
+            AnswerCheck::Status => Self::Status,
+            AnswerCheck::JsonIgnore(pointers) => Self::JsonIgnore(pointers.clone().into()),
+            AnswerCheck::Regex(text) => {
+                Self::Regex(Regex::new(text).map_err(|error| PlanError::Impossible {
+                    key: "request.answer.regex".to_owned(),
+                    message: error.to_string(),
+                })?)
+            }
+        })
     }
 }
