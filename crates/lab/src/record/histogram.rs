@@ -68,7 +68,8 @@ impl ResponseTimes {
     }
 
     /// Share and time, ms, for drawing: at most `points` from the smallest time to the largest
-    /// percentile that is supported, evenly spread by the logarithm of the share beyond.
+    /// percentile that is supported, evenly spread by the logarithm of the share beyond, and the
+    /// [`PERCENTILES`] among them, so that a chart can mark those.
     pub fn curve(&self, points: usize) -> Vec<(f64, f64)> {
         let furthest = (self.count() as f64 / 10.0).log10();
         if furthest <= 0.0 {
@@ -76,7 +77,11 @@ impl ResponseTimes {
         }
         let last = points.saturating_sub(1).max(1) as f64;
         let share = |point: usize| 1.0 - 10f64.powf(-furthest * point as f64 / last);
-        (0..points).map(share).filter_map(|p| Some((p, self.percentile_ms(p)?))).collect()
+        let named = PERCENTILES.into_iter().map(|(_, p)| p);
+        let mut shares: Vec<f64> = (0..points).map(share).chain(named).collect();
+        shares.sort_by(f64::total_cmp);
+        shares.dedup();
+        shares.into_iter().filter_map(|p| Some((p, self.percentile_ms(p)?))).collect()
     }
 }
 
@@ -159,9 +164,10 @@ mod tests {
         let mut times = ResponseTimes::of(observations(1_000)).unwrap();
         times.add(&ResponseTimes::of(observations(3_000)).unwrap()).unwrap();
         let curve = times.curve(40);
-        assert_eq!(curve.len(), 40);
+        assert_eq!(curve.len(), 44, "p50 to p99 besides the 40");
+        assert!(curve.iter().any(|(p, _)| *p == 0.99), "{curve:?}");
         assert!(curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{curve:?}");
-        assert!((curve[39].0 - 0.9975).abs() < 1e-9, "{:?}", curve[39]);
+        assert!((curve[43].0 - 0.9975).abs() < 1e-9, "{:?}", curve[43]);
         assert_eq!(ResponseTimes::of(observations(9)).unwrap().curve(40), []);
     }
 }
