@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::copy::BadRow;
+use crate::copy::{BadRow, Unfinished};
 use crate::inspect::thousands;
 
 /// What went wrong. Unless a message says otherwise, the target is as it was.
@@ -75,7 +75,7 @@ pub enum Error {
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,
     /// A task of our own ended without an answer.
-    #[error("a worker ended early ({0}); the target is as it was")]
+    #[error("a worker ended early ({0})")]
     Worker(String),
     /// PostgreSQL refused a statement.
     #[error("PostgreSQL: {doing}: {}", postgres_message(source))]
@@ -91,6 +91,27 @@ pub enum Error {
          crossover verify tells"
     )]
     CommitUnknown,
+    /// The migration was cut off and can go on.
+    #[error("{cause}\n{unfinished}")]
+    CutOff {
+        /// What cut it off.
+        cause: Box<Error>,
+        /// How far it has come.
+        unfinished: Unfinished,
+    },
+    /// There is a migration that was cut off.
+    #[error("{0}")]
+    Unfinished(Unfinished),
+    /// The source is not what an unfinished migration began with.
+    #[error(
+        "{}: the file was changed since the unfinished migration began, so what it has loaded may \
+         no longer be what is there: put the target back by --abandon and start again",
+        path.display()
+    )]
+    SourceChanged {
+        /// The file.
+        path: PathBuf,
+    },
     /// `--map` that cannot be read or fits nothing.
     #[error("--map '{rule}': {problem}")]
     Mapping {
@@ -99,6 +120,20 @@ pub enum Error {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// A file that describes a migration and cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Recipe {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// An unfinished migration is to go on with other options than it began with.
+    #[error(
+        "the unfinished migration began with other options ({0}): leave them out, it goes on with \
+         its own"
+    )]
+    OtherOptions(String),
     /// `--table` or `--exclude` that fits nothing.
     #[error("no table of the source is called {name}; it has {known}")]
     NoSuchTable {
@@ -144,6 +179,31 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the user has asked for something that cannot be: exit code 2.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Mapping { .. }
+                | Self::NoSuchTable { .. }
+                | Self::Recipe { .. }
+                | Self::OtherOptions(_)
+        )
+    }
+
+    /// Whether the same migration may go on later: it was stopped from outside, neither by its rows
+    /// nor by its options.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        match self {
+            Self::Interrupted | Self::Engine(_) | Self::Worker(_) | Self::CommitUnknown => true,
+            // Insufficient resources, operator intervention, system error, deadlock.
+            Self::Postgres { source, .. } => source.code().is_none_or(|code| {
+                ["53", "57", "58", "40", "XX"].iter().any(|class| code.code().starts_with(class))
+            }),
+            _ => false,
+        }
+    }
+
     /// Wraps an error of the server with what was being done.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();

@@ -7,6 +7,8 @@ mod error;
 mod grid;
 mod inspect;
 mod mapping;
+mod pgloader;
+mod recipe;
 mod selection;
 mod verify;
 mod watch;
@@ -16,12 +18,13 @@ pub use audit::{
     TableReport, audit,
 };
 pub use copy::{
-    BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, create_database,
-    load_rejects, migrate, read_catalog,
+    BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,
+    create_database, load_rejects, migrate, read_catalog, unfinished,
 };
 pub use error::Error;
 pub use inspect::{Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
 pub use mapping::{Mapping, PostgresType, Rules};
+pub use recipe::{Recipe, default_reject_file};
 pub use selection::Selection;
 pub use verify::{
     ColumnDifference, ColumnDigest, Difference, DifferenceKind, TableVerification, Verification,

@@ -1,13 +1,14 @@
 //! Which tables of the source take part (`--table`, `--exclude`), and about how many rows they have.
 
 use rusqlite::{Connection, OptionalExtension as _};
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::inspect::{Rowid, Schema, Table, quoted};
+use crate::inspect::{Schema, Table, quoted};
 use crate::mapping::matches;
 
 /// Patterns of table names, `*` matching anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Selection {
     /// Only these; all if empty.
     pub tables: Vec<String>,
@@ -57,11 +58,7 @@ fn estimate(connection: &Connection, table: &Table) -> Option<u64> {
         .flatten()
         .flatten();
     let span = || {
-        let rowid = match &table.rowid {
-            Rowid::Alias(column) => quoted(&table.columns[*column].name),
-            Rowid::Hidden(name) => (*name).to_owned(),
-            Rowid::Unreadable | Rowid::None => return None,
-        };
+        let rowid = table.rowid_expression()?;
         let name = quoted(&table.name);
         let sql = format!(
             "SELECT (SELECT max({rowid}) FROM main.{name}) - (SELECT min({rowid}) FROM main.{name})"

@@ -44,6 +44,23 @@ impl Watch<'_> {
     }
 }
 
+/// Tells work on another thread to end as soon as whoever waits for it is gone.
+#[derive(Default)]
+pub struct Stopper(Arc<AtomicBool>);
+
+impl Stopper {
+    /// What the other thread looks at.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs blocking `work` on a thread of its own; a wish to stop reaches it.
 ///
 /// # Errors
@@ -52,15 +69,15 @@ pub async fn blocking<T: Send + 'static>(
     watch: Watch<'_>,
     work: impl FnOnce(Watch<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
+    let stopper = Stopper::default();
     let mut task = tokio::task::spawn_blocking({
-        let (stop, progress) = (stop.clone(), watch.progress.clone());
+        let (stop, progress) = (stopper.flag(), watch.progress.clone());
         move || work(Watch { progress: &progress, interrupted: &stop })
     });
     let done = tokio::select! {
         done = &mut task => done,
         () = watch.interruption() => {
-            stop.store(true, Ordering::Relaxed);
+            drop(stopper);
             task.await
         }
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use migrate::{AuditOptions, Mapping, Rules, Selection};
 
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///
@@ -65,6 +65,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let target = match &arguments.target {
         None => None,
         Some(url) => {
+            name_unfinished(url, shared)?;
             let schema = arguments.choice.schema.as_deref();
             Some(shared.runtime().block_on(migrate::read_catalog(url, schema))?)
         }
@@ -75,13 +76,40 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         target,
     };
     let progress = shared.progress("audit");
-    let report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())?;
+    let report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())
+        .map_err(usage)?;
     progress.finish_and_clear();
-    match shared.output_format {
-        _ if arguments.emit_schema => shared.print(&report.proposed_schema)?,
-        OutputFormat::Json => shared.print_json(&report)?,
-        OutputFormat::Csv => shared.print(&report.to_csv())?,
-        OutputFormat::Text => shared.print(&report.to_text())?,
+    if arguments.emit_schema {
+        shared.print(&report.proposed_schema)?;
+    } else {
+        print_report(shared, &report, || report.to_csv(), || report.to_text())?;
     }
     Ok(if report.blocks() { Outcome::Findings } else { Outcome::Done })
+}
+
+/// Says on standard error that a migration into this database is unfinished, if it is.
+pub fn name_unfinished(target: &PostgresUrl, shared: &Shared) -> anyhow::Result<()> {
+    if let Some(unfinished) = shared.runtime().block_on(migrate::unfinished(target))? {
+        shared.say(&unfinished.to_string());
+    }
+    Ok(())
+}
+
+/// Prints a report in the form that the user chose.
+pub fn print_report(
+    shared: &Shared,
+    report: &impl serde::Serialize,
+    csv: impl FnOnce() -> String,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(report),
+        OutputFormat::Csv => shared.print(&csv()),
+        OutputFormat::Text => shared.print(&text()),
+    }
+}
+
+/// A request that cannot be met ends with the exit code of wrong usage.
+pub fn usage(error: migrate::Error) -> anyhow::Error {
+    if error.is_usage() { Usage(error.to_string()).into() } else { error.into() }
 }

@@ -1,41 +1,42 @@
 //! `crossover migrate SOURCE TARGET`: moves a SQLite file into PostgreSQL, all or nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
-use migrate::{MigrateOptions, MigrationReport, Severity};
+use migrate::{MigrateOptions, MigrationReport, Recipe, Severity, default_reject_file};
 
-use super::audit::Choice;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use super::audit::{Choice, print_report, usage};
+use crate::shared::{Outcome, Shared, Usage};
 
-/// Move a SQLite file into a PostgreSQL database, in one transaction: whatever goes wrong leaves
-/// the target as it was.
+/// Move a SQLite file into a PostgreSQL database; until the end the target is as it was.
 ///
 /// By default the schema is created, the types chosen by the declared types and every stored value.
-/// The result is proved by content digests before it is committed. Programs that write to the file
-/// in rollback-journal mode wait meanwhile; in WAL mode they do not.
+/// The result is proved by content digests before it is moved into place. A migration that was cut
+/// off goes on by --resume or is undone by --abandon. Programs that write to the file in
+/// rollback-journal mode wait meanwhile; in WAL mode they do not.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The SQLite file (with --rejects: a reject file)
+    /// The SQLite file; or a file that says everything: FILE.toml, or FILE.load of pgloader; with
+    /// --rejects a reject file; with --abandon it may be left out
     #[arg(env = "CROSSOVER_SOURCE")]
-    source: PathBuf,
+    source: Option<String>,
     /// The PostgreSQL database, for example postgresql://user@host/database
     #[arg(env = "CROSSOVER_TARGET")]
-    target: PostgresUrl,
+    target: Option<PostgresUrl>,
     #[command(flatten)]
     choice: Choice,
     /// Load into tables that exist (and are empty) instead of creating them
     #[arg(long, env = "CROSSOVER_DATA_ONLY")]
     data_only: bool,
-    /// Drop the tables of the same names first; with --data-only: delete their rows
+    /// Drop the tables of the same names in the end; with --data-only: delete their rows
     #[arg(long, env = "CROSSOVER_REPLACE")]
     replace: bool,
-    /// Do not compare both databases before the commit
+    /// Do not compare both databases before the end
     #[arg(long, env = "CROSSOVER_NO_VERIFY")]
     no_verify: bool,
-    /// What to do with a row that PostgreSQL would refuse
-    #[arg(long, value_enum, default_value_t, env = "CROSSOVER_ON_ERROR")]
-    on_error: OnError,
+    /// What to do with a row that PostgreSQL would refuse [default: stop]
+    #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
+    on_error: Option<OnError>,
     /// Where refused rows are kept (default: SOURCE.rejects.jsonl)
     #[arg(long, value_name = "FILE", env = "CROSSOVER_REJECT_FILE")]
     reject_file: Option<PathBuf>,
@@ -46,70 +47,125 @@ pub struct Arguments {
         conflicts_with_all = ["data_only", "replace", "on_error", "reject_file"]
     )]
     rejects: bool,
-    /// Do everything but the commit, then undo it
+    /// Do everything, then undo it
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     dry_run: bool,
+    /// Load in parts of about so many bytes of the source: what an interruption costs at most
+    /// [default: 67108864]
+    #[arg(long, value_name = "BYTES", env = "CROSSOVER_PART_BYTES")]
+    part_bytes: Option<u64>,
     /// Create the target database if there is none
     #[arg(long, env = "CROSSOVER_CREATE_DATABASE")]
     create_database: bool,
+    /// Go on with the unfinished migration in the target, with its own options; begin if there is
+    /// none
+    #[arg(long, env = "CROSSOVER_RESUME", conflicts_with_all = ["rejects", "abandon"])]
+    resume: bool,
+    /// Put the target back as it was before the unfinished migration in it
+    #[arg(long, env = "CROSSOVER_ABANDON", conflicts_with = "rejects")]
+    abandon: bool,
 }
 
 /// What to do with a row that PostgreSQL would refuse.
-#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum OnError {
     /// Name it and change nothing
-    #[default]
     Stop,
     /// Keep it, and the rows that refer to it, in the reject file, move the rest and exit 3
     Reject,
 }
 
 impl Arguments {
-    fn options(&self) -> MigrateOptions {
-        let default_file = || {
-            let mut name = self.source.as_os_str().to_owned();
-            name.push(".rejects.jsonl");
-            PathBuf::from(name)
+    /// What is asked for, by the command line alone or by a file with the command line over it.
+    fn recipe(&self) -> anyhow::Result<Recipe> {
+        let source = self.source.as_ref().ok_or_else(|| {
+            Usage("name the SQLite file: crossover migrate SOURCE TARGET".to_owned())
+        })?;
+        let source = Path::new(source);
+        let mut recipe = if Recipe::is_one(source) {
+            Recipe::read(source).map_err(usage)?
+        } else {
+            let (source, options) = (source.to_owned(), MigrateOptions::default());
+            let (create_database, notices) = (false, Vec::new());
+            Recipe { source, target: None, options, create_database, notices }
         };
-        let rejecting = self.on_error == OnError::Reject;
-        MigrateOptions {
-            data_only: self.data_only,
-            rules: self.choice.rules(),
-            selection: self.choice.selection(),
-            schema: self.choice.schema.clone(),
-            verify: !self.no_verify,
-            replace: self.replace,
-            dry_run: self.dry_run,
-            reject_file: rejecting.then(|| self.reject_file.clone().unwrap_or_else(default_file)),
+        if self.target.is_some() {
+            recipe.target.clone_from(&self.target);
+        }
+        recipe.create_database |= self.create_database;
+        let options = &mut recipe.options;
+        options.data_only |= self.data_only;
+        options.replace |= self.replace;
+        options.dry_run |= self.dry_run;
+        options.resume = self.resume;
+        options.part_bytes = self.part_bytes.unwrap_or(options.part_bytes);
+        options.verify &= !self.no_verify;
+        options.rules.0.extend(self.choice.rules().0);
+        let selection = self.choice.selection();
+        options.selection.tables.extend(selection.tables);
+        options.selection.excluded.extend(selection.excluded);
+        if self.choice.schema.is_some() {
+            options.schema.clone_from(&self.choice.schema);
+        }
+        options.reject_file = match (self.on_error, options.reject_file.take()) {
+            (Some(OnError::Stop), _) | (None, None) => None,
+            (Some(OnError::Reject), None) => Some(default_reject_file(&recipe.source)),
+            (_, Some(file)) => Some(file),
+        };
+        match (&mut options.reject_file, &self.reject_file) {
+            (Some(file), Some(named)) => file.clone_from(named),
+            (None, Some(_)) => {
+                return Err(Usage("--reject-file is for --on-error reject".to_owned()).into());
+            }
+            (_, None) => {}
+        }
+        Ok(recipe)
+    }
+
+    /// The target of `--abandon`: the second argument, or the only one.
+    fn abandoned(&self) -> anyhow::Result<PostgresUrl> {
+        match (&self.target, &self.source) {
+            (Some(target), _) => Ok(target.clone()),
+            (None, Some(only)) => only.parse().map_err(|error: engine::Error| {
+                Usage(format!("--abandon takes the target: {error}")).into()
+            }),
+            (None, None) => Err(Usage("name the target to be put back".to_owned()).into()),
         }
     }
 }
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let runtime = shared.runtime();
-    if arguments.create_database {
-        let created = runtime.block_on(migrate::create_database(&arguments.target))?;
-        if created {
-            shared.say(&format!("created the database of {}", arguments.target));
-        }
-    }
-    let options = arguments.options();
-    let (source, target) = (&arguments.source, &arguments.target);
+    let (runtime, interrupted) = (shared.runtime(), shared.interrupted());
     let progress = shared.progress("migrate");
-    let interrupted = shared.interrupted();
+    if arguments.abandon {
+        let target = arguments.abandoned()?;
+        let put_back = runtime.block_on(migrate::abandon(&target, &progress, interrupted))?;
+        let (source, started) = (put_back.source.display(), &put_back.started);
+        shared.say(&format!(
+            "{target} is as it was before the migration of {source} begun {started}"
+        ));
+        return Ok(Outcome::Done);
+    }
+    let recipe = arguments.recipe()?;
+    let target = recipe.target.ok_or_else(|| {
+        Usage("name the PostgreSQL database: crossover migrate SOURCE TARGET".to_owned())
+    })?;
+    for notice in &recipe.notices {
+        shared.say(notice);
+    }
+    if recipe.create_database && runtime.block_on(migrate::create_database(&target))? {
+        shared.say(&format!("created the database of {target}"));
+    }
+    let (source, options) = (&recipe.source, &recipe.options);
     let done = if arguments.rejects {
-        let loading = migrate::load_rejects(source, target, &options, &progress, interrupted);
+        let loading = migrate::load_rejects(source, &target, options, &progress, interrupted);
         runtime.block_on(loading)
     } else {
-        runtime.block_on(migrate::migrate(source, target, &options, &progress, interrupted))
+        runtime.block_on(migrate::migrate(source, &target, options, &progress, interrupted))
     };
-    let report = done?;
+    let report = done.map_err(usage)?;
     progress.finish_and_clear();
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&report)?,
-        OutputFormat::Csv => shared.print(&csv(&report))?,
-        OutputFormat::Text => shared.print(&report.to_text())?,
-    }
+    print_report(shared, &report, || csv(&report), || report.to_text())?;
     let notes = report.findings.iter().filter(|finding| finding.severity != Severity::Note);
     for finding in notes {
         shared.say(&format!("{}: {finding}", finding.severity.name()));

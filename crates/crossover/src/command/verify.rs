@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use migrate::VerifyOptions;
 
-use super::audit::Choice;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use super::audit::{Choice, name_unfinished, print_report, usage};
+use crate::shared::{Outcome, Shared};
 
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
 ///
@@ -24,24 +24,19 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let options = VerifyOptions {
-        rules: arguments.choice.rules(),
-        selection: arguments.choice.selection(),
-        schema: arguments.choice.schema.clone(),
-    };
+    let Arguments { source, target, choice } = arguments;
+    name_unfinished(&target, shared)?;
+    let (rules, selection) = (choice.rules(), choice.selection());
+    let options = VerifyOptions { rules, selection, schema: choice.schema };
     let progress = shared.progress("verify");
-    let verification = shared.runtime().block_on(migrate::verify(
-        &arguments.source,
-        &arguments.target,
-        &options,
-        &progress,
-        shared.interrupted(),
-    ))?;
+    let verifying = migrate::verify(&source, &target, &options, &progress, shared.interrupted());
+    let verification = shared.runtime().block_on(verifying).map_err(usage)?;
     progress.finish_and_clear();
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&verification)?,
-        OutputFormat::Csv => shared.print(&verification.to_csv())?,
-        OutputFormat::Text => shared.print(&verification.to_text())?,
-    }
+    print_report(
+        shared,
+        &verification,
+        || verification.to_csv(),
+        || verification.to_text(),
+    )?;
     Ok(if verification.is_equal() { Outcome::Done } else { Outcome::Findings })
 }

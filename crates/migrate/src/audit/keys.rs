@@ -98,7 +98,7 @@ pub fn check_findings(
     let mut findings = Vec::new();
     let columns: Vec<usize> = (0..table.columns.len()).collect();
     for check in &table.checks {
-        let violated = format!("{} WHERE NOT ({check})", table.select(&columns));
+        let violated = format!("{} WHERE NOT ({check})", table.select(&columns, None));
         // An expression that cannot be run apart from its table is left to its owner.
         let Ok(mut statement) = connection.prepare(&violated) else { continue };
         let mut rows = statement.query([]).map_err(|error| source.explain(error))?;
@@ -195,7 +195,7 @@ fn orphans(
     let mut refused = Refused { count: count.unsigned_abs(), examples: Vec::new() };
     if count > 0 {
         let all: Vec<usize> = (0..table.columns.len()).collect();
-        let selected = table.select(&all);
+        let selected = table.select(&all, None);
         let condition = missing.split_once(" WHERE ").map_or("", |(_, condition)| condition);
         let selected =
             selected.replacen(" NOT INDEXED", &format!(" AS c WHERE {condition} LIMIT 3"), 1);

@@ -21,7 +21,7 @@ pub fn scan(
     let mut profiles = vec![Profile::default(); columns.len()];
     let text = Field { postgres_type: PostgresType::Text, reading: None, not_null: false };
     let mut scratch = Vec::new();
-    source.each_row(connection, table, &columns, watch, |row| {
+    source.each_row(connection, table, &columns, None, watch, |row| {
         for ((position, profile), candidate) in profiles.iter_mut().enumerate().zip(candidates) {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             profile.add(value);

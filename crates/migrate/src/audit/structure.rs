@@ -1,11 +1,9 @@
 //! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
 
 use super::finding::{Finding, Severity};
-use crate::copy::{Field, default_expression};
+use crate::copy::{Field, LONGEST_NAME_BYTES, default_expression};
 use crate::inspect::{OtherKind, Rowid, Schema, Table, shorten};
 
-/// PostgreSQL cuts longer identifiers (NAMEDATALEN - 1).
-const LONGEST_NAME_BYTES: usize = 63;
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
 /// A B-tree refuses entries beyond a third of a page.

@@ -2,6 +2,7 @@
 //! Audit, copy and verification all use this one function, so they can never disagree.
 
 use rusqlite::types::ValueRef;
+use serde::{Deserialize, Serialize};
 
 use super::decimal::Decimal;
 use super::json;
@@ -10,7 +11,7 @@ use super::moment::{self, Reading};
 use crate::mapping::PostgresType;
 
 /// What a column of the target takes and how values are read for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
     /// The target's type.
     pub postgres_type: PostgresType,

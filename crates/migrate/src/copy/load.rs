@@ -1,8 +1,8 @@
-//! The rows of one table: a thread reads and encodes them into a buffer, the connection sends it.
+//! The rows of one part of a table: a thread reads and encodes them into a buffer, the connection sends it.
 //! Memory is bounded by a few buffers, whatever the table's size (one row must fit in memory).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use futures_util::SinkExt as _;
@@ -15,6 +15,7 @@ use super::encode::encode;
 use super::matching::Matched;
 use super::misfit::{BadRow, Misfit, StorageClass};
 use crate::inspect::{Shown, Source, Table, quoted};
+use crate::watch::Stopper;
 use crate::{Error, Watch};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -24,12 +25,14 @@ const BUFFERS_AHEAD: usize = 4;
 /// The head of a binary COPY: signature, flags, length of the extension.
 const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// A table on its way.
+/// A table, or a part of it, on its way.
 pub struct Load {
     /// The source's table.
     pub table: Table,
     /// Where it goes.
     pub matched: Matched,
+    /// First and last rowid; `None` for all rows.
+    pub rowids: Option<(i64, i64)>,
     /// Rows may be written frozen: the table was made or emptied in this transaction.
     pub freeze: bool,
 }
@@ -39,8 +42,7 @@ impl Load {
     pub fn statement(&self) -> String {
         let columns: Vec<String> =
             self.matched.written().map(|column| quoted(&column.name)).collect();
-        // FREEZE saves PostgreSQL a second writing of every page by VACUUM.
-        let freeze = if self.freeze && !self.matched.partitioned { ", FREEZE" } else { "" };
+        let freeze = if self.freeze { ", FREEZE" } else { "" };
         let (relation, columns) = (&self.matched.relation, columns.join(", "));
         format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
     }
@@ -60,7 +62,9 @@ impl Load {
             .await
             .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
         let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
-        let stop = Arc::new(AtomicBool::new(false));
+        // Dropped with this future, so that the reader never outlives it.
+        let stopper = Stopper::default();
+        let stop = stopper.flag();
         let reader = tokio::task::spawn_blocking({
             let (load, source, stop) = (self.clone(), source.clone(), stop.clone());
             let progress = watch.progress.clone();
@@ -70,7 +74,7 @@ impl Load {
             sent = send(sink, receiver) => Some(sent),
             () = watch.interruption() => None,
         };
-        stop.store(true, Ordering::Relaxed);
+        drop(stopper);
         let read = reader.await.map_err(|error| Error::Worker(error.to_string()))?;
         match (sent, read) {
             (None, _) => Err(Error::Interrupted),
@@ -98,11 +102,12 @@ impl Load {
         let watch = Watch { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone());
         let rejected = &self.matched.rejected;
-        let mut place = 0;
+        let (mut place, mut passed_over) = (0, 0);
         let rows = source.with(|connection| {
-            source.each_row(connection, &self.table, &columns, watch, |row| {
+            source.each_row(connection, &self.table, &columns, self.rowids, watch, |row| {
                 place += 1;
-                if !rejected.is_empty() && rejected.contains(&(place - 1)) {
+                if !rejected.is_empty() && rejected.contains(&self.table.address(row, place)) {
+                    passed_over += 1;
                     return Ok(());
                 }
                 encoder.add(source, row)?;
@@ -115,7 +120,7 @@ impl Load {
         encoder.buffer.extend_from_slice(&(-1_i16).to_be_bytes());
         encoder.flush(sender)?;
         sender.blocking_send(Sent::End).map_err(|_| Error::Interrupted)?;
-        Ok(rows - rejected.len() as u64)
+        Ok(rows - passed_over)
     }
 
     /// An error of the server that names a line of the COPY becomes one that names the row.
@@ -125,7 +130,7 @@ impl Load {
             let digits = after.find(|character: char| !character.is_ascii_digit());
             after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
         });
-        let row = line.and_then(|line| self.row_at(source, line));
+        let row = line.and_then(|line| self.row_at(source, line.checked_sub(1)?));
         match (row, error.as_db_error()) {
             (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
                 table: self.table.name.clone(),
@@ -139,14 +144,15 @@ impl Load {
         }
     }
 
-    /// The row that was sent as this line, and its first values.
-    fn row_at(&self, source: &Source, line: u64) -> Option<(String, String)> {
+    /// The row at this place of the part, and its first values.
+    fn row_at(&self, source: &Source, place: u64) -> Option<(String, String)> {
         if !self.matched.rejected.is_empty() {
             // Lines and rows no longer count alike.
             return None;
         }
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
-        let sql = format!("{} LIMIT 1 OFFSET {}", self.table.select(&columns), line - 1);
+        let rows = self.table.select(&columns, self.rowids);
+        let sql = format!("{rows} LIMIT 1 OFFSET {place}");
         let found = source.with(|connection| {
             let named = |row: &Row<'_>| {
                 let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))

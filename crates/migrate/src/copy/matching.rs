@@ -22,8 +22,8 @@ pub struct Matched {
     pub partitioned: bool,
     /// Its columns, in the order of the source.
     pub columns: Vec<MatchedColumn>,
-    /// Rows of the source that stay behind, by their place in the order of reading.
-    pub rejected: Arc<HashSet<u64>>,
+    /// Rows of the source that stay behind, by [`Table::address`].
+    pub rejected: Arc<HashSet<i64>>,
 }
 
 /// A column of the source with its column of the target.

@@ -1,34 +1,37 @@
-//! The migration from end to end, in one transaction of the target: schema or takedown, rows, keys,
-//! sequences, proof, commit. Whatever fails before the commit leaves the target as it was.
+//! The migration from end to end: the steps are written down in the target, done side by side,
+//! proved, and made the target's own in one last transaction. Whatever ends it before leaves the
+//! target as it was, or unfinished with all that is needed to go on.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
 
-use super::catalog::{catalog, current_schema};
-use super::load::Load;
-use super::matching::{Matched, match_tables};
-use super::prepare::{self, Prepared};
-use super::reject::reject;
+use super::begin::{self, Begun};
+use super::crew::Job;
+use super::place::{Place, move_into_place};
 use super::reject_file::RejectFile;
 use super::reload::to_database;
 use super::report::{MigratedTable, MigrationReport, Seconds};
 use super::sequences;
 use super::session::Session;
-use crate::audit::{Audit, AuditOptions, Finding, audit_source, key_findings, readers};
-use crate::inspect::{Schema, Source, thousands};
+use super::state::{self, State, Unfinished};
+use super::step::Stage;
+use crate::audit::{Finding, key_findings, readers};
 use crate::mapping::Rules;
-use crate::selection::{Selection, estimated_rows};
-use crate::verify::{Verification, compare_all, selected};
+use crate::selection::Selection;
+use crate::verify::{Verification, compare_all};
 use crate::watch::blocking;
 use crate::{Error, Severity, Watch};
 
+/// Large enough that a part's own transaction costs nothing against its rows.
+const PART_BYTES: u64 = 64 << 20;
+
 /// What a migration does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
@@ -38,14 +41,18 @@ pub struct MigrateOptions {
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
-    /// Prove the result before it is committed.
+    /// Prove the result before it is made the target's own.
     pub verify: bool,
     /// Rows that stand in the target's tables are deleted, tables to be created are dropped first.
     pub replace: bool,
-    /// Roll back instead of committing.
+    /// Undo everything instead of making it lasting.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
     pub reject_file: Option<PathBuf>,
+    /// About so many bytes of the source are one part: what an interruption costs at most.
+    pub part_bytes: u64,
+    /// Go on with an unfinished migration, if there is one; its own options apply then.
+    pub resume: bool,
 }
 
 impl Default for MigrateOptions {
@@ -59,6 +66,8 @@ impl Default for MigrateOptions {
             replace: false,
             dry_run: false,
             reject_file: None,
+            part_bytes: PART_BYTES,
+            resume: false,
         }
     }
 }
@@ -66,7 +75,8 @@ impl Default for MigrateOptions {
 /// Moves a SQLite file into a PostgreSQL database.
 ///
 /// # Errors
-/// The target is as it was after any error; each names the place and the way out.
+/// The target is as it was after any error but [`Error::CutOff`], after which the migration can go
+/// on or be abandoned; each names the place and the way out.
 pub async fn migrate(
     source: &Path,
     target: &PostgresUrl,
@@ -74,31 +84,42 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    run(source, target, options, false, Watch { progress, interrupted }).await
+    let watch = Watch { progress, interrupted };
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    let started = Instant::now();
+    let begun = match state::find(&session.client).await? {
+        Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
+        Some(found) => {
+            refuse_other_options(options, &found.saved.options)?;
+            session.wait_for_workers(watch).await?;
+            // What the earlier program's workers had begun may be done meanwhile.
+            let found = state::find(&session.client).await?.unwrap_or(found);
+            begin::again(source, &session, found, watch).await?
+        }
+        None => begin::anew(source, &session, options, watch).await?,
+    };
+    let prepare = started.elapsed().as_secs_f64() - begun.seconds.inspect;
+    Migration { session, seconds: Seconds { prepare, ..begun.seconds }, begun }
+        .run(target, watch)
+        .await
 }
 
-/// As [`migrate`]; with `add`, rows are added to what is there.
-async fn run(
-    source: &Path,
-    target: &PostgresUrl,
-    options: &MigrateOptions,
-    add: bool,
-    watch: Watch<'_>,
-) -> Result<MigrationReport, Error> {
-    let started = Instant::now();
-    let mut migration = Migration::inspect(source, target, options, watch).await?;
-    migration.add = add;
-    migration.seconds.inspect = started.elapsed().as_secs_f64();
-    migration.session.begin().await?;
-    let done = migration.move_all(watch).await;
-    let verification = match done {
-        Ok(verification) => verification,
-        Err(error) => {
-            migration.session.roll_back().await;
-            return Err(migration.name_orphans(error, watch).await);
+/// A migration that goes on does so with its own options; others are not ignored in silence.
+fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<(), Error> {
+    let keys = |options: &MigrateOptions| {
+        let options = MigrateOptions { resume: false, ..options.clone() };
+        match serde_json::to_value(options) {
+            Ok(serde_json::Value::Object(keys)) => keys,
+            _ => serde_json::Map::new(),
         }
     };
-    Ok(migration.finish(target, verification, watch).await)
+    let (given, own, none) = (keys(given), keys(own), keys(&MigrateOptions::default()));
+    let other = given
+        .iter()
+        .filter(|(key, value)| none.get(*key) != Some(*value) && own.get(*key) != Some(*value));
+    let other: Vec<&str> = other.map(|(key, _)| key.as_str()).collect();
+    if other.is_empty() { Ok(()) } else { Err(Error::OtherOptions(other.join(", "))) }
 }
 
 /// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
@@ -119,171 +140,202 @@ pub async fn load_rejects(
     let folder = tempfile::tempdir().map_err(unusable)?;
     let database = folder.path().join("rejects.db");
     to_database(file, &database)?;
-    let options = MigrateOptions { data_only: true, ..options.clone() };
+    let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
     let watch = Watch { progress, interrupted };
-    let mut report = run(&database, target, &options, true, watch).await?;
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    if let Some(found) = state::find(&session.client).await? {
+        return Err(Error::Unfinished(found.unfinished()));
+    }
+    let begun = begin::adding(&database, &session, &options, watch).await?;
+    let seconds = begun.seconds;
+    let mut report = Migration { session, begun, seconds }.run(target, watch).await?;
     report.source = file.to_owned();
     Ok(report)
 }
 
+/// Puts the target back as it was before an unfinished migration; what that was.
+///
+/// # Errors
+/// [`Error::Target`] if there is none.
+pub async fn abandon(
+    target: &PostgresUrl,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Unfinished, Error> {
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    let nothing = || Error::Target("no unfinished migration is in this database".to_owned());
+    state::find(&session.client).await?.ok_or_else(nothing)?;
+    session.wait_for_workers(Watch { progress, interrupted }).await?;
+    let found = state::find(&session.client).await?.ok_or_else(nothing)?;
+    state::put_back(&session, &found).await?;
+    Ok(found.unfinished())
+}
+
+/// The unfinished migration in a database, if there is one, for commands that come upon it.
+///
+/// # Errors
+/// A server that cannot be reached or asked.
+pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
+    let client = engine::postgres::connect(target).await?;
+    Ok(state::find(&client).await?.map(|found| found.unfinished()))
+}
+
 /// A migration under way.
-struct Migration<'a> {
-    options: &'a MigrateOptions,
-    source: Arc<Source>,
-    schema: Schema,
-    /// Set where types are chosen: what was found and what each column becomes.
-    audit: Option<Audit>,
+struct Migration {
     session: Session,
-    namespace: String,
-    tables: Vec<MigratedTable>,
-    matched: Vec<Matched>,
-    rejects: Option<RejectFile>,
-    notices: Vec<String>,
-    /// Rows are added to what is there: how repaired rejects are loaded.
-    add: bool,
-    sequences_set: usize,
+    begun: Begun,
     seconds: Seconds,
 }
 
-impl<'a> Migration<'a> {
-    async fn inspect(
-        path: &Path,
+impl Migration {
+    async fn run(
+        mut self,
         target: &PostgresUrl,
-        options: &'a MigrateOptions,
         watch: Watch<'_>,
-    ) -> Result<Self, Error> {
-        let session = Session::connect(target).await?;
-        let namespace = match &options.schema {
-            Some(schema) => schema.clone(),
-            None => current_schema(&session.client).await?,
+    ) -> Result<MigrationReport, Error> {
+        let done = if self.begun.job.by_steps {
+            self.by_steps(target, watch).await
+        } else {
+            let done = self.in_one_transaction(watch).await;
+            if done.is_err() {
+                self.session.roll_back().await;
+            }
+            done
         };
-        watch.progress.set_message("reading the source");
-        let (source, schema, audit) = blocking(watch, {
-            let (path, options) = (path.to_owned(), options.clone());
-            move |watch| read_source(&path, &options, watch)
-        })
-        .await?;
-        options.rules.check(&schema)?;
-        Ok(Self {
-            options,
-            source,
-            schema,
-            audit,
-            session,
-            namespace,
-            tables: Vec::new(),
-            matched: Vec::new(),
-            rejects: None,
-            notices: Vec::new(),
-            add: false,
-            sequences_set: 0,
-            seconds: Seconds::default(),
-        })
+        match done {
+            Ok(verification) => Ok(self.finish(target, verification, watch).await),
+            Err(error) => Err(self.name_orphans(error, watch).await),
+        }
     }
 
-    /// Everything inside the transaction.
-    async fn move_all(&mut self, watch: Watch<'_>) -> Result<Option<Verification>, Error> {
-        let clock = Instant::now();
-        let mut prepared = self.prepare(watch).await?;
-        self.reject(&mut prepared, watch).await?;
-        self.notices.append(&mut prepared.notices);
-        self.seconds.prepare = clock.elapsed().as_secs_f64();
-
-        let clock = Instant::now();
-        for matched in &prepared.to_load {
-            let table = self.schema.tables[matched.source].clone();
-            watch.progress.set_message(table.name.clone());
-            let name = table.name.clone();
-            let load = Load { table, matched: matched.clone(), freeze: prepared.freeze };
-            let rows = Arc::new(load).run(&self.session.client, &self.source, watch).await?;
-            let rejected_rows = matched.rejected.len() as u64;
-            self.tables.push(MigratedTable { table: name, rows, rejected_rows, kept: false });
-        }
-        self.seconds.copy = clock.elapsed().as_secs_f64();
-
-        let clock = Instant::now();
-        for sql in prepared.keys.iter().chain(&prepared.foreign_keys) {
-            watch.progress.set_message(short_statement(sql));
-            self.session.run(sql, watch).await?;
-        }
-        let client = &self.session.client;
-        let version = self.session.server_version;
-        self.sequences_set =
-            sequences::set(client, &self.schema, &prepared.to_load, version).await?;
-        self.seconds.keys = clock.elapsed().as_secs_f64();
-
-        let clock = Instant::now();
-        let mut verification = None;
-        if self.options.verify && !self.add {
-            watch.progress.set_message("comparing both databases");
-            let proof =
-                compare_all(client, &self.source, &self.schema, &prepared.to_load, watch).await?;
-            if !proof.is_equal() {
-                let tables = proof.tables.iter().filter(|table| !table.equal);
-                let text: String = tables.map(|table| table.differences_text()).collect();
-                return Err(Error::Differs(text.trim_end().to_owned()));
-            }
-            verification = Some(proof);
-        }
-        self.matched = prepared.to_load;
-        watch.check()?;
-        if let Some(rejects) = &mut self.rejects {
-            rejects.sync()?;
-        }
-        if self.options.dry_run {
+    /// Everything on the one connection whose transaction is open.
+    async fn in_one_transaction(
+        &mut self,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        let crew = std::slice::from_ref(&self.session);
+        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
+        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
+        self.settle(watch).await?;
+        if self.begun.saved.options.dry_run {
             self.session.roll_back().await;
         } else {
             self.session.commit().await?;
         }
-        self.seconds.verify = clock.elapsed().as_secs_f64();
         Ok(verification)
     }
 
-    /// Makes the target ready for rows.
-    async fn prepare(&mut self, watch: Watch<'_>) -> Result<Prepared, Error> {
-        let (session, options) = (&self.session, self.options);
-        if let Some(audit) = &self.audit {
-            return prepare::create(session, audit, &self.namespace, options, watch).await;
+    /// Each step lasting by itself, on connections side by side.
+    async fn by_steps(
+        &mut self,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        let mut crew = Vec::new();
+        let worked = self.work(&mut crew, target, watch).await;
+        for session in crew {
+            match &worked {
+                Ok(_) => drop(session),
+                Err(_) => session.give_up().await,
+            }
         }
-        let found = catalog(&session.client, &self.namespace).await?;
-        let matched = match_tables(&self.schema, &found, &options.rules)
-            .map_err(|problems| Error::Target(problems.join("\n")))?;
-        if self.add {
-            return prepare::to_add(session, matched).await;
+        let dry_run = self.begun.saved.options.dry_run;
+        let error = match worked {
+            Ok(verification) if !dry_run => return Ok(verification),
+            Ok(verification) => match self.put_back(watch).await {
+                Ok(()) => return Ok(verification),
+                Err(error) => return Err(self.cut_off(error).await),
+            },
+            Err(error @ Error::CommitUnknown) => return Err(error),
+            Err(error) => error,
+        };
+        // Stopped cleanly, existing tables get their keys and indexes back at once.
+        let clean_stop = matches!(error, Error::Interrupted) && self.begun.saved.options.data_only;
+        if error.is_cut_off() && !clean_stop {
+            return Err(self.cut_off(error).await);
         }
-        let (prepared, kept) =
-            prepare::existing(session, &self.source, &self.schema, matched, options, watch).await?;
-        let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
-            table,
-            rows,
-            rejected_rows: 0,
-            kept: true,
-        });
-        self.tables.extend(kept);
-        Ok(prepared)
+        match self.put_back(watch).await {
+            Ok(()) => Err(error),
+            Err(_) => Err(self.cut_off(error).await),
+        }
     }
 
-    /// Finds and sets aside the rows that cannot be moved, if that was asked for.
-    async fn reject(&mut self, prepared: &mut Prepared, watch: Watch<'_>) -> Result<(), Error> {
-        let Some(path) = self.options.reject_file.clone() else { return Ok(()) };
-        watch.progress.set_message("looking for rows to reject");
-        let (source, schema) = (self.source.clone(), self.schema.clone());
-        let mut tables = std::mem::take(&mut prepared.to_load);
-        let references = prepared.references.clone();
-        let (tables, file) = blocking(watch, move |watch| {
-            let file = reject(&source, &schema, &mut tables, &references, &path, watch)?;
-            Ok((tables, file))
-        })
-        .await?;
-        prepared.to_load = tables;
-        self.rejects = Some(file);
-        Ok(())
+    async fn work(
+        &mut self,
+        crew: &mut Vec<Session>,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        for _ in 0..self.begun.job.source.connections().min(readers()) {
+            crew.push(Session::worker(target).await?);
+        }
+        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
+        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
+        self.session.begin().await?;
+        let settled = self.settle(watch).await;
+        if settled.is_err() || self.begun.saved.options.dry_run {
+            self.session.roll_back().await;
+            settled?;
+        } else {
+            self.session.commit().await?;
+        }
+        Ok(verification)
+    }
+
+    /// Inside the last transaction: sequences, and what was made apart becomes the target's own.
+    async fn settle(&mut self, watch: Watch<'_>) -> Result<(), Error> {
+        watch.check()?;
+        let Begun { job, saved, rejects, sequences_set, .. } = &mut self.begun;
+        let (client, version) = (&self.session.client, self.session.server_version);
+        *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
+        if let Some(rejects) = rejects {
+            rejects.sync()?;
+        }
+        if !job.by_steps {
+            return Ok(());
+        }
+        if !saved.options.data_only {
+            let place = Place {
+                schema: &job.schema,
+                namespace: &saved.namespace,
+                make_namespace: saved.options.schema.is_some(),
+                replace: saved.options.replace,
+            };
+            move_into_place(&self.session, &place, &[], watch).await?;
+        }
+        state::remove(&self.session, watch).await
+    }
+
+    /// Puts the target back, whatever the user wishes meanwhile.
+    async fn put_back(&self, watch: Watch<'_>) -> Result<(), Error> {
+        let never = AtomicBool::new(false);
+        let patient = Watch { progress: watch.progress, interrupted: &never };
+        self.session.wait_for_workers(patient).await?;
+        let found = state::find(&self.session.client).await?;
+        match found {
+            Some(found) => state::put_back(&self.session, &found).await,
+            None => Ok(()),
+        }
+    }
+
+    /// How far it has come, as the target tells, or as far as is known if it cannot be asked.
+    async fn cut_off(&self, cause: Error) -> Error {
+        let state = match state::find(&self.session.client).await {
+            Ok(Some(state)) => state,
+            _ => {
+                let (saved, steps) = (self.begun.saved.clone(), self.begun.steps.clone());
+                State { saved, steps, started: self.begun.started.clone() }
+            }
+        };
+        Error::CutOff { cause: Box::new(cause), unfinished: state.unfinished() }
     }
 
     /// A violated foreign key is explained by the source's own rows.
     async fn name_orphans(&self, error: Error, watch: Watch<'_>) -> Error {
         let Error::Constraint(message) = error else { return error };
-        let (source, schema) = (self.source.clone(), self.schema.clone());
+        let (source, schema) = (self.begun.job.source.clone(), self.begun.job.schema.clone());
         let found = blocking(watch, move |_| {
             source.with(|connection| key_findings(&source, connection, &schema))
         });
@@ -295,95 +347,114 @@ impl<'a> Migration<'a> {
         Error::Constraint(format!("{message}{named}"))
     }
 
-    /// After the commit: statistics and visibility, so that the first queries are fast.
+    /// After the commit: what is left to do and to say.
     async fn finish(
-        mut self,
+        self,
         target: &PostgresUrl,
         verification: Option<Verification>,
         watch: Watch<'_>,
     ) -> MigrationReport {
-        let clock = Instant::now();
+        let Self { session, begun, mut seconds } = self;
+        let Begun { job, saved, steps, audit, mut rejects, .. } = begun;
+        let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
-        for matched in self.matched.iter().filter(|_| !self.options.dry_run) {
-            let sql = format!("VACUUM (ANALYZE) {}", matched.relation);
-            watch.progress.set_message(sql.clone());
-            if let Err(error) = self.session.run(&sql, watch).await {
-                let interrupted = matches!(error, Error::Interrupted);
-                after_commit.push(format!("the rows are committed, but {sql} was not done"));
-                if interrupted {
-                    break;
-                }
+        let clock = Instant::now();
+        let vacuum = steps.iter().filter(|step| step.stage == Stage::Vacuum);
+        for step in vacuum.filter(|_| !job.by_steps && !dry_run) {
+            if session.run(&step.sql, watch).await.is_err() {
+                after_commit.push(format!("the rows are committed, but {} was not done", step.sql));
             }
         }
-        let rejected_rows = self.rejects.as_ref().map_or(0, RejectFile::count);
-        let kept = match self.rejects.take().filter(|_| !self.options.dry_run) {
-            Some(file) => file.keep().unwrap_or_else(|error| {
+        seconds.vacuum += clock.elapsed().as_secs_f64();
+        let rejected_rows = rejects.as_ref().map_or(0, RejectFile::count);
+        let kept = rejects.take().filter(|_| !dry_run).and_then(|file| {
+            file.keep().unwrap_or_else(|error| {
                 after_commit.push(format!("the rows are committed, but: {error}"));
                 None
-            }),
-            None => None,
-        };
-        self.seconds.vacuum = clock.elapsed().as_secs_f64();
-        let findings = self.audit.map(|audit| audit.report.findings).unwrap_or_default();
+            })
+        });
+        if job.source.has_changed().unwrap_or(false) {
+            after_commit.push(format!(
+                "{} was changed while it was read: what was committed to it since is not in the \
+                 target (crossover verify names it)",
+                job.source.path().display()
+            ));
+        }
+        let loaded = job.matched.iter().map(|matched| {
+            let table = job.schema.tables[matched.source].name.clone();
+            let rows = steps.iter().filter(|step| step.stage == Stage::Load && step.table == table);
+            let rows = rows.map(|step| step.rows).sum();
+            let rejected_rows = matched.rejected.len() as u64;
+            MigratedTable { table, rows, rejected_rows, kept: false }
+        });
         MigrationReport {
-            source: self.source.path().to_owned(),
+            source: job.source.path().to_owned(),
             target: target.to_string(),
-            schema: self.namespace,
-            dry_run: self.options.dry_run,
-            tables: self.tables,
-            findings,
-            sequences_set: self.sequences_set,
+            schema: saved.namespace,
+            dry_run,
+            tables: saved.kept.iter().cloned().chain(loaded).collect(),
+            findings: audit.map(|audit| audit.report.findings).unwrap_or_default(),
+            sequences_set: begun.sequences_set,
             verification,
             rejected_rows,
             reject_file: kept,
-            notices: self.notices,
+            notices: saved.notices,
+            steps: steps.len(),
+            steps_done_before: begun.steps_done_before,
             after_commit,
-            seconds: self.seconds,
+            seconds,
         }
     }
 }
 
-/// The source's schema; with every value looked at if the types are to be chosen.
-fn read_source(
-    path: &Path,
-    options: &MigrateOptions,
+/// Does all steps that are not done.
+async fn do_steps(
+    begun: &mut Begun,
+    crew: &[Session],
+    seconds: &mut Seconds,
     watch: Watch<'_>,
-) -> Result<(Arc<Source>, Schema, Option<Audit>), Error> {
-    let source = Source::open(path, readers())?;
-    if options.data_only {
-        let schema = selected(&source, &options.selection)?;
-        let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
-        let passes = if options.verify { 3 } else { 1 };
-        watch.progress.set_length(passes * rows.iter().sum::<u64>());
-        return Ok((Arc::new(source), schema, None));
+) -> Result<(), Error> {
+    for stage in Stage::ALL {
+        let clock = Instant::now();
+        begun.job.run(stage, crew, &mut begun.steps, watch).await?;
+        let of_stage = match stage {
+            Stage::Load => &mut seconds.copy,
+            Stage::Vacuum => &mut seconds.vacuum,
+            Stage::Index | Stage::Attach | Stage::Validate => &mut seconds.keys,
+        };
+        *of_stage += clock.elapsed().as_secs_f64();
     }
-    let audit_options = AuditOptions {
-        rules: options.rules.clone(),
-        selection: options.selection.clone(),
-        target: None,
-    };
-    let audit = audit_source(&source, &audit_options, watch)?;
-    // Rows that do not fit can be set aside; tables that do not fit cannot.
-    let blocks = |finding: &&Finding| {
-        finding.severity == Severity::Blocker
-            && (options.reject_file.is_none() || !finding.is_about_rows)
-    };
-    let blockers: Vec<&Finding> = audit.report.findings.iter().filter(blocks).collect();
-    if !blockers.is_empty() {
-        let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
-        let plural = if blockers.len() == 1 { "" } else { "s" };
-        return Err(Error::Blocked {
-            count: format!("{} blocker{plural}", thousands(blockers.len() as u64)),
-            list: lines.join("\n"),
-        });
-    }
-    let passes = if options.verify { 4 } else { 2 };
-    let rows: u64 = audit.report.tables.iter().map(|table| table.rows).sum();
-    watch.progress.set_length(passes * rows);
-    Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
+    Ok(())
 }
 
-/// The beginning of a statement, for a progress bar.
-fn short_statement(sql: &str) -> String {
-    sql.chars().take(60).map(|each| if each == '\n' { ' ' } else { each }).collect()
+/// Compares both sides, unless that was declined.
+async fn prove(
+    begun: &Begun,
+    crew: &[Session],
+    seconds: &mut Seconds,
+    watch: Watch<'_>,
+) -> Result<Option<Verification>, Error> {
+    if !begun.saved.options.verify {
+        return Ok(None);
+    }
+    let clock = Instant::now();
+    watch.progress.set_message("comparing both databases");
+    let Job { source, schema, matched, .. } = &begun.job;
+    let clients: Vec<_> = crew.iter().map(|session| &session.client).collect();
+    let proof = compare_all(&clients, source, schema, matched, watch).await?;
+    seconds.verify = clock.elapsed().as_secs_f64();
+    if proof.is_equal() {
+        return Ok(Some(proof));
+    }
+    let tables = proof.tables.iter().filter(|table| !table.equal);
+    let text: String = tables.map(|table| table.differences_text()).collect();
+    Err(Error::Differs(text.trim_end().to_owned()))
+}
+
+/// The blockers among findings, as an error.
+pub fn blocked(blockers: &[&Finding]) -> Error {
+    let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
+    let plural = if blockers.len() == 1 { "" } else { "s" };
+    let count = crate::inspect::thousands(blockers.len() as u64);
+    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n") }
 }

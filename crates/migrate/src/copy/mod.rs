@@ -1,6 +1,9 @@
-//! The move itself: schema, rows by binary COPY, keys and indexes, in one transaction.
+//! The move itself: schema, rows by binary COPY, keys and indexes, step by step, and proved before
+//! it is made the target's own.
 
+mod begin;
 mod catalog;
+mod crew;
 pub(crate) mod decimal;
 mod encode;
 pub(crate) mod json;
@@ -9,6 +12,7 @@ mod matching;
 mod migration;
 mod misfit;
 pub(crate) mod moment;
+mod place;
 mod prepare;
 mod proposal;
 mod references;
@@ -19,15 +23,18 @@ mod report;
 mod schema;
 mod sequences;
 mod session;
+mod state;
+mod step;
 mod takedown;
 
 pub use catalog::{Catalog, catalog, current_schema, read_catalog};
 pub use encode::{Field, encode, uuid};
 pub use matching::{Matched, match_tables};
-pub use migration::{MigrateOptions, load_rejects, migrate};
+pub use migration::{MigrateOptions, abandon, load_rejects, migrate, unfinished};
 pub use misfit::{BadRow, Misfit, StorageClass};
 pub use moment::Reading;
 pub use proposal::proposal;
 pub use report::{MigratedTable, MigrationReport, Seconds};
-pub use schema::default_expression;
+pub use schema::{LONGEST_NAME_BYTES, default_expression};
 pub use session::create_database;
+pub use state::Unfinished;

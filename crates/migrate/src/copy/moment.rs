@@ -2,6 +2,7 @@
 //! (days and microseconds since 2000-01-01).
 
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i64 = 10_957;
@@ -26,7 +27,7 @@ pub struct Moment {
 }
 
 /// How a number in a column of dates is to be read (`--map '...=timestamptz using ...'`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reading {
     /// Seconds since 1970-01-01 UTC
     EpochSeconds,

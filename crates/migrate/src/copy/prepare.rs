@@ -1,17 +1,20 @@
-//! Makes the target ready inside the transaction: creates the tables, or checks that those that
-//! exist are empty and takes down what slows loading.
+//! Makes the target ready for rows: creates the tables in a schema of Crossover's own, or checks that
+//! those that exist are empty and takes down what slows loading.
 
 use std::sync::Arc;
 
 use super::catalog::catalog;
 use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
+use super::place::{Place, move_into_place};
 use super::references::{self, Reference};
 use super::schema::statements;
 use super::session::Session;
+use super::state::{WORKSHOP, make_workshop};
+use super::step::{Step, of_statements};
 use super::takedown::Takedown;
 use crate::audit::Audit;
-use crate::inspect::{Schema, Source, quoted};
+use crate::inspect::{Schema, Source};
 use crate::verify::compare;
 use crate::{Error, Watch};
 
@@ -19,95 +22,45 @@ use crate::{Error, Watch};
 pub struct Prepared {
     /// The tables to load, parents first.
     pub to_load: Vec<Matched>,
-    /// Every table was made or emptied in this transaction.
-    pub freeze: bool,
-    /// Statements after the rows: keys and indexes.
-    pub keys: Vec<String>,
-    /// And foreign keys.
-    pub foreign_keys: Vec<String>,
-    /// The same foreign keys, as far as they lie between these tables.
+    /// Every table was made or emptied.
+    pub fresh: bool,
+    /// Rows stand there that would be lost if the migration could not be undone as a whole.
+    pub replaces_rows: bool,
+    /// Steps after the rows: keys, indexes, foreign keys.
+    pub rest: Vec<Step>,
+    /// Foreign keys between these tables.
     pub references: Vec<Reference>,
     /// What is restored as it was although it was not right.
     pub notices: Vec<String>,
 }
 
-/// Creates the schema that the audit proposes.
+/// Creates the schema that the audit proposes, apart from everything else in the target, and
+/// rehearses its move into place: whatever forbids that is found before a row is read.
 pub async fn create(
     session: &Session,
     audit: &Audit,
-    namespace: &str,
+    place: &Place<'_>,
     options: &MigrateOptions,
     watch: Watch<'_>,
 ) -> Result<Prepared, Error> {
     let schema = &audit.schema;
-    let statements = statements(schema, &audit.fields, namespace, session.server_version);
-    if options.replace {
-        let names = schema
-            .tables
-            .iter()
-            .map(|table| format!("{}.{}", quoted(namespace), quoted(&table.name)));
-        let names: Vec<String> = names.collect();
-        if !names.is_empty() {
-            session.run(&format!("DROP TABLE IF EXISTS {}", names.join(", ")), watch).await?;
-        }
-    }
-    if options.schema.is_some() {
-        let sql = format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(namespace));
-        session.run(&sql, watch).await?;
-    }
-    refuse_taken_names(session, schema, namespace).await?;
+    let statements = statements(schema, &audit.fields, WORKSHOP, session.server_version);
+    make_workshop(session, watch).await?;
     for sql in &statements.tables {
         session.run(sql, watch).await?;
     }
-    let found = catalog(&session.client, namespace).await?;
-    let mut matched = match_tables(schema, &found, &options.rules)
+    session.run("SAVEPOINT rehearsal", watch).await?;
+    let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
+    let indexes: Vec<String> =
+        indexes.filter(|index| index.created).map(|index| index.name.clone()).collect();
+    move_into_place(session, place, &indexes, watch).await?;
+    session.run("ROLLBACK TO rehearsal", watch).await?;
+    let found = catalog(&session.client, WORKSHOP).await?;
+    let to_load = match_tables(schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    // The catalog does not know how numbers are read as dates: the audit's fields do.
-    for table in &mut matched {
-        for column in &mut table.columns {
-            column.field.reading = audit.fields[table.source][column.source].reading;
-        }
-    }
-    let (keys, foreign_keys) = (statements.keys, statements.foreign_keys);
-    let references = references::of_source(schema, &matched);
-    let notices = Vec::new();
-    Ok(Prepared { to_load: matched, freeze: true, keys, foreign_keys, references, notices })
-}
-
-/// Tables and indexes share one space of names.
-async fn refuse_taken_names(
-    session: &Session,
-    schema: &Schema,
-    namespace: &str,
-) -> Result<(), Error> {
-    let created = |table: &crate::inspect::Table| {
-        let indexes = table.indexes.iter().filter(|index| index.created);
-        indexes.map(|index| index.name.clone()).collect::<Vec<_>>()
-    };
-    let names: Vec<String> = schema
-        .tables
-        .iter()
-        .flat_map(|table| std::iter::once(table.name.clone()).chain(created(table)))
-        .collect();
-    let rows = session
-        .client
-        .query(
-            "SELECT c.relname::text FROM pg_class AS c \
-             JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-             WHERE n.nspname = $1 AND c.relname = ANY($2) ORDER BY 1",
-            &[&namespace, &names],
-        )
-        .await
-        .map_err(Error::postgres("cannot read the target's names"))?;
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let taken: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    Err(Error::Target(format!(
-        "the target's schema {namespace} already has {}: load into what exists by --data-only, \
-         drop it first by --replace, or name another schema by --schema",
-        taken.join(", ")
-    )))
+    let references = references::of_source(schema, &to_load);
+    let (rest, notices) = (of_statements(&statements), Vec::new());
+    Ok(Prepared { to_load, fresh: true, replaces_rows: false, rest, references, notices })
 }
 
 /// Existing tables as they are, keys and rows in place, parents first.
@@ -115,8 +68,8 @@ pub async fn to_add(session: &Session, matched: Vec<Matched>) -> Result<Prepared
     let references = references::of_target(&session.client, &matched).await?;
     let mut to_load = matched;
     references::parents_first(&mut to_load, &references);
-    let (keys, foreign_keys, notices) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Prepared { to_load, freeze: false, keys, foreign_keys, references, notices })
+    let (rest, notices) = (Vec::new(), Vec::new());
+    Ok(Prepared { to_load, fresh: false, replaces_rows: false, rest, references, notices })
 }
 
 /// Tables that were left alone, with their rows.
@@ -138,8 +91,11 @@ pub async fn existing(
     session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
     let references = references::of_target(&session.client, &matched).await?;
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut replaces_rows = false;
     for table in matched {
-        if options.replace || is_empty(session, &table).await? {
+        let empty = is_empty(session, &table).await?;
+        if empty || options.replace {
+            replaces_rows |= !empty;
             to_load.push(table);
             continue;
         }
@@ -160,11 +116,14 @@ pub async fn existing(
         )));
     }
     references::parents_first(&mut to_load, &references);
-    let takedown = Takedown::read(&session.client, &to_load).await?;
-    takedown.run(&session.client).await?;
+    let Takedown { steps, notices } = Takedown::read(&session.client, &to_load).await?;
+    for step in steps.iter().rev().filter(|step| !step.undo.is_empty()) {
+        session.run(&step.undo, watch).await?;
+    }
     empty(session, &to_load, options.replace, watch).await?;
-    let Takedown { keys, foreign_keys, notices, .. } = takedown;
-    Ok((Prepared { to_load, freeze: true, keys, foreign_keys, references, notices }, kept))
+    let prepared =
+        Prepared { to_load, fresh: true, replaces_rows, rest: steps, references, notices };
+    Ok((prepared, kept))
 }
 
 async fn is_empty(session: &Session, table: &Matched) -> Result<bool, Error> {

@@ -36,8 +36,14 @@ pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) ->
         script.push_str(");\n");
     }
     script.push_str("\n-- The rows come here: keys and indexes are built faster afterwards.\n\n");
-    for sql in statements.keys.iter().chain(&statements.foreign_keys) {
-        let _ = writeln!(script, "{sql};");
+    for key in &statements.keys {
+        let _ = writeln!(script, "{};", key.index);
+        if let Some(sql) = &key.attach {
+            let _ = writeln!(script, "{sql};");
+        }
+    }
+    for foreign_key in &statements.foreign_keys {
+        let _ = writeln!(script, "{};", foreign_key.sql);
     }
     for other in schema.others.iter().filter(|other| other.kind != OtherKind::ShadowTable) {
         let (kind, name) = (other.kind.name(), quoted(&other.name));

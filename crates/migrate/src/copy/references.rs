@@ -1,5 +1,6 @@
 //! Foreign keys between the tables that are moved: which rows cannot stand without which.
 
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
 use super::encode::Field;
@@ -9,7 +10,7 @@ use crate::audit::resolve;
 use crate::inspect::Schema;
 
 /// A foreign key between two tables of the source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reference {
     /// The referring table's place in the schema.
     pub child: usize,

@@ -72,8 +72,8 @@ struct Search<'a> {
     source: &'a Source,
     schema: &'a Schema,
     references: &'a [Reference],
-    /// By table: places of refused rows in the order of reading.
-    rejected: Vec<HashSet<u64>>,
+    /// By table: addresses of refused rows.
+    rejected: Vec<HashSet<i64>>,
     /// By reference: keys to which nothing may refer.
     missing: Vec<HashSet<Key>>,
     file: RejectFile,
@@ -108,16 +108,17 @@ impl Search<'_> {
         let table = &self.schema.tables[matched.source];
         let columns: Vec<usize> = (0..table.columns.len()).collect();
         let (source, references) = (self.source, self.references);
-        let mut place = 0_u64;
+        let mut place = 0_i64;
         let mut children = Vec::new();
         source.with(|connection| {
-            source.each_row(connection, table, &columns, watch, |row| {
+            source.each_row(connection, table, &columns, None, watch, |row| {
                 place += 1;
-                if self.rejected[matched.source].contains(&(place - 1)) {
+                let address = table.address(row, place);
+                if self.rejected[matched.source].contains(&address) {
                     return Ok(());
                 }
                 let Some((column, reason)) = self.refusal(matched, row)? else { return Ok(()) };
-                self.rejected[matched.source].insert(place - 1);
+                self.rejected[matched.source].insert(address);
                 self.file.add(table, &columns, row, column, &reason)?;
                 if self.file.count() > MOST_REJECTS {
                     return Err(self.file.too_many(MOST_REJECTS));

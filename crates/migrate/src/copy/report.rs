@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::audit::Finding;
 use crate::grid::grid;
@@ -35,14 +35,18 @@ pub struct MigrationReport {
     pub reject_file: Option<PathBuf>,
     /// What the target had before and still has although it is not right.
     pub notices: Vec<String>,
-    /// What did not work after the commit (the data is complete).
+    /// All steps.
+    pub steps: usize,
+    /// Those that an earlier program had done before it was cut off.
+    pub steps_done_before: usize,
+    /// What did not work after the commit, or what the source got meanwhile.
     pub after_commit: Vec<String>,
     /// Where the time went.
     pub seconds: Seconds,
 }
 
 /// A table that was moved.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigratedTable {
     /// The source's table.
     pub table: String,
@@ -115,6 +119,10 @@ impl MigrationReport {
         }
         for problem in self.notices.iter().chain(&self.after_commit) {
             let _ = writeln!(text, "{problem}");
+        }
+        if self.steps_done_before > 0 {
+            let (before, steps) = (self.steps_done_before, self.steps);
+            let _ = writeln!(text, "{before} of {steps} steps had been done before");
         }
         let moved: u64 =
             self.tables.iter().filter(|table| !table.kept).map(|table| table.rows).sum();

@@ -1,5 +1,7 @@
 //! The PostgreSQL schema that migration creates: tables before the rows, keys and indexes after.
 
+use std::collections::HashSet;
+
 use rusqlite::types::Value;
 
 use super::encode::{Field, encode};
@@ -10,15 +12,80 @@ use crate::mapping::PostgresType;
 /// The release from which on identity columns exist (`server_version_num`).
 const IDENTITY_SINCE: i32 = 100_000;
 
+/// Longer names PostgreSQL cuts off.
+pub const LONGEST_NAME_BYTES: usize = 63;
+
 /// The statements that make a schema, in the order in which they run.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
     /// CREATE TABLE: before the rows.
     pub tables: Vec<String>,
     /// Primary keys, unique constraints and indexes: after the rows.
-    pub keys: Vec<String>,
+    pub keys: Vec<KeyStatements>,
     /// Foreign keys: last.
-    pub foreign_keys: Vec<String>,
+    pub foreign_keys: Vec<ForeignKeyStatement>,
+}
+
+/// An index, and the constraint that stands on it if it is a key: made in two statements, since
+/// only the second one locks out other work on the table, and it reads no row.
+#[derive(Clone, Debug)]
+pub struct KeyStatements {
+    /// CREATE INDEX
+    pub index: String,
+    /// ALTER TABLE ... ADD CONSTRAINT ... USING INDEX
+    pub attach: Option<String>,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug)]
+pub struct ForeignKeyStatement {
+    /// Its table, quoted, with the schema.
+    pub table: String,
+    /// Its name, quoted.
+    pub name: String,
+    /// ALTER TABLE ... ADD CONSTRAINT ... FOREIGN KEY
+    pub sql: String,
+}
+
+/// Names for what SQLite leaves unnamed, as PostgreSQL would choose them.
+struct Names(HashSet<String>);
+
+impl Names {
+    fn of(schema: &Schema) -> Self {
+        let indexes = |table: &Table| {
+            let created = table.indexes.iter().filter(|index| index.created);
+            created.map(|index| index.name.clone()).collect::<Vec<_>>()
+        };
+        let tables = schema.tables.iter();
+        Self(
+            tables
+                .flat_map(|table| std::iter::once(table.name.clone()).chain(indexes(table)))
+                .collect(),
+        )
+    }
+
+    /// `parts` joined by underscores, cut to fit, with a number if the name is taken.
+    fn choose(&mut self, parts: &[&str], ending: &str) -> String {
+        let base = parts.join("_");
+        for number in 0_u32.. {
+            let number = if number == 0 { String::new() } else { number.to_string() };
+            let room = LONGEST_NAME_BYTES - ending.len() - number.len() - 1;
+            let name = format!("{}_{ending}{number}", cut(&base, room));
+            if self.0.insert(name.clone()) {
+                return name;
+            }
+        }
+        base
+    }
+}
+
+/// The beginning of `name` that is at most `bytes` long.
+pub fn cut(name: &str, bytes: usize) -> &str {
+    let mut end = name.len().min(bytes);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
 }
 
 /// The statements for `schema` with the types in `fields`, inside `namespace` of the target.
@@ -29,19 +96,26 @@ pub fn statements(
     server_version: i32,
 ) -> Statements {
     let mut statements = Statements::default();
+    let mut taken = Names::of(schema);
     let name = |table: &Table| format!("{}.{}", quoted(namespace), quoted(&table.name));
     for (table, fields) in schema.tables.iter().zip(fields) {
-        let columns: Vec<String> = (0..table.columns.len())
+        let lines: Vec<String> = (0..table.columns.len())
             .map(|position| column(table, position, &fields[position], server_version))
             .collect();
-        let columns = columns.join(",\n    ");
-        statements.tables.push(format!("CREATE TABLE {} (\n    {columns}\n)", name(table)));
-        statements.keys.extend(keys(table, &name(table)));
+        let lines = lines.join(",\n    ");
+        statements.tables.push(format!("CREATE TABLE {} (\n    {lines}\n)", name(table)));
+        statements.keys.extend(keys(table, &name(table), &mut taken));
+    }
+    for table in &schema.tables {
         for resolved in resolve(schema, table) {
             let Some((parent, parent_columns)) = resolved.parent else { continue };
             let parent = &schema.tables[parent];
+            let mut parts = vec![table.name.as_str()];
+            parts
+                .extend(resolved.key.columns.iter().map(|each| table.columns[*each].name.as_str()));
+            let key_name = quoted(&taken.choose(&parts, "fkey"));
             let mut sql = format!(
-                "ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {} ({})",
+                "ALTER TABLE {} ADD CONSTRAINT {key_name} FOREIGN KEY ({}) REFERENCES {} ({})",
                 name(table),
                 names(table, &resolved.key.columns),
                 name(parent),
@@ -54,7 +128,8 @@ pub fn statements(
                     sql.push_str(&format!(" ON {event} {action}"));
                 }
             }
-            statements.foreign_keys.push(sql);
+            let table = name(table);
+            statements.foreign_keys.push(ForeignKeyStatement { table, name: key_name, sql });
         }
     }
     statements
@@ -90,19 +165,32 @@ fn column(table: &Table, position: usize, field: &Field, server_version: i32) ->
     sql
 }
 
-fn keys(table: &Table, name: &str) -> Vec<String> {
+fn keys(table: &Table, name: &str, taken: &mut Names) -> Vec<KeyStatements> {
     let mut statements = Vec::new();
-    if !table.primary_key.is_empty() {
-        let columns = names(table, &table.primary_key);
-        statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({columns})"));
-    }
-    for index in table.indexes.iter().filter(|index| !index.partial) {
-        let Some(columns) = index.columns() else { continue };
-        if !index.created {
-            let columns = names(table, &columns);
-            statements.push(format!("ALTER TABLE {name} ADD UNIQUE ({columns})"));
-            continue;
+    let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
+        let mut parts = vec![table.name.as_str()];
+        if ending == "key" {
+            parts.extend(columns.iter().map(|column| table.columns[*column].name.as_str()));
         }
+        let key = quoted(&taken.choose(&parts, ending));
+        let columns = names(table, columns);
+        statements.push(KeyStatements {
+            index: format!("CREATE UNIQUE INDEX {key} ON {name} ({columns})"),
+            attach: Some(format!(
+                "ALTER TABLE {name} ADD CONSTRAINT {key} {kind} USING INDEX {key}"
+            )),
+        });
+    };
+    if !table.primary_key.is_empty() {
+        constraint(&table.primary_key, "PRIMARY KEY", "pkey");
+    }
+    for index in table.indexes.iter().filter(|index| !index.created) {
+        if let Some(columns) = index.columns() {
+            constraint(&columns, "UNIQUE", "key");
+        }
+    }
+    for index in table.indexes.iter().filter(|index| index.created && !index.partial) {
+        let Some(columns) = index.columns() else { continue };
         let parts: Vec<String> = columns
             .iter()
             .zip(&index.parts)
@@ -113,7 +201,8 @@ fn keys(table: &Table, name: &str) -> Vec<String> {
             .collect();
         let unique = if index.unique { "UNIQUE " } else { "" };
         let (index, parts) = (quoted(&index.name), parts.join(", "));
-        statements.push(format!("CREATE {unique}INDEX {index} ON {name} ({parts})"));
+        let index = format!("CREATE {unique}INDEX {index} ON {name} ({parts})");
+        statements.push(KeyStatements { index, attach: None });
     }
     statements
 }

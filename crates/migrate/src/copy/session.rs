@@ -1,5 +1,5 @@
-//! The one connection that migrates: its transaction, statements that a wish to stop can cancel,
-//! and the server's errors in our words.
+//! A connection that migrates: its settings, statements that a wish to stop can cancel, the server's
+//! errors in our words, and the lock that lets one migration at a time into a database.
 
 use engine::PostgresUrl;
 use tokio_postgres::error::SqlState;
@@ -13,6 +13,12 @@ use crate::{Error, Watch};
 const INDEX_MEMORY: &str = "256MB";
 /// How long another session's lock on a table is waited for.
 const LOCK_WAIT: &str = "10s";
+
+/// Advisory locks: one for the program that migrates, one that its workers share, so that whoever
+/// goes on after a crash knows when the server has ended their work.
+const LOCK_CLASS: i32 = 0x4372_6f73;
+const PROGRAM_LOCK: i32 = 1;
+const WORKERS_LOCK: i32 = 2;
 
 /// A connection to the target.
 pub struct Session {
@@ -28,24 +34,93 @@ impl Session {
     /// Connects.
     pub async fn connect(url: &PostgresUrl) -> Result<Self, Error> {
         let client = engine::postgres::connect(url).await?;
+        let failed = || Error::postgres("cannot begin");
+        let settings = format!(
+            "SET statement_timeout = 0; SET lock_timeout = '{LOCK_WAIT}'; \
+             SET idle_in_transaction_session_timeout = 0; \
+             SELECT set_config('maintenance_work_mem', '{INDEX_MEMORY}', false) \
+             WHERE pg_size_bytes(current_setting('maintenance_work_mem')) \
+                 < pg_size_bytes('{INDEX_MEMORY}')"
+        );
+        client.batch_execute(&settings).await.map_err(failed())?;
         let row = client
-            .query_one("SELECT current_setting('server_version_num')::int", &[])
+            .query_one(
+                "SELECT current_setting('server_version_num')::int, \
+                 current_setting('server_encoding')",
+                &[],
+            )
             .await
-            .map_err(Error::postgres("cannot ask for the server's version"))?;
+            .map_err(failed())?;
+        let encoding: String = row.get(1);
+        if encoding != "UTF8" {
+            return Err(Error::Target(format!(
+                "the target database has the encoding {encoding}: make one with UTF8 (CREATE \
+                 DATABASE ... ENCODING 'UTF8' TEMPLATE template0), which holds every character of \
+                 the source"
+            )));
+        }
         let (cancel, tls) = (client.cancel_token(), engine::postgres::tls(url)?);
         Ok(Self { server_version: row.get(0), client, cancel, tls })
     }
 
-    /// Begins the transaction in which everything happens.
-    pub async fn begin(&self) -> Result<(), Error> {
+    /// Connects as one of the workers of the program that holds the claim. What one of its steps
+    /// commits is durable with the last transaction at the latest; until then nothing is lost but
+    /// time if the server goes down.
+    pub async fn worker(url: &PostgresUrl) -> Result<Self, Error> {
+        let session = Self::connect(url).await?;
         let sql = format!(
-            "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '{LOCK_WAIT}'; \
-             SET LOCAL idle_in_transaction_session_timeout = 0; \
-             SELECT set_config('maintenance_work_mem', '{INDEX_MEMORY}', true) \
-             WHERE pg_size_bytes(current_setting('maintenance_work_mem')) \
-                 < pg_size_bytes('{INDEX_MEMORY}')"
+            "SET synchronous_commit = off; SELECT pg_advisory_lock_shared({LOCK_CLASS}, \
+             {WORKERS_LOCK})"
         );
-        self.client.batch_execute(&sql).await.map_err(Error::postgres("cannot begin"))
+        session.client.batch_execute(&sql).await.map_err(Error::postgres("cannot begin"))?;
+        Ok(session)
+    }
+
+    /// Lets nobody else migrate into this database while the connection lasts.
+    ///
+    /// # Errors
+    /// [`Error::Target`] names the session that does so already.
+    pub async fn claim(&self) -> Result<(), Error> {
+        let failed = || Error::postgres("cannot lock the database for a migration");
+        let sql = format!(
+            "SELECT pg_try_advisory_lock({LOCK_CLASS}, {PROGRAM_LOCK}), \
+             (SELECT min(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+              AND classid = {LOCK_CLASS} AND objid = {PROGRAM_LOCK} \
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+        );
+        let row = self.client.query_one(&sql, &[]).await.map_err(failed())?;
+        if row.get(0) {
+            return Ok(());
+        }
+        let process = row.get::<_, Option<i32>>(1);
+        let process = process.map_or_else(|| "?".to_owned(), |process| process.to_string());
+        Err(Error::Target(format!(
+            "another crossover migrates into this database (server process {process}): wait for \
+             it, or, if its program is gone, end it by SELECT pg_terminate_backend({process})"
+        )))
+    }
+
+    /// Waits until the server has ended what workers of an earlier program, or our own that were
+    /// given up, had begun.
+    pub async fn wait_for_workers(&self, watch: Watch<'_>) -> Result<(), Error> {
+        watch.progress.set_message("waiting for the server to end what was begun");
+        let sql = format!(
+            "SET lock_timeout = 0; SELECT pg_advisory_lock({LOCK_CLASS}, {WORKERS_LOCK}); \
+             SELECT pg_advisory_unlock({LOCK_CLASS}, {WORKERS_LOCK}); \
+             SET lock_timeout = '{LOCK_WAIT}'"
+        );
+        self.run(&sql, watch).await
+    }
+
+    /// Begins a transaction.
+    pub async fn begin(&self) -> Result<(), Error> {
+        self.client.batch_execute("BEGIN").await.map_err(Error::postgres("cannot begin"))
+    }
+
+    /// Asks the server to end whatever this session does.
+    pub async fn give_up(self) {
+        // Without an answer the closed connection ends it later.
+        let _ = self.cancel.cancel_query(self.tls).await;
     }
 
     /// Runs one statement; a wish to stop cancels it on the server.

@@ -1,20 +1,19 @@
 //! What stands in the way of fast loading: foreign keys and indexes are taken down before the rows
-//! and restored from PostgreSQL's own words afterwards, all in the transaction that loads, so that
-//! whatever goes wrong leaves them as they were.
+//! and restored from PostgreSQL's own words afterwards. Both directions are written down as steps
+//! before anything is touched, so that whatever goes wrong can be put back.
 
 use tokio_postgres::{Client, Row};
 
 use super::matching::Matched;
+use super::step::{Stage, Step, validated};
 use crate::Error;
+use crate::inspect::quoted;
 
-/// The statements that take down and restore.
+/// What can be taken down around some tables.
 #[derive(Clone, Debug, Default)]
 pub struct Takedown {
-    down: Vec<String>,
-    /// Restores primary keys, unique constraints and indexes.
-    pub keys: Vec<String>,
-    /// Restores foreign keys, which validates them unless they were not valid before.
-    pub foreign_keys: Vec<String>,
+    /// Steps that restore it; their `undo` takes it down.
+    pub steps: Vec<Step>,
     /// Foreign keys that were not valid before and therefore are not afterwards.
     pub notices: Vec<String>,
 }
@@ -35,14 +34,17 @@ const FOREIGN_KEYS: &str = "\
 /// does not tell: clustering, replica identity, tablespace, comment, statistics, a view.
 const INDEXES: &str = "\
     SELECT format('%I.%I', n.nspname, t.relname), format('%I.%I', n.nspname, x.relname), \
-           pg_get_indexdef(x.oid), k.conname::text, pg_get_constraintdef(k.oid) \
+           pg_get_indexdef(x.oid), k.conname::text, k.contype::text, \
+           CASE WHEN k.condeferrable THEN ' DEFERRABLE' ELSE '' END \
+               || CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END \
     FROM pg_index AS i \
     JOIN pg_class AS x ON x.oid = i.indexrelid \
+    JOIN pg_am AS m ON m.oid = x.relam \
     JOIN pg_class AS t ON t.oid = i.indrelid JOIN pg_namespace AS n ON n.oid = t.relnamespace \
     LEFT JOIN pg_constraint AS k ON k.conindid = x.oid AND k.contype IN ('p', 'u', 'x') \
     WHERE i.indrelid = ANY($1) AND t.relkind = 'r' AND i.indisvalid \
       AND NOT i.indisclustered AND NOT i.indisreplident AND x.reltablespace = 0 \
-      AND coalesce(k.contype, 'u') <> 'x' \
+      AND (k.oid IS NULL OR (k.contype <> 'x' AND m.amname = 'btree')) \
       AND obj_description(x.oid, 'pg_class') IS NULL \
       AND (k.oid IS NULL OR obj_description(k.oid, 'pg_constraint') IS NULL) \
       AND NOT EXISTS (SELECT 1 FROM pg_inherits AS h WHERE h.inhrelid IN (x.oid, t.oid)) \
@@ -65,59 +67,59 @@ impl Takedown {
         let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
         let failed = || Error::postgres("cannot read the target's keys and indexes");
         let mut takedown = Self::default();
-        for row in client.query(FOREIGN_KEYS, &[&tables]).await.map_err(failed())? {
-            takedown.add_foreign_key(&row);
-        }
+        // Without a search path every definition comes with the schemas that it needs.
+        let path = "SELECT current_setting('search_path'), set_config('search_path', '', false)";
+        let path: String = client.query_one(path, &[]).await.map_err(failed())?.get(0);
+        // Keys stand before the foreign keys that need them.
         for row in client.query(INDEXES, &[&tables]).await.map_err(failed())? {
             takedown.add_index(&row);
         }
+        for row in client.query(FOREIGN_KEYS, &[&tables]).await.map_err(failed())? {
+            takedown.add_foreign_key(&row);
+        }
+        let sql = "SELECT set_config('search_path', $1, false)";
+        client.execute(sql, &[&path]).await.map_err(failed())?;
         Ok(takedown)
     }
 
     fn add_foreign_key(&mut self, row: &Row) {
         let (table, name, definition): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
-        let name = crate::inspect::quoted(&name);
+        let name = quoted(&name);
+        let add = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
+        let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
         if definition.contains("NOT VALID") || definition.contains("NOT ENFORCED") {
             self.notices.push(format!(
                 "the foreign key {name} of {table} was not valid before and is restored like that: \
                  ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
             ));
+            self.steps.push(Step::statement(Stage::Attach, add, drop));
+        } else {
+            self.steps.extend(validated(&table, &name, &add, &drop));
         }
-        self.down.push(format!("ALTER TABLE {table} DROP CONSTRAINT {name}"));
-        self.foreign_keys.push(format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}"));
         if let Some(comment) = row.get::<_, Option<String>>(3) {
-            let comment = comment.replace('\'', "''");
-            self.foreign_keys.push(format!(
-                "COMMENT ON CONSTRAINT {name} ON {table} IS E'{}'",
-                comment.replace('\\', "\\\\")
-            ));
+            let comment = comment.replace('\'', "''").replace('\\', "\\\\");
+            let sql = format!("COMMENT ON CONSTRAINT {name} ON {table} IS E'{comment}'");
+            self.steps.push(Step::statement(Stage::Attach, sql, ""));
         }
     }
 
     fn add_index(&mut self, row: &Row) {
         let (table, index, definition): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
-        match (row.get::<_, Option<String>>(3), row.get::<_, Option<String>>(4)) {
-            (Some(constraint), Some(constraint_definition)) => {
-                let name = crate::inspect::quoted(&constraint);
-                self.down.push(format!("ALTER TABLE {table} DROP CONSTRAINT {name}"));
-                self.keys.push(format!(
-                    "ALTER TABLE {table} ADD CONSTRAINT {name} {constraint_definition}"
-                ));
-            }
-            _ => {
-                self.down.push(format!("DROP INDEX {index}"));
-                self.keys.push(definition);
-            }
+        let drop_index = format!("DROP INDEX IF EXISTS {index}");
+        self.steps.push(Step::statement(Stage::Index, definition, drop_index));
+        if let Some(name) = row.get::<_, Option<String>>(3) {
+            let (name, deferrable): (String, String) = (quoted(&name), row.get(5));
+            let kind = match row.get::<_, Option<&str>>(4) {
+                Some("p") => "PRIMARY KEY",
+                _ => "UNIQUE",
+            };
+            let add = format!(
+                "ALTER TABLE {table} ADD CONSTRAINT {name} {kind} USING INDEX {name}{deferrable}"
+            );
+            let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
+            self.steps.push(Step::statement(Stage::Attach, add, drop));
         }
-    }
-
-    /// Takes everything down. Must run inside a transaction.
-    pub async fn run(&self, client: &Client) -> Result<(), Error> {
-        for sql in &self.down {
-            client.batch_execute(sql).await.map_err(Error::postgres(format!("`{sql}`")))?;
-        }
-        Ok(())
     }
 }

@@ -211,21 +211,39 @@ impl Table {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// A statement that reads every row once: first the rowid (or NULL), then `columns`.
-    /// `NOT INDEXED` keeps SQLite from walking a covering index in another order.
-    pub fn select(&self, columns: &[usize]) -> String {
-        let mut sql = String::from("SELECT ");
-        sql.push_str(&match &self.rowid {
-            Rowid::Alias(column) => quoted(&self.columns[*column].name),
-            Rowid::Hidden(name) => (*name).to_owned(),
-            Rowid::Unreadable | Rowid::None => "NULL".to_owned(),
-        });
+    /// The expression that reads a row's rowid, if there is one.
+    pub fn rowid_expression(&self) -> Option<String> {
+        match &self.rowid {
+            Rowid::Alias(column) => Some(quoted(&self.columns[*column].name)),
+            Rowid::Hidden(name) => Some((*name).to_owned()),
+            Rowid::Unreadable | Rowid::None => None,
+        }
+    }
+
+    /// A statement that reads every row once, or those between two rowids: first the rowid (or
+    /// NULL), then `columns`. `NOT INDEXED` keeps SQLite from walking a covering index in another
+    /// order.
+    pub fn select(&self, columns: &[usize], rowids: Option<(i64, i64)>) -> String {
+        let rowid = self.rowid_expression().unwrap_or_else(|| "NULL".to_owned());
+        let mut sql = format!("SELECT {rowid}");
         for &column in columns {
             sql.push_str(", ");
             sql.push_str(&quoted(&self.columns[column].name));
         }
         sql.push_str(&format!(" FROM main.{} NOT INDEXED", quoted(&self.name)));
+        if let Some((first, last)) = rowids {
+            sql.push_str(&format!(" WHERE {rowid} BETWEEN {first} AND {last}"));
+        }
         sql
+    }
+
+    /// What tells a row that `select` gave from the others: its rowid, or else its place (counted
+    /// from 1) in the order of reading, which is that of the primary key.
+    pub fn address(&self, row: &Row<'_>, place: i64) -> i64 {
+        match row.get_ref(0) {
+            Ok(ValueRef::Integer(rowid)) => rowid,
+            _ => place,
+        }
     }
 
     /// Names a row that `select(columns)` gave: `rowid 4711`, or the values of its key.

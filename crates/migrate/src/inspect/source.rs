@@ -25,6 +25,9 @@ pub struct Source {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     connections: usize,
+    /// A connection outside the snapshot, and what it saw when the snapshot was taken.
+    watcher: Mutex<(Connection, i64)>,
+    fingerprint: String,
 }
 
 impl Source {
@@ -41,28 +44,58 @@ impl Source {
         }
         let watcher = open(path)?;
         for _ in 0..SNAPSHOT_ATTEMPTS {
+            let fingerprint = fingerprint(path);
             let before = data_version(&watcher).map_err(explain)?;
             for reader in &readers {
                 begin(reader).map_err(explain)?;
             }
             // The version a connection sees changes exactly if another one committed in between.
             if data_version(&watcher).map_err(explain)? == before {
-                return Ok(Self::over(path, readers));
+                return Ok(Self::over(path, readers, (watcher, before), fingerprint));
             }
             for reader in &readers {
                 reader.execute_batch("ROLLBACK").map_err(explain)?;
             }
         }
         readers.truncate(1);
+        let fingerprint = fingerprint(path);
+        let before = data_version(&watcher).map_err(explain)?;
         for reader in &readers {
             begin(reader).map_err(explain)?;
         }
-        Ok(Self::over(path, readers))
+        Ok(Self::over(path, readers, (watcher, before), fingerprint))
     }
 
-    fn over(path: &Path, readers: Vec<Connection>) -> Self {
+    fn over(
+        path: &Path,
+        readers: Vec<Connection>,
+        watcher: (Connection, i64),
+        fingerprint: String,
+    ) -> Self {
         let connections = readers.len();
-        Self { path: path.to_owned(), idle: Mutex::new(readers), connections }
+        Self {
+            path: path.to_owned(),
+            idle: Mutex::new(readers),
+            connections,
+            watcher: Mutex::new(watcher),
+            fingerprint,
+        }
+    }
+
+    /// The state of the file when the snapshot was taken: sizes and times of the file and of its
+    /// WAL. Another one may mean other rows.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Whether another program has committed something since the snapshot was taken.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn has_changed(&self) -> Result<bool, Error> {
+        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = data_version(&watcher.0).map_err(|error| self.explain(error))?;
+        Ok(now != watcher.1)
     }
 
     /// The file.
@@ -87,8 +120,8 @@ impl Source {
         result
     }
 
-    /// Reads every row of `table` once and hands it to `each`: field 0 is the rowid (or NULL), then
-    /// `columns`. Progress counts rows.
+    /// Reads every row of `table` (between two rowids, if given) once and hands it to `each`: field
+    /// 0 is the rowid (or NULL), then `columns`. Progress counts rows.
     ///
     /// # Errors
     /// Those of `each`, [`Error::Interrupted`], and what SQLite reports.
@@ -97,11 +130,12 @@ impl Source {
         connection: &Connection,
         table: &Table,
         columns: &[usize],
+        rowids: Option<(i64, i64)>,
         watch: Watch<'_>,
         mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let explain = |error| sqlite_error(&self.path, error);
-        let mut statement = connection.prepare(&table.select(columns)).map_err(explain)?;
+        let mut statement = connection.prepare(&table.select(columns, rowids)).map_err(explain)?;
         let mut rows = statement.query([]).map_err(explain)?;
         let mut count = 0_u64;
         while let Some(row) = rows.next().map_err(explain)? {
@@ -149,6 +183,16 @@ fn begin(reader: &Connection) -> rusqlite::Result<()> {
 
 fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA main.data_version", [], |row| row.get(0))
+}
+
+fn fingerprint(path: &Path) -> String {
+    let of = |path: &Path| {
+        let data = path.metadata().ok().filter(|data| data.len() > 0)?;
+        let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(format!("{} bytes of {}", data.len(), since.as_nanos()))
+    };
+    let parts = [path, &wal_path(path)].map(|path| of(path).unwrap_or_default());
+    parts.join("; ")
 }
 
 /// The first 100 bytes (<https://sqlite.org/fileformat2.html>, section 1.3).

@@ -2,13 +2,16 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::PostgresType;
 use crate::Error;
 use crate::copy::Reading;
 use crate::inspect::Schema;
 
 /// One rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Mapping {
     written: String,
     pattern: String,
@@ -16,6 +19,20 @@ pub struct Mapping {
     pub postgres_type: PostgresType,
     /// How numbers in it are read.
     pub reading: Option<Reading>,
+}
+
+impl TryFrom<String> for Mapping {
+    type Error = Error;
+
+    fn try_from(written: String) -> Result<Self, Error> {
+        written.parse()
+    }
+}
+
+impl From<Mapping> for String {
+    fn from(mapping: Mapping) -> Self {
+        mapping.written
+    }
 }
 
 impl FromStr for Mapping {
@@ -50,7 +67,7 @@ impl FromStr for Mapping {
 }
 
 /// The user's rules; the last one that matches a column wins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Rules(pub Vec<Mapping>);
 
 impl Rules {

@@ -9,9 +9,10 @@ mod text;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use engine::PostgresUrl;
+use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_postgres::Client;
@@ -123,7 +124,7 @@ pub async fn verify(
     let found = catalog(&client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    compare_all(&client, &source, &schema, &matched, watch).await
+    compare_all(&[&client], &source, &schema, &matched, watch).await
 }
 
 /// The selected schema of a source.
@@ -133,19 +134,27 @@ pub(crate) fn selected(source: &Source, selection: &Selection) -> Result<Schema,
     })
 }
 
-/// Compares all matched tables over one connection, in whatever transaction it is.
+/// Compares all matched tables over connections that see the same state of the target, side by side.
 pub(crate) async fn compare_all(
-    client: &Client,
+    clients: &[&Client],
     source: &Arc<Source>,
     schema: &Schema,
     matched: &[Matched],
     watch: Watch<'_>,
 ) -> Result<Verification, Error> {
-    let mut tables = Vec::new();
-    for each in matched {
-        tables.push(compare(client, source, &schema.tables[each.source], each, watch).await?);
-    }
-    Ok(Verification { tables })
+    let next = AtomicUsize::new(0);
+    let next = &next;
+    let comparing = clients.iter().map(|client| async move {
+        let mut compared = Vec::new();
+        while let Some(each) = matched.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let table = &schema.tables[each.source];
+            compared.push((each.source, compare(client, source, table, each, watch).await?));
+        }
+        Ok::<_, Error>(compared)
+    });
+    let mut compared: Vec<_> = try_join_all(comparing).await?.into_iter().flatten().collect();
+    compared.sort_by_key(|(place, _)| *place);
+    Ok(Verification { tables: compared.into_iter().map(|(_, table)| table).collect() })
 }
 
 /// Compares one table: both sides are read at the same time.

@@ -31,9 +31,9 @@ pub fn of_source(
     let rejected = &matched.rejected;
     let mut place = 0;
     let rows = source.with(|connection| {
-        source.each_row(connection, table, &columns, watch, |row| {
+        source.each_row(connection, table, &columns, None, watch, |row| {
             place += 1;
-            if !rejected.is_empty() && rejected.contains(&(place - 1)) {
+            if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
                 return Ok(());
             }
             tuple.clear();

@@ -9,5 +9,6 @@ mod data_only;
 mod migrate;
 mod properties;
 mod reject;
+mod resume;
 mod support;
 mod verify;

@@ -1,0 +1,134 @@
+//! A migration written down: `crossover migrate FILE.toml`, or a file of pgloader. Nothing in it is
+//! ignored: what is not understood is named and refused.
+
+use std::path::{Path, PathBuf};
+
+use engine::PostgresUrl;
+use serde::Deserialize;
+
+use crate::mapping::{Mapping, Rules};
+use crate::selection::Selection;
+use crate::{Error, MigrateOptions, pgloader};
+
+/// What a file asks for.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// The SQLite file.
+    pub source: PathBuf,
+    /// The PostgreSQL database, unless the command line names it.
+    pub target: Option<PostgresUrl>,
+    /// How it is moved.
+    pub options: MigrateOptions,
+    /// Make the database if there is none.
+    pub create_database: bool,
+    /// What was understood and has no effect here.
+    pub notices: Vec<String>,
+}
+
+impl Recipe {
+    /// Whether a file is a recipe by its name: `.toml`, or `.load` as pgloader's are called.
+    pub fn is_one(path: &Path) -> bool {
+        path.extension().is_some_and(|ending| ending == "toml" || ending == "load")
+    }
+
+    /// Reads a recipe. Paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// [`Error::Recipe`] with the place and what is wrong there.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Recipe { path: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut recipe = if path.extension().is_some_and(|ending| ending == "load") {
+            pgloader::parse(&text).map_err(wrong)?
+        } else {
+            let written: Written =
+                toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+            written.recipe().map_err(wrong)?
+        };
+        recipe.source = folder.join(&recipe.source);
+        let reject_file = recipe.options.reject_file.take();
+        recipe.options.reject_file = reject_file.map(|file| folder.join(file));
+        Ok(recipe)
+    }
+}
+
+/// The keys of the TOML file: those of the command line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    source: PathBuf,
+    target: Option<String>,
+    #[serde(default)]
+    data_only: bool,
+    #[serde(default)]
+    replace: bool,
+    verify: Option<bool>,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    create_database: bool,
+    schema: Option<String>,
+    #[serde(default)]
+    on_error: OnError,
+    reject_file: Option<PathBuf>,
+    part_bytes: Option<u64>,
+    #[serde(default)]
+    tables: Vec<String>,
+    #[serde(default)]
+    exclude: Vec<String>,
+    #[serde(default)]
+    map: toml::map::Map<String, toml::Value>,
+}
+
+#[derive(Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OnError {
+    #[default]
+    Stop,
+    Reject,
+}
+
+impl Written {
+    fn recipe(self) -> Result<Recipe, String> {
+        let target = self.target.map(|url| url.parse::<PostgresUrl>()).transpose();
+        let mut rules = Vec::new();
+        for (column, to) in &self.map {
+            let to = to.as_str().ok_or(format!("map: the type of {column} is not a text"))?;
+            let rule: Mapping =
+                format!("{column}={to}").parse().map_err(|error: Error| error.to_string())?;
+            rules.push(rule);
+        }
+        if self.reject_file.is_some() && self.on_error == OnError::Stop {
+            return Err("reject_file is for on_error = \"reject\"".to_owned());
+        }
+        let reject_file = (self.on_error == OnError::Reject)
+            .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
+        let options = MigrateOptions {
+            data_only: self.data_only,
+            rules: Rules(rules),
+            selection: Selection { tables: self.tables, excluded: self.exclude },
+            schema: self.schema,
+            verify: self.verify.unwrap_or(true),
+            replace: self.replace,
+            dry_run: self.dry_run,
+            reject_file,
+            part_bytes: self.part_bytes.unwrap_or(MigrateOptions::default().part_bytes),
+            resume: false,
+        };
+        Ok(Recipe {
+            source: self.source,
+            target: target.map_err(|error| format!("target: {error}"))?,
+            options,
+            create_database: self.create_database,
+            notices: Vec::new(),
+        })
+    }
+}
+
+/// Where refused rows are kept unless a file is named.
+pub fn default_reject_file(source: &Path) -> PathBuf {
+    let mut name = source.as_os_str().to_owned();
+    name.push(".rejects.jsonl");
+    PathBuf::from(name)
+}
