@@ -66,18 +66,8 @@ impl Client for SqlClient<'_, '_, '_> {
             return;
         }
         let Ok(session) = self.connected() else { return };
-        let begun = Instant::now();
         // What fails here fails again in the trial, and is counted there.
-        for entry in &all.entries {
-            if !session.prepare(&entry.script).unwrap_or(false) || entry.script.writes {
-                continue;
-            }
-            for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
-                if begun.elapsed() > WARM_AT_MOST || run(session, &entry.script, values).is_err() {
-                    break;
-                }
-            }
-        }
+        let _ = warm(session, &all.entries);
     }
 
     fn run(&mut self, operation: usize) -> Outcome {
@@ -140,6 +130,23 @@ impl Drop for SqlClient<'_, '_, '_> {
             *place = self.session.take();
         }
     }
+}
+
+/// Prepares what a session has not prepared yet, and executes it until its plan is settled.
+pub(crate) fn warm(session: &mut dyn Session, entries: &[Arc<Entry>]) -> Result<(), SqlError> {
+    let begun = Instant::now();
+    for entry in entries {
+        if !session.prepare(&entry.script)? || entry.script.writes {
+            continue;
+        }
+        for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
+            if begun.elapsed() > WARM_AT_MOST {
+                break;
+            }
+            run(session, &entry.script, values)?;
+        }
+    }
+    Ok(())
 }
 
 fn outcome(error: &SqlError) -> Outcome {

@@ -17,7 +17,7 @@ use super::answer::{Table, difference};
 use super::client::{Session, SqlFailure, fetch};
 use super::deploy::{Deployed, drop_copy};
 use super::entry::Entry;
-use super::load::{Pool, SqlClients};
+use super::load::{Pool, SqlClients, warm};
 use super::target::Target;
 use super::value::Value;
 use super::{deck, script, used};
@@ -133,6 +133,23 @@ impl<'a> SqlSubject<'a> {
         let entry = Arc::new(Entry::new(key.clone(), script, sets));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
+    }
+
+    /// A session of a client, or a new one, whose plans are those of the trials: PostgreSQL may
+    /// plan a statement otherwise when it has executed it often.
+    fn session_for_plans(
+        &self,
+        cell: &[Arc<Entry>],
+    ) -> Result<Box<dyn Session + Send + 'a>, String> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = pool.iter_mut().find_map(Option::take);
+        drop(pool);
+        let mut session = match open {
+            Some(session) => session,
+            None => self.open().map_err(|error| error.to_string())?,
+        };
+        let warmed = self.stoppable(|| warm(session.as_mut(), cell));
+        warmed.map(|()| session).map_err(|error| error.to_string())
     }
 
     /// The first column of the answer to a query for parameter values.
@@ -291,27 +308,21 @@ impl Subject for SqlSubject<'_> {
 
     fn plans(&mut self, levels: &Levels) -> Vec<OperationPlan> {
         let Ok(cell) = self.cell(levels) else { return Vec::new() };
+        let mut session = self.session_for_plans(&cell);
         let kind = self.deployed.target.kind();
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut session = pool.iter_mut().flatten().next();
-        let mut plan_of = |entry: &Entry| -> Result<String, String> {
-            let session = session.as_deref_mut().ok_or("no connection was left open")?;
-            let values = entry.deck.first().map(Vec::as_slice).unwrap_or_default();
-            session.prepare(&entry.script).map_err(|error| error.to_string())?;
-            let steps = 0..entry.script.steps.len();
-            let plans = steps.map(|step| session.explain(&entry.script, step, values));
-            let plans: Result<Vec<String>, _> = plans.collect();
-            plans.map(|plans| plans.join("\n\n")).map_err(|error| error.to_string())
+        let captured = |entry: &Arc<Entry>| OperationPlan {
+            operation: entry.script.name.clone(),
+            plan: match plan_of(&mut session, entry) {
+                Ok(text) => CapturedPlan::Observed { hash: plan_hash(kind, &text), text },
+                Err(why) => CapturedPlan::NotObservable { why },
+            },
         };
-        cell.iter()
-            .map(|entry| OperationPlan {
-                operation: entry.script.name.clone(),
-                plan: match plan_of(entry) {
-                    Ok(text) => CapturedPlan::Observed { hash: plan_hash(kind, &text), text },
-                    Err(why) => CapturedPlan::NotObservable { why },
-                },
-            })
-            .collect()
+        let plans = cell.iter().map(captured).collect();
+        if let Ok(session) = session {
+            let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            pool.push(Some(session));
+        }
+        plans
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
@@ -334,6 +345,19 @@ impl Subject for SqlSubject<'_> {
         }
         Ok(database.retire(self.site.runtime)?)
     }
+}
+
+/// The plans of all steps of a script, with the first set of values.
+fn plan_of(
+    session: &mut Result<Box<dyn Session + Send + '_>, String>,
+    entry: &Entry,
+) -> Result<String, String> {
+    let session = session.as_mut().map_err(|why| why.clone())?;
+    let values = entry.deck.first().map(Vec::as_slice).unwrap_or_default();
+    let steps = 0..entry.script.steps.len();
+    let plans = steps.map(|step| session.explain(&entry.script, step, values));
+    let plans: Result<Vec<String>, _> = plans.collect();
+    plans.map(|plans| plans.join("\n\n")).map_err(|error| error.to_string())
 }
 
 /// Stands for an operation and its values on every engine, whatever their texts are.
