@@ -34,6 +34,8 @@ export interface ReportDocument {
   /** Command lines that repeat the run. */
   repeat: string[];
   limitations: string[];
+  /** The text of every plan that treatments name, by its hash. */
+  plans: Record<string, string>;
 }
 
 export interface Run {
@@ -87,10 +89,15 @@ export interface Engine {
   name: string;
   version: string;
   settings: NamedValue[];
-  /** What its answers to writes survive, in words: 'survives power loss'. */
-  durability?: string | null;
+  durability?: Durability;
+  /** Whether the planner had statistics; null where that cannot be seen. */
+  statistics_present?: boolean | null;
+  /** Size of the database's files. */
   data_bytes?: number | null;
 }
+
+/** What a committed transaction survives. */
+export type Durability = "none" | "survives_program_crash" | "survives_power_loss" | "unknown";
 
 export interface NamedValue {
   name: string;
@@ -134,7 +141,17 @@ export interface Treatment {
   counters: Counter[];
   /** What the counters say in words: 'spilled 25 MB of a sort to disk'. */
   notes: string[];
+  /** What the engine chose to do, where that was looked for. */
+  plans: TreatmentPlan[];
   requests_by_name: { name: string; estimate: Estimate | null; ratio?: Ratio | null }[];
+}
+
+export interface TreatmentPlan {
+  operation: string;
+  /** Names in the document's `plans`; more than one where the plan changed between blocks. */
+  hashes: string[];
+  /** Why the plan cannot be seen. */
+  not_observable: string | null;
 }
 
 export interface Percentile {

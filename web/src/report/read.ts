@@ -54,6 +54,7 @@ function withLists(treatment: Partial<Treatment>): Treatment {
     percentile_curve: rest.percentile_curve ?? [],
     counters: rest.counters ?? [],
     notes: rest.notes ?? [],
+    plans: rest.plans ?? [],
     requests_by_name: rest.requests_by_name ?? [],
   };
 }
@@ -77,6 +78,7 @@ function readOne(raw: unknown): Read {
   const lists = Object.fromEntries(LISTS.map((list) => [list, raw[list] ?? []]));
   const document = {
     conditions: "",
+    plans: {},
     ...raw,
     ...lists,
     verdict: { headline: "", sentences: [], ...(isRecord(raw.verdict) ? raw.verdict : {}) },

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { drawToSvg } from "../../src/report/chart/echarts";
+import { hoverHtml } from "../../src/report/chart/option";
 import {
   nines,
   percentileCells,
@@ -53,4 +54,14 @@ test("draws its names and symbols at named percentiles only", () => {
   expect(svg).not.toMatch(/NaN|Infinity/);
   for (const name of ["p50", "p90", "p95"]) expect(svg).toContain(`>${name}</text>`);
   expect(chart.lines[0]?.points.filter((point) => !point.plain).length).toBeLessThan(8);
+});
+
+test("hovering a curve tells every engine's nearest point, by its own name", () => {
+  const chart = percentileChart(experiment, cell);
+  if (!chart) throw new Error("no chart");
+  expect(hoverHtml(chart, nines(0.9), LIGHT)).toMatch(/^p90<table.*sqlite<.*postgres:18</);
+  const [, other] = chart.lines;
+  if (!other) throw new Error("no line");
+  other.points = other.points.filter((point) => point.label !== "p90");
+  expect(hoverHtml(chart, nines(0.9), LIGHT)).toMatch(/postgres:18 \(p\d+(\.\d+)?\)</);
 });

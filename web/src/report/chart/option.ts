@@ -2,9 +2,10 @@
 // Pure, so that tests draw the same options on the server.
 
 import type { EChartsCoreOption } from "echarts/core";
+import type { LevelValue } from "../document";
 import { intervalWithUnit, withUnit } from "../../lib/format";
 import { type Axis, fittingLabels, type XAxis, xAxis, yAxis } from "./axis";
-import { type Chart, type Point, valuesOf, valueText } from "./chart";
+import { type Chart, type Line, type Point, valuesOf, valueText } from "./chart";
 import {
   boundsSeries,
   drawnLines,
@@ -30,15 +31,24 @@ function pointText(chart: Chart, point: Point): string {
   return [value + times, ...rest].join(kind === "range" ? " (range " : " (");
 }
 
+/** A line's point at a level; of a curve, whose points are its own, the nearest. */
+function pointAt(line: Line, level: LevelValue): Point | undefined {
+  const exact = line.points.find((point) => point.level === level);
+  if (exact || !line.points.some((point) => point.plain)) return exact;
+  const away = (point: Point) => Math.abs(Math.log(Number(point.level) / Number(level)));
+  return line.points.toSorted((a, b) => away(a) - away(b))[0];
+}
+
 /** What hovering over a level shows: every line's value there, missing ones too. */
 export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours): string {
   const rows = chart.lines.flatMap((line) => {
-    const point = line.points.find((candidate) => candidate.level === level);
+    const point = pointAt(line, level);
     if (!point) return [];
     const cell = (style: string, text: string) =>
       `<td style="border:0;padding:0;${style}">${escape(text)}</td>`;
     const mark = cell(`color:${colourOf(line.style, colours)}`, "\u25a0");
-    const name = cell("padding-left:4px;overflow-wrap:anywhere", line.name);
+    const elsewhere = point.level === level ? "" : ` (${point.label})`;
+    const name = cell("padding-left:4px;overflow-wrap:anywhere", line.name + elsewhere);
     const value = cell(
       "padding-left:12px;text-align:right;white-space:nowrap;font-weight:bold",
       pointText(chart, point),

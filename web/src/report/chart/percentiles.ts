@@ -26,7 +26,7 @@ export function percentileCells(experiment: Experiment): Levels[] {
 }
 
 function curve({ percentile_curve }: Treatment): Point[] {
-  const marked = new Set(NAMED.map((p) => nearest(percentile_curve, p)));
+  const marked = new Set(NAMED.map((p) => indexOf(percentile_curve, p)));
   return percentile_curve.map(([p, value], index) => ({
     level: nines(p),
     label: percentileName(p),
@@ -36,9 +36,9 @@ function curve({ percentile_curve }: Treatment): Point[] {
   }));
 }
 
-/** The index of the curve's point at this percentile; -1 where the curve has none so near. */
-function nearest(curve: Treatment["percentile_curve"], p: number): number {
-  return curve.findIndex(([at]) => Math.abs(at - p) <= (1 - p) * 0.02);
+/** The index of the curve's point at this percentile; -1 where the curve has none. */
+function indexOf(curve: Treatment["percentile_curve"], p: number): number {
+  return curve.findIndex(([at]) => Math.abs(at - p) <= (1 - p) * 1e-6);
 }
 
 /** One line per engine at these levels; null where no curve was recorded. */
