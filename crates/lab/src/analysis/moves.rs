@@ -1,6 +1,7 @@
 //! Which factor moves, makes or undoes a crossing: each variation's sweep beside the base's, with
 //! the effect on the ratio of the two engines, in sentences.
 
+use stats::Method;
 use stats::crossing::Crossing;
 
 use super::effect::{ENGINE_FACTOR, Effect};
@@ -11,6 +12,9 @@ use crate::schedule::Levels;
 
 /// One sentence for each variation that shows something, and one that names those that do not.
 pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Vec<String> {
+    if effects.iter().all(|effect| effect.estimate.method == Method::RangeOnly) {
+        return Vec::new();
+    }
     let mut said = Vec::new();
     let mut silent = Vec::new();
     for variation in variations(plan, effects) {

@@ -81,8 +81,9 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
         },
         (Some(_), Some(_)) => what.join("; "),
     };
-    let subject = [others(plan, &sweep.levels), sweep.request.clone().unwrap_or_default()];
-    let subject: Vec<_> = subject.into_iter().filter(|part| !part.is_empty()).collect();
+    let pair = (plan.engines.len() > 2).then(|| format!("{} against {}", sweep.a, sweep.b));
+    let parts = [Some(others(plan, &sweep.levels)), pair, sweep.request.clone()];
+    let subject: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     if subject.is_empty() { format!("{said}.") } else { format!("{}: {said}.", subject.join(", ")) }
 }
 

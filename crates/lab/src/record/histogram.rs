@@ -106,9 +106,11 @@ pub fn read_histogram(path: &Path) -> Result<ResponseTimes, RecordError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
     let bytes = BASE64_STANDARD.decode(text.trim()).map_err(|error| damaged(path, &error))?;
-    let nanoseconds = Deserializer::new()
+    let mut nanoseconds: Histogram<u64> = Deserializer::new()
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| damaged(path, &error))?;
+    // A histogram that was read does not grow by itself, and another may be added to it.
+    nanoseconds.auto(true);
     Ok(ResponseTimes { nanoseconds })
 }
 
@@ -149,6 +151,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0001.histogram");
         write_histogram(&path, &times).unwrap();
+        let mut back = read_histogram(&path).unwrap();
+        back.add(&ResponseTimes::of(observations(100_000)).unwrap()).unwrap();
+        assert_eq!(back.count(), 101_000, "what was read grows for longer times");
         let back = read_histogram(&path).unwrap();
         let percentiles = back.percentiles_ms();
         assert_eq!(percentiles.keys().collect::<Vec<_>>(), ["p50", "p90", "p95", "p99"]);
