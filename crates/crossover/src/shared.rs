@@ -161,8 +161,14 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Whether what was asked for is at fault: the command line, or a plan.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let run = error.downcast_ref::<lab::run::RunError>();
+    error.is::<Usage>() || error.is::<lab::plan::PlanError>() || run.is_some_and(|e| e.is_usage())
+}
+
 /// Prints a failure in one line and gives its exit code.
 pub fn report_failure(error: &anyhow::Error) -> ExitCode {
     say(&format!("error: {error:#}"));
-    if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

@@ -10,6 +10,7 @@ pub mod http;
 pub mod load;
 pub mod observe;
 pub mod plan;
+pub mod preview;
 pub mod prewarm;
 pub mod process;
 pub mod record;

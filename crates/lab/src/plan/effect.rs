@@ -170,13 +170,14 @@ impl Plan {
         for index in 0..self.engines.len() {
             self.engine_at(index, &first)?;
         }
-        for name in ["secret", "crossover"] {
-            values.insert(name.to_owned(), String::new());
-        }
+        values.insert("secret".to_owned(), String::new());
+        values.insert("key".to_owned(), String::new());
         for text in crate::workload::of(self).texts() {
             expand(&text, self.workload.operations_key(), &values)?;
         }
-        values.insert("path".to_owned(), String::new());
+        for name in ["crossover", "path"] {
+            values.insert(name.to_owned(), String::new());
+        }
         for text in self.data.texts() {
             expand(text, "data", &values)?;
         }

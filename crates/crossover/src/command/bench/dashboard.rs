@@ -4,11 +4,12 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use engine::EngineSpec;
-use lab::plan::Seconds;
 use server::Locations;
 
 use super::data::{Contents, largest_blog};
-use super::{Filling, ReferenceData, RunArguments, article, reference, resume, start, url};
+use super::{
+    Filling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
+};
 use crate::command::report;
 use crate::shared::{Outcome, Shared, Usage};
 
@@ -45,14 +46,11 @@ pub struct Arguments {
     /// `steady` loops until the time ends; `article` sends one pass of nine per client
     #[arg(long, value_enum, env = "CROSSOVER_MODE")]
     mode: Option<Mode>,
-    /// Length of a steady trial [default: 10s]
-    #[arg(long, value_name = "TIME", env = "CROSSOVER_TIME")]
-    time: Option<Seconds>,
     /// Measure the periods named and no others, even where the lines cross
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
     /// Send the article's load once to a server that speaks the query API, ours or not
-    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "replicates", "resume", "budget", "count", "server_cpus", "client_cpus", "no_bisection"], env = "CROSSOVER_URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
     url: Option<String>,
     /// A file with the API key for --url, `-` for standard input; else CROSSOVER_KEY
     #[arg(long, value_name = "FILE", requires = "url")]
@@ -96,15 +94,12 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         // clap does not say so where another flag conflicts with --url.
         return Err(Usage("--end and --key-file go with --url".into()).into());
     }
-    let finished = match &arguments.run.resume {
-        Some(name) => {
-            let plan =
-                if arguments.changes_plan() { Some(plan(&arguments, shared)?) } else { None };
-            resume(name, plan, &arguments.run.runs, shared)?
+    match &arguments.run.resume {
+        Some(name) if !arguments.changes_plan() => {
+            report::show(&resume(name, None, &arguments.run.runs, shared)?, shared)
         }
-        None => start(plan(&arguments, shared)?, &arguments.run.runs, shared)?,
-    };
-    report::show(&finished, shared)
+        _ => carry_out(plan(&arguments, shared)?, &arguments.run, shared),
+    }
 }
 
 impl Arguments {
@@ -118,16 +113,12 @@ impl Arguments {
             || self.blog.is_some()
             || self.count.is_some()
             || self.mode.is_some()
-            || self.time.is_some()
             || self.no_bisection
             || self.run.changes_plan()
     }
 }
 
 fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Plan> {
-    if arguments.mode == Some(Mode::Article) && arguments.time.is_some() {
-        return Err(Usage("--time goes with --mode steady; a pass ends by itself".into()).into());
-    }
     let mut filling = Filling {
         engines: arguments.engines.clone(),
         periods: arguments.periods.clone(),
@@ -135,12 +126,17 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Pla
         clients: arguments.clients.iter().map(|clients| clients.get()).collect(),
         count_articles: arguments.count == Some(Count::Articles),
         article_mode: arguments.mode == Some(Mode::Article),
-        time: arguments.time,
         no_bisection: arguments.no_bisection,
         ..Filling::default()
     };
-    // Mistakes in periods and dates are named before anything is generated.
-    article(&filling).map_err(|error| Usage(format!("{error:#}")))?;
+    // Mistakes in periods, dates, engines and their settings are named before anything is generated.
+    let mut bare = article(&filling).map_err(|error| Usage(format!("{error:#}")))?;
+    arguments.run.apply(&mut bare)?;
+    let bare = bare.resolved()?;
+    if arguments.run.dry_run {
+        return Ok(bare);
+    }
+    check(&bare, &arguments.run.runs, shared)?;
     let data = match &arguments.data {
         Some(path) if path.as_os_str() != "reference" => {
             if arguments.scale.is_some() {
@@ -163,6 +159,6 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Pla
     let mut plan = article(&filling)?;
     contents.check_start(plan.constants.get("start").map_or("", String::as_str))?;
     plan.conditions = format!("{}; {}", contents.describe(), plan.conditions);
-    arguments.run.apply(&mut plan);
+    arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }

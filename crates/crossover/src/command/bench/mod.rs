@@ -3,14 +3,17 @@
 
 mod dashboard;
 mod data;
+mod dry_run;
+mod http;
 mod shipped;
+mod sql;
 mod url;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use lab::plan::{Plan, Seconds};
+use lab::plan::{Bytes, OnError, Percent, Plan, Seconds, Trial};
 use lab::record::RunFolder;
 use lab::run::{Finished, RunOptions};
 use server::Locations;
@@ -37,6 +40,10 @@ pub struct Arguments {
 enum Command {
     /// The article's experiment on the dashboard, or the article's load on any server by --url
     Dashboard(Box<dashboard::Arguments>),
+    /// Requests of your own, to applications that run or to one started on several engines
+    Http(Box<http::Arguments>),
+    /// SQL files of your own on several engines, answers compared
+    Sql(Box<sql::Arguments>),
 }
 
 /// What every experiment can be told.
@@ -45,18 +52,36 @@ pub struct RunArguments {
     /// Number of blocks; at least 5 for intervals and verdicts
     #[arg(long, value_name = "N", env = "CROSSOVER_REPLICATES")]
     pub replicates: Option<NonZeroUsize>,
-    /// No further bisection of a crossing after this time: 90s, 20m, 2h
+    /// Add blocks, at least ten, until every interval is at most this wide to either side: 3%
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_PRECISION")]
+    pub precision: Option<Percent>,
+    /// Begin no block beyond the fifth, and no bisection, that would end after this time: 20m, 2h
     #[arg(long, value_name = "TIME", env = "CROSSOVER_BUDGET")]
     pub budget: Option<Seconds>,
+    /// Length of a steady trial: 10s, 1m
+    #[arg(long, value_name = "TIME", env = "CROSSOVER_TIME")]
+    pub time: Option<Seconds>,
+    /// Another value for a constant of the plan, as scale=0.1; repeatable
+    #[arg(long = "constant", value_name = "NAME=VALUE", value_parser = constant)]
+    pub constants: Vec<(String, String)>,
     /// Starts every random choice; chosen and printed where it is not given
     #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SEED")]
     pub seed: Option<u64>,
     /// Processors of application and database: 0 or 0,1
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_SERVER_CPUS")]
     pub server_cpus: Option<Vec<usize>>,
+    /// Memory of application and database together, page cache included: 1GiB
+    #[arg(long, value_name = "SIZE", env = "CROSSOVER_SERVER_MEMORY")]
+    pub server_memory: Option<Bytes>,
     /// Processors of the measuring client
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENT_CPUS")]
     pub client_cpus: Option<Vec<usize>>,
+    /// When an engine ends in the middle of a trial, which is void then
+    #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
+    pub on_error: Option<OnErrorArgument>,
+    /// Print treatments, order and expected duration; measure nothing
+    #[arg(long, env = "CROSSOVER_DRY_RUN")]
+    pub dry_run: bool,
     /// Take an interrupted run up again: an id, a folder, or `latest`
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,
@@ -65,24 +90,71 @@ pub struct RunArguments {
     pub runs: PathBuf,
 }
 
+fn constant(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE, such as scale=0.1".to_owned()),
+    }
+}
+
+/// What becomes of a run.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnErrorArgument {
+    /// The engine is started again and the run goes on
+    Continue,
+    /// The run stops; it can be resumed
+    Stop,
+}
+
 impl RunArguments {
     /// Overrides what the plan says.
-    pub fn apply(&self, plan: &mut Plan) {
+    ///
+    /// # Errors
+    /// A constant that the plan does not have, a time where trials end with their passes.
+    pub fn apply(&self, plan: &mut Plan) -> anyhow::Result<()> {
+        for (name, value) in &self.constants {
+            let suggestion = engine::nearest(name, plan.constants.keys().map(String::as_str));
+            let known = plan.constants.get_mut(name).ok_or_else(|| {
+                Usage(format!("--constant {name}: the plan has no such constant{suggestion}"))
+            })?;
+            known.clone_from(value);
+        }
+        match (&mut plan.trial, self.time) {
+            (Trial::Steady { time }, Some(wanted)) => *time = wanted,
+            (Trial::Passes { .. }, Some(_)) => {
+                let text = "--time goes with steady trials; a pass ends by itself";
+                return Err(Usage(text.to_owned()).into());
+            }
+            _ => {}
+        }
         plan.replicates = self.replicates.map_or(plan.replicates, NonZeroUsize::get);
         plan.budget = self.budget.or(plan.budget);
+        plan.precision = self.precision.or(plan.precision);
         plan.seed = self.seed.or(plan.seed);
+        plan.server_memory = self.server_memory.or(plan.server_memory);
+        plan.on_error = match self.on_error {
+            Some(OnErrorArgument::Continue) => OnError::Continue,
+            Some(OnErrorArgument::Stop) => OnError::Stop,
+            None => plan.on_error,
+        };
         if self.server_cpus.is_some() {
             plan.server_cpus.clone_from(&self.server_cpus);
         }
         if self.client_cpus.is_some() {
             plan.client_cpus.clone_from(&self.client_cpus);
         }
+        Ok(())
     }
 
     /// Whether anything is asked for that `--resume` would have to compare with the run's plan.
     pub fn changes_plan(&self) -> bool {
         self.replicates.is_some()
+            || self.time.is_some()
+            || !self.constants.is_empty()
+            || self.precision.is_some()
             || self.budget.is_some()
+            || self.server_memory.is_some()
+            || self.on_error.is_some()
             || self.seed.is_some()
             || self.server_cpus.is_some()
             || self.client_cpus.is_some()
@@ -93,12 +165,11 @@ impl RunArguments {
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     match (arguments.command, arguments.plan) {
         (Some(Command::Dashboard(arguments)), _) => dashboard::run(*arguments, shared),
+        (Some(Command::Http(arguments)), _) => http::run(&arguments, shared),
+        (Some(Command::Sql(arguments)), _) => sql::run(&arguments, shared),
         (None, Some(path)) => run_plan(&path, &arguments.run, shared),
         (None, None) => match &arguments.run.resume {
-            Some(run) => {
-                let finished = resume(run, None, &arguments.run.runs, shared)?;
-                report::show(&finished, shared)
-            }
+            Some(run) => report::show(&resume(run, None, &arguments.run.runs, shared)?, shared),
             None => {
                 Err(Usage("name a plan or an experiment: crossover bench dashboard".into()).into())
             }
@@ -110,8 +181,15 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the plan {}", path.display()))?;
     let mut plan = lab::plan::read(&text, &path.display().to_string())?;
-    run.apply(&mut plan);
-    let plan = plan.resolved()?;
+    run.apply(&mut plan)?;
+    carry_out(plan.resolved()?, run, shared)
+}
+
+/// What every experiment comes to once its plan is there: shown, started, or taken up again.
+pub fn carry_out(plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if run.dry_run {
+        return dry_run::show(&plan, shared);
+    }
     let finished = match &run.resume {
         Some(name) => resume(name, Some(plan), &run.runs, shared)?,
         None => start(plan, &run.runs, shared)?,
@@ -122,6 +200,11 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
 /// Runs `plan` from its beginning.
 pub fn start(plan: Plan, runs: &std::path::Path, shared: &Shared) -> anyhow::Result<Finished> {
     with_options(runs, shared, |options| Ok(lab::run::start(plan, options)?))
+}
+
+/// Refuses what this machine or an engine cannot do, before anything is generated.
+pub fn check(plan: &Plan, runs: &std::path::Path, shared: &Shared) -> anyhow::Result<()> {
+    with_options(runs, shared, |options| Ok(lab::run::check(plan, options)?))
 }
 
 /// Takes a run up again; `plan` is what the user asks for now, if anything.
@@ -155,7 +238,7 @@ pub fn with_options<T>(
 }
 
 /// The command line as it may be recorded: passwords in URLs hidden, words quoted for a shell.
-fn shown_command_line(words: impl Iterator<Item = String>) -> String {
+pub fn shown_command_line(words: impl Iterator<Item = String>) -> String {
     let shown = words.enumerate().map(|(index, word)| {
         let word = if index == 0 { "crossover".to_owned() } else { without_password(&word) };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=@%+*".contains(c);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::EngineSpec;
-use lab::plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Seconds, Trial};
+use lab::plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Trial};
 
 /// experiments/article.toml, as built.
 const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
@@ -27,8 +27,6 @@ pub struct Filling {
     pub count_articles: bool,
     /// One pass per client and a connection per request, as the article's script.
     pub article_mode: bool,
-    /// Length of a trial.
-    pub time: Option<Seconds>,
     /// Measure the levels named and no others.
     pub no_bisection: bool,
 }
@@ -64,9 +62,6 @@ pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
     if !filling.clients.is_empty() {
         let levels = filling.clients.iter().map(|clients| Level::Number((*clients).into()));
         plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
-    }
-    if let Some(time) = filling.time {
-        plan.trial = Trial::Steady { time };
     }
     if filling.article_mode {
         plan.trial = Trial::Passes { passes: 1 };

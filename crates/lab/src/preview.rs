@@ -1,0 +1,158 @@
+//! What a plan would measure, in which order and for how long, without measuring anything.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::plan::{Plan, PlanError, Seconds, Trial};
+use crate::schedule::{self, Levels};
+
+/// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
+/// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
+/// and slow requests take longer.
+const START_SECONDS: u64 = 6;
+
+/// An experiment as it would be carried out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Preview {
+    /// The plan's question.
+    pub title: String,
+    /// What the order below is drawn from.
+    pub seed: u64,
+    /// The plan names no seed, so a run will draw its own.
+    #[serde(skip)]
+    seed_is_drawn: bool,
+    /// Blocks of the first round.
+    pub blocks: usize,
+    /// A precision or a bisection may add blocks.
+    pub blocks_may_grow: bool,
+    /// Starts of engines in each block.
+    pub starts_per_block: usize,
+    /// Trials of the first round.
+    pub trials: usize,
+    /// Trials and starts of the first round; none where a trial ends with its passes, whose length
+    /// nobody knows beforehand.
+    pub duration_seconds: Option<u64>,
+    /// What each block holds.
+    pub treatments: Vec<Treatment>,
+    /// The blocks of the first round.
+    pub order: Vec<Block>,
+}
+
+/// One engine at one level of each factor that changes something for it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Treatment {
+    /// The engine's label.
+    pub engine: String,
+    /// The levels in words.
+    pub levels: String,
+}
+
+/// One block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Block {
+    /// Counts from 1.
+    pub block: usize,
+    /// In the order in which they run.
+    pub starts: Vec<Start>,
+}
+
+/// One start of an engine and what is measured then.
+#[derive(Clone, Debug, Serialize)]
+pub struct Start {
+    /// The engine as it is started.
+    pub engine: String,
+    /// The levels of its treatments in words, in their order.
+    pub treatments: Vec<String>,
+}
+
+impl Preview {
+    /// Works the schedule of `plan` out.
+    ///
+    /// # Errors
+    /// Placeholders that give no engine.
+    pub fn of(plan: &Plan) -> Result<Self, PlanError> {
+        let round = schedule::first_round(plan);
+        let seed = plan.seed.unwrap_or(1);
+        let blocks = round.blocks;
+        let treatments = schedule::treatments(plan, &round.cells);
+        for (index, levels) in &treatments {
+            plan.engine_at(*index, levels)?;
+        }
+        let trials = schedule::trials(plan, seed, &[round], 0);
+        let mut order = Vec::new();
+        for block in trials.chunk_by(|a, b| a.block == b.block) {
+            let start =
+                |one: &schedule::PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
+            let turns = block.chunk_by(|a, b| start(a) == start(b)).filter_map(|turn| {
+                let first = turn.first()?;
+                let label = plan.engines.get(first.engine)?.label();
+                Some(Start {
+                    engine: plan.start_name(&label, &plan.deployment_levels(&first.levels)),
+                    treatments: turn.iter().map(|one| in_words(plan, &one.levels)).collect(),
+                })
+            });
+            order.push(Block { block: order.len() + 1, starts: turns.collect() });
+        }
+        let starts_per_block = order.first().map_or(0, |block| block.starts.len());
+        Ok(Self {
+            title: plan.title.clone(),
+            seed,
+            seed_is_drawn: plan.seed.is_none(),
+            blocks,
+            blocks_may_grow: plan.precision.is_some()
+                || plan.swept().is_some_and(|(_, factor)| factor.bisect),
+            starts_per_block,
+            trials: trials.len(),
+            duration_seconds: duration(plan, trials.len(), starts_per_block * blocks),
+            treatments: treatments
+                .iter()
+                .filter_map(|(index, levels)| {
+                    let engine = plan.engines.get(*index)?.label();
+                    Some(Treatment { engine, levels: in_words(plan, levels) })
+                })
+                .collect(),
+            order,
+        })
+    }
+
+    /// The expected duration in a sentence.
+    pub fn duration_in_words(&self) -> String {
+        let starts = self.starts_per_block * self.blocks;
+        match self.duration_seconds {
+            Some(seconds) => {
+                let minutes = Seconds(seconds.div_ceil(60).max(1) * 60);
+                let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
+                format!(
+                    "Expected duration: about {minutes}, of it {starts} starts of {START_SECONDS} s \
+                     each; large data and slow requests take longer{more}."
+                )
+            }
+            None => format!(
+                "Expected duration: {starts} starts of about {START_SECONDS} s each, and the passes, \
+                 whose length is known only when the first block is over."
+            ),
+        }
+    }
+
+    /// What to know of the seed.
+    pub fn seed_note(&self) -> &'static str {
+        if self.seed_is_drawn { " (a run draws its own unless --seed names one)" } else { "" }
+    }
+}
+
+fn duration(plan: &Plan, trials: usize, starts: usize) -> Option<u64> {
+    let Trial::Steady { time } = plan.trial else { return None };
+    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+    let starts = u32::try_from(starts).unwrap_or(u32::MAX);
+    let total = time.duration() * trials + Duration::from_secs(START_SECONDS) * starts;
+    Some(total.as_secs())
+}
+
+fn in_words(plan: &Plan, levels: &Levels) -> String {
+    let words: Vec<String> = levels
+        .iter()
+        .map(|(name, level)| crate::analysis::level_label(plan, name, level))
+        .collect();
+    if words.is_empty() { "as it is".to_owned() } else { words.join(", ") }
+}
