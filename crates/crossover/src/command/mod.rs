@@ -10,6 +10,7 @@ pub mod report;
 pub mod runs;
 pub mod secret;
 pub mod server;
+pub mod r#try;
 pub mod verify;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ pub struct CommandLine {
 pub enum Command {
     /// The whole story on this machine, in minutes: audit, migration, experiment, report
     Demo(demo::Arguments),
+    /// Your own SQLite file: audit, a copy in PostgreSQL, both measured, the verdict
+    Try(r#try::Arguments),
     /// The content-traffic dashboard: make its database, fill it, serve it
     #[command(subcommand)]
     Dashboard(dashboard::Command),
@@ -62,6 +65,7 @@ pub enum Command {
 pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
     match command {
         Command::Demo(arguments) => demo::run(arguments, shared),
+        Command::Try(arguments) => r#try::run(arguments, shared),
         Command::Dashboard(command) => dashboard::run(command, shared),
         Command::Audit(arguments) => audit::run(arguments, shared),
         Command::Migrate(arguments) => migrate::run(arguments, shared),

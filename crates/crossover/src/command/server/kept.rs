@@ -150,7 +150,9 @@ pub fn remove(
         if found.is_empty() && name != "all" {
             let known: Vec<String> = data().map(|kept| kept.name).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-            return Err(Usage(format!("`{name}` names nothing that is kept; there is {known}")).into());
+            return Err(
+                Usage(format!("`{name}` names nothing that is kept; there is {known}")).into()
+            );
         }
         for kept in found {
             if !chosen.iter().any(|known| known.folder == kept.folder) {
@@ -215,7 +217,6 @@ fn is_run_under_way(locations: &Locations) -> bool {
 }
 
 fn is_locked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| {
-        matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock))
-    })
+    File::open(path)
+        .is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
 }

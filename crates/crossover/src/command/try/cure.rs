@@ -1,0 +1,164 @@
+//! What stands between a file and PostgreSQL, and how the copies are made comparable in spite of
+//! it: a wider or right type where one holds every value; else the rows that PostgreSQL refuses
+//! are left out on both sides, and tables that it cannot have at all.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use migrate::{AuditReport, MigrateOptions, Rowid, Rules, Schema, Selection, Severity, Table};
+use rusqlite::config::DbConfig;
+use serde::{Deserialize, Serialize};
+
+/// A table that lost more of its rows than this is not measured.
+const MOST_REFUSED: f64 = 0.01;
+
+/// What is done to the copies so that both engines hold the same.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cure {
+    /// Rules of `--map`, a type each that holds every value of its column.
+    pub mappings: Vec<String>,
+    /// Tables that PostgreSQL cannot have; they are not moved.
+    pub tables_left_out: Vec<String>,
+    /// Whether rows remain that it refuses.
+    #[serde(skip)]
+    pub refuses_rows: bool,
+    /// How many rows of a table are left out on both sides.
+    pub refused_rows: BTreeMap<String, u64>,
+    /// Tables of which too many rows were refused for a measurement.
+    pub tables_not_measured: Vec<String>,
+}
+
+impl Cure {
+    /// What the findings of an audit ask for.
+    pub fn of(audit: &AuditReport) -> Self {
+        let mut cure = Self::default();
+        let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
+        let mut cured: Vec<(&str, Option<&str>)> = Vec::new();
+        for finding in blockers {
+            let place = (finding.table.as_str(), finding.column.as_deref());
+            match &finding.mapping {
+                // One type per column: it was chosen to hold all values, whatever was wrong.
+                Some(rule) if !cured.contains(&place) => {
+                    cured.push(place);
+                    cure.mappings.push(rule.clone());
+                }
+                Some(_) => {}
+                None if finding.is_about_rows => cure.refuses_rows = true,
+                None if !cure.tables_left_out.contains(&finding.table) => {
+                    cure.tables_left_out.push(finding.table.clone());
+                }
+                None => {}
+            }
+        }
+        cure
+    }
+
+    /// How `migrate` carries it out.
+    pub fn options(&self) -> anyhow::Result<MigrateOptions> {
+        let rules: Result<Vec<_>, _> = self.mappings.iter().map(|rule| rule.parse()).collect();
+        Ok(MigrateOptions {
+            rules: Rules(rules?),
+            selection: Selection { tables: Vec::new(), excluded: self.tables_left_out.clone() },
+            ..MigrateOptions::default()
+        })
+    }
+
+    /// Whether statements on this table may be measured.
+    pub fn may_be_measured(&self, table: &str) -> bool {
+        let named = |names: &[String]| names.iter().any(|name| name.eq_ignore_ascii_case(table));
+        !named(&self.tables_left_out) && !named(&self.tables_not_measured)
+    }
+
+    /// Notes what was refused, by table with all its rows.
+    pub fn note_refused(&mut self, refused: BTreeMap<String, u64>, audit: &AuditReport) {
+        for (table, count) in &refused {
+            let rows = audit.tables.iter().find(|each| each.name == *table);
+            let rows = rows.map_or(0, |each| each.rows).max(1);
+            if *count as f64 > rows as f64 * MOST_REFUSED {
+                self.tables_not_measured.push(table.clone());
+            }
+        }
+        self.refused_rows = refused;
+    }
+}
+
+/// A line of a reject file, as far as it is needed here.
+#[derive(Deserialize)]
+struct Refused {
+    table: String,
+    row: String,
+    values: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Deletes the rows that a reject file names from the SQLite copy; how many, by table.
+pub fn delete_refused(
+    copy: &Path,
+    reject_file: &Path,
+    schema: &Schema,
+) -> anyhow::Result<BTreeMap<String, u64>> {
+    let mut counts = BTreeMap::new();
+    let connection = engine::sqlite::open_existing(copy)?;
+    // The rows go, and nothing else happens: no trigger, no cascade.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.execute_batch("PRAGMA foreign_keys = off; PRAGMA synchronous = off; BEGIN")?;
+    let text = std::fs::read_to_string(reject_file)
+        .with_context(|| format!("cannot read {}", reject_file.display()))?;
+    for line in text.lines() {
+        let refused: Refused = serde_json::from_str(line)?;
+        let table = schema.table(&refused.table).context("a reject of an unknown table")?;
+        let deleted = delete(&connection, table, &refused)?;
+        anyhow::ensure!(deleted == 1, "{}, {}: not found in the copy", refused.table, refused.row);
+        *counts.entry(refused.table).or_insert(0) += 1;
+    }
+    connection.execute_batch("COMMIT")?;
+    Ok(counts)
+}
+
+fn delete(
+    connection: &rusqlite::Connection,
+    table: &Table,
+    refused: &Refused,
+) -> anyhow::Result<usize> {
+    let quoted = engine::sqlite::quote_identifier;
+    let name = quoted(&table.name);
+    let column = |place: usize| table.columns.get(place).map(|column| column.name.as_str());
+    let rowid = match &table.rowid {
+        Rowid::Alias(alias) => column(*alias).map(quoted),
+        Rowid::Hidden(rowid) => Some((*rowid).to_owned()),
+        Rowid::Unreadable | Rowid::None => None,
+    };
+    if let (Some(rowid), Some(number)) = (rowid, refused.row.strip_prefix("rowid ")) {
+        let sql = format!("DELETE FROM {name} WHERE {rowid} = ?1");
+        return Ok(connection.prepare_cached(&sql)?.execute([number.parse::<i64>()?])?);
+    }
+    let mut conditions = Vec::new();
+    let mut values = Vec::new();
+    for column in table.primary_key.iter().filter_map(|place| column(*place)) {
+        let value = refused.values.get(column).and_then(plain);
+        values.push(value.with_context(|| {
+            format!("{}, {}: a key that cannot be told apart", refused.table, refused.row)
+        })?);
+        conditions.push(format!("{} IS ?{}", quoted(column), values.len()));
+    }
+    anyhow::ensure!(
+        !conditions.is_empty(),
+        "{}, {}: a row without rowid or key cannot be left out; repair it first (crossover audit)",
+        refused.table,
+        refused.row
+    );
+    let sql = format!("DELETE FROM {name} WHERE {}", conditions.join(" AND "));
+    Ok(connection.prepare_cached(&sql)?.execute(rusqlite::params_from_iter(values))?)
+}
+
+/// A value of a reject file that is plain text or a number.
+fn plain(value: &serde_json::Value) -> Option<rusqlite::types::Value> {
+    match value {
+        serde_json::Value::String(text) => Some(text.clone().into()),
+        serde_json::Value::Number(number) => match number.as_i64() {
+            Some(integer) => Some(integer.into()),
+            None => number.as_f64().map(Into::into),
+        },
+        _ => None,
+    }
+}

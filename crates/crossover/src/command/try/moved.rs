@@ -1,0 +1,139 @@
+//! The move into each PostgreSQL: a server in the try's own place, filled by `migrate` with its
+//! proof, measured for size, and asked every statement once.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{EngineSpec, PostgresUrl};
+use migrate::{MigrateOptions, MigrationReport, Schema};
+use rusqlite::Connection;
+use serde::Serialize;
+use server::{PostgresServer, StartOptions};
+
+use super::cure::{Cure, delete_refused};
+use super::pilot::{self, Tried};
+use super::place::Place;
+use super::size::PostgresSize;
+use super::statement::Statement;
+use crate::shared::Shared;
+
+/// What became of the file in one PostgreSQL.
+#[derive(Clone, Debug, Serialize)]
+pub struct Moved {
+    /// The engine as named.
+    pub engine: String,
+    /// `18.1`.
+    pub version: String,
+    /// Rows by table, with their proof; none where another engine shares the data.
+    pub migration: Option<MigrationReport>,
+    /// What they take there.
+    pub size: PostgresSize,
+    /// What each statement did.
+    #[serde(skip)]
+    pub tried: Vec<Tried>,
+}
+
+/// What every move needs.
+pub struct Mover<'a> {
+    /// Progress, interruption, the runtime.
+    pub shared: &'a Shared,
+    /// Where servers keep their data.
+    pub place: &'a Place,
+    /// The copy of the user's file.
+    pub copy: &'a Path,
+}
+
+impl Mover<'_> {
+    fn start(&self, options: StartOptions) -> anyhow::Result<PostgresServer> {
+        let progress = self.shared.progress("server");
+        let locations = &self.place.locations;
+        let start = PostgresServer::start(locations, options, &progress, self.shared.interrupted());
+        let server = self.shared.runtime().block_on(start)?;
+        progress.finish_and_clear();
+        Ok(server)
+    }
+
+    fn fill(
+        &self,
+        target: &PostgresUrl,
+        options: &MigrateOptions,
+    ) -> anyhow::Result<MigrationReport> {
+        let progress = self.shared.progress("move");
+        let interrupted = self.shared.interrupted();
+        let moving = migrate::migrate(self.copy, target, options, &progress, interrupted);
+        let report = self.shared.runtime().block_on(moving)?;
+        progress.finish_and_clear();
+        Ok(report)
+    }
+
+    /// Finds the rows that PostgreSQL refuses by moving the file once, and deletes them from the
+    /// SQLite copy, so that both engines hold the same rows.
+    pub fn leave_out_refused(
+        &self,
+        engine: &EngineSpec,
+        cure: &Cure,
+        schema: &Schema,
+    ) -> anyhow::Result<std::collections::BTreeMap<String, u64>> {
+        let rejects = self.place.join("rejects.jsonl");
+        let options = StartOptions::for_engine(engine)?.temporary();
+        let database = options.database.clone();
+        let server = self.start(options)?;
+        let options =
+            MigrateOptions { reject_file: Some(rejects.clone()), verify: false, ..cure.options()? };
+        self.fill(&server.url(&database), &options)?;
+        self.shared.runtime().block_on(server.stop())?;
+        if !rejects.is_file() {
+            return Ok(std::collections::BTreeMap::new());
+        }
+        delete_refused(self.copy, &rejects, schema)
+    }
+
+    /// Moves the copy into `engine` and tries `statements` there, each for at most `limit`.
+    /// `options` say which data directory the laboratory will look for.
+    pub fn carry_out(
+        &self,
+        engine: &EngineSpec,
+        options: StartOptions,
+        cure: &Cure,
+        statements: &[Statement],
+        limit: Duration,
+    ) -> anyhow::Result<Moved> {
+        let database = options.database.clone();
+        let server = self.start(options)?;
+        let url = server.url(&database);
+        let migration = match server.data_is_ready() {
+            true => None,
+            false => {
+                let report = self.fill(&url, &cure.options()?)?;
+                server.mark_data_ready()?;
+                Some(report)
+            }
+        };
+        let runtime = self.shared.runtime().handle();
+        let client = runtime.block_on(engine::postgres::connect(&url))?;
+        let size = runtime.block_on(PostgresSize::read(&client))?;
+        let interrupted = self.shared.interrupted();
+        let try_one = |statement: &Statement| {
+            pilot::on_postgres(statement, &client, runtime, limit, interrupted)
+        };
+        let tried: Result<Vec<_>, _> = statements.iter().map(try_one).collect();
+        drop(client);
+        let version = server.exact_version().to_owned();
+        runtime.block_on(server.stop())?;
+        Ok(Moved { engine: engine.label(), version, migration, size, tried: tried? })
+    }
+
+    /// Tries `statements` on the SQLite copy.
+    pub fn on_sqlite(
+        &self,
+        connection: &mut Connection,
+        statements: &[Statement],
+        limit: Duration,
+    ) -> anyhow::Result<Vec<Tried>> {
+        let interrupted: &Arc<_> = self.shared.interrupted();
+        let try_one =
+            |statement: &Statement| pilot::on_sqlite(statement, connection, limit, interrupted);
+        statements.iter().map(try_one).collect()
+    }
+}

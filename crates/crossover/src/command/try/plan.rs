@@ -1,0 +1,176 @@
+//! The plan of the experiment as a file for the user: it repeats what was measured, and says what
+//! to change to learn more.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use engine::EngineSpec;
+
+use super::budget::Chosen;
+use super::cure::Cure;
+use super::statement::Statement;
+
+/// Everything that the plan says.
+pub struct PlanText<'a> {
+    /// The user's file, for the title.
+    pub source: &'a Path,
+    /// The file that is measured.
+    pub data: &'a Path,
+    /// The engines, the first being the one that others are compared with.
+    pub engines: &'a [EngineSpec],
+    /// What makes the copies comparable.
+    pub cure: &'a Cure,
+    /// Statements, blocks, length of a trial.
+    pub chosen: &'a Chosen,
+    /// Starts every random choice.
+    pub seed: Option<u64>,
+    /// How it was made.
+    pub command_line: &'a str,
+}
+
+impl PlanText<'_> {
+    /// The plan as TOML with comments.
+    pub fn write(&self) -> String {
+        let file = self.source.file_name().unwrap_or_default().to_string_lossy();
+        let mut text = format!("# Written by: {}\n", self.command_line.replace('\n', " "));
+        text.push_str(
+            "# What to change to learn more:\n\
+             #   replicates   more blocks give narrower intervals (5 is the least)\n\
+             #   engines      other releases and settings: 'postgres:16', \
+             'postgres:18[work_mem=64MB]', 'sqlite[cache_size=-64000]'\n\
+             #   [factors]    clients = [1, 2, 4] asks with several clients at a time\n\
+             #   [[statement]] texts, how often each is executed in a round (weight), values of \
+             its parameters\n\
+             # docs/plans.md explains every key; `crossover bench FILE --dry-run` shows what would \
+             be done.\n",
+        );
+        let _ = writeln!(text, "title = {}", basic(&format!("{file} on SQLite and PostgreSQL")));
+        text.push_str("workload = \"sql\"\n");
+        let engines: Vec<String> =
+            self.engines.iter().map(|engine| basic(&engine.to_string())).collect();
+        let _ = writeln!(text, "engines = [{}]", engines.join(", "));
+        let _ = writeln!(text, "data = {}", basic(&self.data.display().to_string()));
+        let _ = writeln!(text, "replicates = {}", self.chosen.blocks);
+        if let Some(seed) = self.seed {
+            let _ = writeln!(text, "seed = {seed}");
+        }
+        if let Some(conditions) = self.conditions() {
+            let _ = writeln!(text, "conditions = {}", basic(&conditions));
+        }
+        let _ = writeln!(text, "\n[trial]\nmode = \"steady\"");
+        let _ = writeln!(text, "time = \"{}s\"", self.chosen.trial.as_secs().max(1));
+        let _ = writeln!(text, "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.");
+        let words: Vec<String> = migration(self.cure).iter().map(|word| basic(word)).collect();
+        let _ = writeln!(text, "[application]\nprepare = [[{}]]", words.join(", "));
+        for (statement, weight) in &self.chosen.statements {
+            text.push_str(&statement_text(statement, *weight));
+        }
+        text
+    }
+
+    /// What the report has to say of the data.
+    fn conditions(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if !self.cure.mappings.is_empty() {
+            parts.push(format!("types mended in the copy: {}", self.cure.mappings.join(", ")));
+        }
+        let refused = self.cure.refused_rows.iter();
+        let refused: Vec<String> =
+            refused.map(|(table, rows)| format!("{rows} of {table}")).collect();
+        if !refused.is_empty() {
+            let refused = refused.join(", ");
+            parts.push(format!("without the rows that PostgreSQL refuses: {refused}"));
+        }
+        if !self.cure.tables_left_out.is_empty() {
+            let tables = self.cure.tables_left_out.join(", ");
+            parts.push(format!("without the tables that PostgreSQL cannot have: {tables}"));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// The command of the plan that fills PostgreSQL.
+pub fn migration(cure: &Cure) -> Vec<String> {
+    let mut words = vec!["{crossover}".to_owned(), "migrate".to_owned()];
+    words.extend(cure.mappings.iter().map(|rule| format!("--map={rule}")));
+    words.extend(cure.tables_left_out.iter().map(|table| format!("--exclude={table}")));
+    words.extend(["{data}".to_owned(), "{database_url}".to_owned()]);
+    words
+}
+
+fn statement_text(statement: &Statement, weight: u32) -> String {
+    let mut text = String::from("\n[[statement]]\n");
+    if let Some(place) = &statement.place {
+        let _ = writeln!(text, "# {}", place.replace('\n', " "));
+    }
+    let _ = writeln!(text, "name = {}", basic(&statement.name));
+    let _ = writeln!(text, "weight = {weight}");
+    let _ = writeln!(text, "text = {}", multiline(&statement.text));
+    if let Some(postgres) = &statement.postgres_text {
+        let _ = writeln!(text, "texts.postgres = {}", multiline(postgres));
+    }
+    for parameter in &statement.parameters {
+        let (name, query) = (&parameter.name, multiline(&parameter.query));
+        let _ = writeln!(text, "parameters.{name}.query = {query}");
+    }
+    text
+}
+
+/// A TOML string on one line.
+fn basic(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// A TOML string in its most readable form.
+fn multiline(text: &str) -> String {
+    let is_literal = !text.contains("'''") && !text.ends_with('\'') && !text.contains('\r');
+    let plain = text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control());
+    match (is_literal && plain, text.contains('\n'), text.contains('\'')) {
+        (true, false, false) => format!("'{text}'"),
+        (true, _, _) => format!("'''\n{text}'''"),
+        _ => basic(text),
+    }
+}
+
+/// Where the plan is written: `try-FILE.toml` here, or the next free number; nothing that exists
+/// is touched.
+pub fn free_path(source: &Path, extension: &str) -> PathBuf {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut path = PathBuf::from(format!("try-{stem}.{extension}"));
+    let mut number = 2;
+    while path.exists() {
+        path = PathBuf::from(format!("try-{stem}-{number}.{extension}"));
+        number += 1;
+    }
+    path
+}
+
+/// Writes a new file.
+pub fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_as_they_were() {
+        for text in [
+            "SELECT 1",
+            "SELECT 'it''s'",
+            "SELECT \"a\"\nFROM t",
+            "SELECT ''''''''",
+            "a\r\nb",
+            "tab\tin",
+            "\nleading",
+            "back\\slash \\n",
+            "\u{1}",
+        ] {
+            let written = format!("text = {}", multiline(text));
+            let read: toml::Table = written.parse().unwrap();
+            assert_eq!(read["text"].as_str(), Some(text), "{written}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! `crossover try` from end to end on real files: a clean one that is written to meanwhile, one with
+//! both faults of the article, odd names and rows that PostgreSQL refuses, and every bad input.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The shortest budget that holds five blocks of a few quick statements.
+const BUDGET: &str = "--budget=40s";
+
+/// A folder of its own for files, data and runs; fetched releases are shared.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The account that the server runs as has to reach its data.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), mode).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn database(&self, name: &str, sql: &str) -> Connection {
+        let connection = Connection::open(self.path(name)).unwrap();
+        connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
+        connection.execute_batch(sql).unwrap();
+        connection
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("CROSSOVER_DATA_DIR", self.path("data"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Nothing of the try is left in the data folder, and no server runs.
+    fn assert_nothing_left(&self) {
+        let kept = std::fs::read_dir(self.path("data").join("try")).into_iter().flatten().flatten();
+        let folders = kept.filter(|entry| entry.path().is_dir()).count();
+        assert_eq!(folders, 0, "a place is left");
+        let output = self.run(&["server", "list", "--output-format=json"]);
+        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let data = rows.as_array().unwrap().iter().filter(|row| row["kind"] == "data").count();
+        assert_eq!(data, 0, "{rows}");
+    }
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| unreachable!("{}", error(output)))
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|each| each["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_file_that_is_written_to_is_audited_moved_proved_and_measured() {
+    let place = Place::new();
+    let connection = place.database(
+        "shop.db",
+        "PRAGMA journal_mode = wal; \
+         CREATE TABLE customers(id INTEGER PRIMARY KEY, country TEXT); \
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers, \
+             day TEXT); CREATE INDEX by_day ON orders(day); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+         INSERT INTO customers SELECT i, 'c' || (i % 9) FROM n; \
+         INSERT INTO orders SELECT id, id, 'day ' || (id % 30) FROM customers;",
+    );
+    let stop = AtomicBool::new(false);
+    let output = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                connection
+                    .execute_batch(
+                        "BEGIN; INSERT INTO customers(country) VALUES ('new'); \
+                         INSERT INTO orders SELECT max(id), max(id), 'today' FROM customers; COMMIT",
+                    )
+                    .unwrap();
+                std::thread::yield_now();
+            }
+            connection
+        });
+        let output = place.run(&["try", "shop.db", BUDGET, "--output-format=json"]);
+        stop.store(true, Ordering::Relaxed);
+        drop(writer.join().unwrap());
+        output
+    });
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
+    let told = json(&output);
+    // One moment of the file: both tables got their rows in the same transactions.
+    let moved = told["moved"][0]["migration"]["tables"].as_array().unwrap();
+    assert!(moved[0]["rows"].as_u64().unwrap() >= 2000);
+    assert_eq!(moved[0]["rows"], moved[1]["rows"]);
+    let proof = &told["moved"][0]["migration"]["verification"]["tables"][0];
+    assert_eq!(proof["equal"], true);
+    assert!(told["sqlite_size"]["file_bytes"].as_u64().unwrap() > 50_000);
+    assert!(told["moved"][0]["size"]["table_bytes"].as_u64().unwrap() > 50_000);
+
+    let statements = told["statements"].as_array().unwrap();
+    let measured: Vec<&str> =
+        statements.iter().map(|row| row["statement"].as_str().unwrap()).collect();
+    for name in ["count orders", "orders by key", "orders joined to customers by customer_id"] {
+        assert_eq!(measured.iter().filter(|each| **each == name).count(), 2, "{measured:?}");
+    }
+    let ratio = statements.iter().find(|row| row["engine"] == "postgres:18").unwrap();
+    assert!(ratio["ratio"]["low"].as_f64() <= ratio["ratio"]["value"].as_f64());
+    assert!(ratio["ratio"]["replicates"].as_u64().unwrap() >= 5, "{ratio}");
+    assert!(told["verdict"].as_str().unwrap().starts_with("Of "), "{}", told["verdict"]);
+    place.assert_nothing_left();
+
+    // The plan is one that bench takes, and a second try touches neither it nor the first.
+    let plan = told["plan"].as_str().unwrap();
+    assert_eq!(plan, "try-shop.toml");
+    let output = place.run(&["bench", plan, "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+}
+
+#[test]
+fn blockers_are_said_and_what_is_sound_is_measured_nevertheless() {
+    let place = Place::new();
+    let connection = place.database(
+        "found.db",
+        "CREATE TABLE Articles(\"Id\" INTEGER PRIMARY KEY, uuid INTEGER NOT NULL UNIQUE, \
+             \"Slug\" VARCHAR(20) NOT NULL, Note TEXT); \
+         CREATE TABLE \"Daily Visits\"(day INTEGER, \"Article\" INTEGER REFERENCES Articles(\"Id\"), \
+             visits INTEGER, PRIMARY KEY(day, \"Article\")) WITHOUT ROWID; \
+         CREATE VIEW busy AS SELECT * FROM \"Daily Visits\" WHERE visits > 90; \
+         CREATE TABLE broken(what TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
+         INSERT INTO Articles SELECT i, printf('%08x-0000-4000-8000-%012x', i, i * 7), \
+             'slug-' || i, NULL FROM n; \
+         INSERT INTO \"Daily Visits\" SELECT d.Id, a.Id, a.Id % 97 FROM Articles AS a, Articles AS d \
+             WHERE d.Id <= 3; \
+         UPDATE Articles SET Slug = Slug || '-which-is-much-too-long' WHERE Id IN (3, 5); \
+         UPDATE Articles SET Note = char(97, 0, 98) WHERE Id = 7; \
+         INSERT INTO broken VALUES (char(0)), ('whole');",
+    );
+    drop(connection);
+    let before = std::fs::read(place.path("found.db")).unwrap();
+    place.write(
+        "slow.sql",
+        "-- the busiest\nSELECT slug, sum(visits) FROM articles JOIN [daily visits] ON article = id\n\
+         GROUP BY slug ORDER BY 2 DESC, 1 LIMIT 5;\n\
+         SELECT count(*) FROM busy;\n\
+         SELECT count(*) FROM broken;\n\
+         SELECT julianday('2020-01-01') FROM articles LIMIT 1;\n",
+    );
+    let words = ["try", "found.db", "--sql=slow.sql", BUDGET, "--output-format=json"];
+    let output = place.run(&words);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    let told = json(&output);
+    let kinds = told["findings"].as_array().unwrap().iter();
+    let blockers = kinds.filter(|finding| finding["severity"] == "blocker").count();
+    assert_eq!(blockers, 4, "{}", told["findings"]);
+    let mut mappings: Vec<&str> =
+        told["cure"]["mappings"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    mappings.sort_unstable();
+    assert_eq!(mappings, ["Articles.Slug=varchar(32)", "Articles.uuid=uuid"]);
+    // One article with a NUL character, and its three days of visits, are left out on both sides.
+    let refused = serde_json::json!({ "Articles": 1, "Daily Visits": 3, "broken": 1 });
+    assert_eq!(told["cure"]["refused_rows"], refused);
+    assert_eq!(told["cure"]["tables_not_measured"], serde_json::json!(["broken"]));
+    let rows = told["moved"][0]["migration"]["tables"].as_array().unwrap().iter();
+    let rows: Vec<u64> = rows.map(|table| table["rows"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [999, 2997, 1]);
+
+    let measured = told["statements"].as_array().unwrap().iter();
+    let mut measured: Vec<&str> = measured.map(|row| row["statement"].as_str().unwrap()).collect();
+    measured.dedup();
+    measured.truncate(2);
+    assert!(measured.contains(&"slow:2"), "{measured:?}");
+    let left_out = &told["left_out"];
+    assert_eq!(names(left_out), ["slow:5", "slow:4", "slow:6"], "{left_out}");
+    assert!(left_out[0]["why"].as_str().unwrap().contains("it reads broken"), "{left_out}");
+    let why = left_out[2]["why"].as_str().unwrap();
+    assert!(why.contains("julianday") && why.contains("slow.postgres.sql"), "{why}");
+    assert_eq!(std::fs::read(place.path("found.db")).unwrap(), before, "the file was changed");
+    place.assert_nothing_left();
+
+    // The plan measures the copy without the refused rows, which is kept beside it.
+    let plan = std::fs::read_to_string(place.path("try-found.toml")).unwrap();
+    assert!(plan.contains("try-found.db") && plan.contains("1 of Articles"), "{plan}");
+    let count = |sql: &str| -> i64 {
+        let copy = Connection::open(place.path("try-found.db")).unwrap();
+        copy.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count("SELECT count(*) FROM \"Daily Visits\""), 2997);
+    let output = place.run(&["bench", "try-found.toml", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
+    let place = Place::new();
+    drop(place.database("shop.db", "CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)"));
+    drop(place.database("views.db", "CREATE VIEW v AS SELECT 1"));
+    drop(place.database("rows.db", "CREATE TABLE t(a INTEGER)"));
+    place.write("empty.db", "");
+    place.write("text.db", "this is not a database, although it is long enough to be one");
+    place.write("writes.sql", "SELECT 1;\n\nDELETE FROM t;");
+    place.write("wrong.sql", "SELECT a\nFROM t\nWHERE b = 1");
+    place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
+    let cases: [(&[&str], i32, &str); 14] = [
+        (&["nothing.db"], 1, "no such file: nothing.db"),
+        (&["empty.db"], 1, "it is empty"),
+        (&["text.db"], 1, "or it is encrypted"),
+        (&["views.db"], 1, "views.db holds no table"),
+        (&["rows.db"], 1, "rows.db holds no row"),
+        (&["shop.db", "--on=postgres:99"], 2, "there is no archive of PostgreSQL 99"),
+        (&["shop.db", "--on=postgres:18[work_men=1MB]"], 2, "did you mean `work_mem`"),
+        (&["shop.db", "--on=postgresql://localhost/x"], 2, "a server that Crossover starts"),
+        (&["shop.db", "--on=sqlite"], 2, "name a PostgreSQL to compare with"),
+        (&["shop.db", "--sql=none.sql"], 2, "there is no file none.sql"),
+        (&["shop.db", "--sql=writes.sql"], 2, "writes.sql, line 3: DELETE is no query"),
+        (&["shop.db", "--sql=wrong.sql"], 2, "wrong.sql, line 3: SQLite: no such column: b"),
+        (&["shop.db", "--sql=asks.sql"], 2, "asks.sql, line 1: it takes the parameter :id"),
+        (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
+    ];
+    for (more, code, message) in cases {
+        let output = place.run(&[&["try"], more].concat());
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {}", error(&output));
+        assert!(error(&output).contains(message), "{more:?}: {}", error(&output));
+        assert!(output.stdout.is_empty(), "{more:?}");
+    }
+    place.assert_nothing_left();
+    assert!(!place.path("runs").exists());
+}
+
+#[test]
+fn an_interrupted_try_leaves_nothing_behind() {
+    let place = Place::new();
+    drop(place.database(
+        "shop.db",
+        "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+         INSERT INTO t SELECT i, 'b' || i FROM n;",
+    ));
+    let mut child = place.command(&["try", "shop.db"]).spawn().unwrap();
+    let begun = || {
+        let runs = std::fs::read_dir(place.path("runs")).into_iter().flatten().flatten();
+        runs.map(|run| run.path().join("trials")).any(|trials| {
+            std::fs::read_dir(trials).is_ok_and(|mut entries| entries.next().is_some())
+        })
+    };
+    while !begun() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("interrupted; nothing is left behind"), "{}", error(&output));
+    place.assert_nothing_left();
+    assert_eq!(std::fs::read_dir(place.path("runs")).unwrap().count(), 0, "a run is left");
+    assert!(!place.path("try-shop.toml").exists());
+}
