@@ -8,6 +8,7 @@ mod explain;
 mod notes;
 mod plan_hash;
 mod quiet;
+mod steadiness;
 #[cfg(test)]
 mod tests;
 
@@ -19,3 +20,4 @@ pub use notes::notes;
 pub use plan_hash::plan_hash;
 pub(crate) use quiet::Quiet;
 pub use quiet::{QuietWait, wait_for_quiet};
+pub use steadiness::second_half_ratio;

@@ -97,6 +97,13 @@ pub struct Trial {
     /// Share of the time in which some process waited for memory (0 to 1).
     #[serde(default)]
     pub memory_pressure_fraction: Option<f64>,
+    /// Whether the warm-up before it ended because times stood still; none if not recorded.
+    #[serde(default)]
+    pub warm_up_steady: Option<bool>,
+    /// Mean response time of the trial's second half by that of its first, each operation against
+    /// itself; none where an operation is missing from a half.
+    #[serde(default)]
+    pub second_half_ratio: Option<f64>,
     /// Open load: requests offered per second.
     #[serde(default)]
     pub offered_per_second: Option<f64>,

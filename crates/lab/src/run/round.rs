@@ -11,10 +11,10 @@ use super::trial::{Bench, measure, void};
 use super::{Datasets, Finished, RunError, RunOptions, file};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, Mode, TrialSample};
-use crate::observe::Quiet;
+use crate::observe::{Quiet, durability};
 use crate::plan::{OnError, clients};
 use crate::prewarm;
-use crate::record::{CapturedPlan, OperationPlan, Trial, describe};
+use crate::record::{CapturedPlan, Durability, OperationPlan, Trial, describe};
 use crate::resource::MemoryGroup;
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Subject};
@@ -41,8 +41,13 @@ pub(super) struct Setting<'a> {
     quiet: Quiet,
 }
 
-/// Plans by the number of the trial that they belong to.
-pub(super) type TurnPlans = BTreeMap<usize, Vec<OperationPlan>>;
+/// What was seen before the first trial of a turn.
+pub(super) struct Warmed {
+    /// Plans by the number of the trial that they belong to.
+    pub plans: BTreeMap<usize, Vec<OperationPlan>>,
+    /// Whether the warm-up ended because times stood still.
+    pub steady: bool,
+}
 
 impl<'a> Setting<'a> {
     pub(super) fn new(
@@ -132,13 +137,16 @@ fn take_turn(
             read_data(subject.data_paths(), group.is_some(), setting)?;
             subject
         };
-        let record = subject.engine().clone();
+        let mut record = subject.engine().clone();
+        if record.durability == Durability::Unknown {
+            record.durability = durability(spec.source.kind(), &record.settings);
+        }
         finished.run.engines.insert(plan.start_name(&name, &levels), record);
-        let plans = warm(finished, planned, subject.as_mut())?;
+        let warmed = warm(finished, planned, subject.as_mut())?;
         finished.folder.write_run(&finished.run)?;
-        Ok::<_, RunError>((subject, plans))
+        Ok::<_, RunError>((subject, warmed))
     };
-    let (mut subject, mut plans) = ready(finished)?;
+    let (mut subject, mut warmed) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
         let bench = Bench {
@@ -146,7 +154,7 @@ fn take_turn(
             engine: &name,
             group: group.as_ref(),
             quiet: &setting.quiet,
-            plans: &plans,
+            warmed: &warmed,
             options: setting.options,
         };
         let measured = measure(&bench, subject.as_mut(), trial)?;
@@ -164,7 +172,7 @@ fn take_turn(
             }
             setting.options.progress.set_message(format!("{name} ended; starting it again"));
             subject.retire()?;
-            (subject, plans) = ready(finished)?;
+            (subject, warmed) = ready(finished)?;
         }
     }
     subject.retire()
@@ -206,15 +214,15 @@ fn warm(
     finished: &mut Finished,
     planned: &[PlannedTrial],
     subject: &mut dyn Subject,
-) -> Result<TurnPlans, RunError> {
+) -> Result<Warmed, RunError> {
     let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
     subject.check_answers(&cells, &mut finished.run.answers)?;
-    let mut plans = TurnPlans::new();
+    let mut plans = BTreeMap::new();
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
         plans.insert(trial.number, subject.plans(&trial.levels));
     }
-    warm_until_steady(finished, planned, subject)?;
-    Ok(plans)
+    let steady = warm_until_steady(finished, planned, subject)?;
+    Ok(Warmed { plans, steady })
 }
 
 /// In a treatment's first block, and in its third to see whether they are still the same.
@@ -229,11 +237,11 @@ fn warm_until_steady(
     finished: &Finished,
     planned: &[PlannedTrial],
     subject: &mut dyn Subject,
-) -> Result<(), RunError> {
+) -> Result<bool, RunError> {
     let plan = &finished.plan;
     let swept = plan.swept().map(|(name, _)| name);
     let lowest = planned.iter().min_by_key(|trial| swept.and_then(|name| trial.levels.get(name)));
-    let Some(lowest) = lowest else { return Ok(()) };
+    let Some(lowest) = lowest else { return Ok(true) };
     let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
     let mut last: Option<f64> = None;
     for window in 1..=WARM_WINDOWS_MAX {
@@ -248,11 +256,11 @@ fn warm_until_steady(
         let now = total as f64 / sample.observations.len().max(1) as f64;
         let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
         if steady && window >= WARM_WINDOWS_MIN {
-            break;
+            return Ok(true);
         }
         last = Some(now);
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Ends a run whose application fails so often that its times mean nothing; fewer failures are

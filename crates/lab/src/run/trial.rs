@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::round::TurnPlans;
+use super::round::Warmed;
 use super::{Finished, RunError, RunOptions};
 use crate::load::TrialSample;
 use crate::observe::{self, Quiet};
@@ -25,8 +25,8 @@ pub(super) struct Bench<'a> {
     pub group: Option<&'a MemoryGroup>,
     /// Waits for the machine.
     pub quiet: &'a Quiet,
-    /// The plans that the engine chose in the treatments of this turn, as far as looked up.
-    pub plans: &'a TurnPlans,
+    /// What was seen before the turn's first trial.
+    pub warmed: &'a Warmed,
     pub options: &'a RunOptions<'a>,
 }
 
@@ -62,7 +62,8 @@ pub(super) fn measure(
         Some((name, after - before))
     }));
     trial.quiet_wait_seconds = quiet.waited_seconds;
-    trial.plans = bench.plans.get(&planned.number).cloned().unwrap_or_default();
+    trial.warm_up_steady = Some(bench.warmed.steady);
+    trial.plans = bench.warmed.plans.get(&planned.number).cloned().unwrap_or_default();
     trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
     if let Some((after, before)) = after.zip(before) {
         note_server(&mut trial, &after.since(&before));
@@ -166,6 +167,8 @@ fn summarise(
         swapped_bytes: None,
         cpu_pressure_fraction: None,
         memory_pressure_fraction: None,
+        warm_up_steady: None,
+        second_half_ratio: observe::second_half_ratio(&sample.observations, operations.len()),
         offered_per_second: sample.offered_per_second,
         saturated: sample.saturated,
     }

@@ -76,6 +76,8 @@ fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         swapped_bytes: None,
         cpu_pressure_fraction: None,
         memory_pressure_fraction: None,
+        warm_up_steady: None,
+        second_half_ratio: None,
         offered_per_second: None,
         saturated: false,
     }

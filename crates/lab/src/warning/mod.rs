@@ -1,0 +1,243 @@
+//! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
+//! The rules and their sources are in METHOD.md, section 9.
+
+mod engines;
+mod machine;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::plan::Plan;
+use crate::record::{Durability, Run, Trial};
+
+pub use machine::CLIENT_WAIT_MAX;
+
+/// A doubt about the validity of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Fewer than five blocks: no interval, no verdict.
+    TooFewBlocks {
+        /// How many there are.
+        blocks: usize,
+    },
+    /// Planned trials that were not run.
+    Incomplete {
+        /// Recorded.
+        recorded: usize,
+        /// Planned.
+        planned: usize,
+    },
+    /// Trials that do not count.
+    VoidTrials {
+        /// How many.
+        trials: usize,
+        /// Why, for the first.
+        first: String,
+    },
+    /// Requests that did not get the right answer.
+    Failures {
+        /// The engine.
+        engine: String,
+        /// How many.
+        failures: u64,
+        /// Of how many.
+        requests: u64,
+        /// The first, in words.
+        first: String,
+    },
+    /// The measuring client used much of the machine.
+    ClientBusy {
+        /// Its cores, in the busiest trial.
+        cores: f64,
+        /// The machine's.
+        of: usize,
+    },
+    /// One engine used more cores than another.
+    UnequalCores {
+        /// The one.
+        more: String,
+        /// Its cores at most.
+        more_cores: f64,
+        /// The other.
+        less: String,
+        /// Its cores at most.
+        less_cores: f64,
+        /// The treatments of this run that compare at one core, if there are such.
+        equal_at: Option<String>,
+    },
+    /// Client and server had the same cores to share.
+    SharedCores,
+    /// The hypervisor took CPU time away.
+    Steal {
+        /// The largest share in a trial.
+        fraction: f64,
+        /// Trials beyond the bound.
+        trials: usize,
+    },
+    /// Other programs ran meanwhile.
+    BusyMachine {
+        /// Their cores, on average over the trials.
+        cores: f64,
+        /// The machine's.
+        of: usize,
+    },
+    /// An engine's first and last block differ.
+    Drift {
+        /// The engine.
+        engine: String,
+        /// Last block by first block, over all treatments both hold.
+        ratio: f64,
+    },
+    /// An unoptimised program was measured.
+    DebugBuild,
+    /// The run was interrupted and taken up again.
+    Resumed {
+        /// How often.
+        times: usize,
+    },
+    /// A wrong answer among them: times of different work.
+    AnswersDiffer {
+        /// The engine.
+        engine: String,
+        /// How many trials begin their failures with one.
+        trials: usize,
+        /// The first, in words.
+        first: String,
+    },
+    /// Engines promise to keep what was committed through different accidents.
+    DurabilityDiffers {
+        /// The label that promises most, with its promise.
+        more: (String, Durability),
+        /// The one that promises least.
+        less: (String, Durability),
+        /// Nothing was written, so it hardly matters here.
+        only_reads: bool,
+    },
+    /// Client threads were ready to run and had no processor.
+    ClientStarved {
+        /// The largest share of a trial's time.
+        fraction: f64,
+        /// Trials beyond the bound.
+        trials: usize,
+    },
+    /// One client, short requests, an idle machine: what is measured is how long cores take to wake.
+    IdleCores {
+        /// The engine where it is worst.
+        engine: String,
+        /// Its mean response time.
+        response_time_ms: f64,
+    },
+    /// Times moved within trials, or the warm-up ended before they stood still.
+    NotSteady {
+        /// The engine.
+        engine: String,
+        /// Mean of the second half of the trials by that of the first; none if only the warm-up
+        /// did not settle.
+        ratio: Option<f64>,
+        /// Trials whose warm-up ended at its cap.
+        unsettled: usize,
+    },
+    /// The same treatment had another plan in a later block.
+    PlanChanged {
+        /// The engine.
+        engine: String,
+        /// Operations concerned.
+        operations: Vec<String>,
+    },
+    /// One block of a treatment lies far from its siblings.
+    Outlier {
+        /// The engine.
+        engine: String,
+        /// The treatment's levels in words.
+        levels: String,
+        /// The block.
+        block: usize,
+        /// Its mean by the median of the treatment's blocks.
+        ratio: f64,
+        /// How many treatments have one.
+        treatments: usize,
+    },
+    /// Trials began though other programs did not leave the machine alone.
+    NotQuiet {
+        /// How many waited in vain.
+        trials: usize,
+    },
+    /// Processes waited for memory, which no plan had limited.
+    MemoryPressure {
+        /// The largest share of a trial's time.
+        fraction: f64,
+        /// Trials beyond the bound.
+        trials: usize,
+    },
+    /// The machine read or wrote swap space during trials.
+    Swapped {
+        /// Bytes, all trials together.
+        bytes: u64,
+        /// Trials with any.
+        trials: usize,
+    },
+    /// The files of all engines do not fit into memory together.
+    DataExceedsMemory {
+        /// Their bytes.
+        data_bytes: u64,
+        /// The machine's.
+        memory_bytes: u64,
+    },
+    /// The planner had no statistics.
+    StatisticsMissing {
+        /// The engine.
+        engine: String,
+    },
+}
+
+impl Warning {
+    /// A short constant name.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TooFewBlocks { .. } => "too_few_blocks",
+            Self::Incomplete { .. } => "incomplete",
+            Self::VoidTrials { .. } => "void_trials",
+            Self::Failures { .. } => "failures",
+            Self::ClientBusy { .. } => "client_busy",
+            Self::UnequalCores { .. } => "unequal_cores",
+            Self::SharedCores => "shared_cores",
+            Self::Steal { .. } => "steal",
+            Self::BusyMachine { .. } => "busy_machine",
+            Self::Drift { .. } => "drift",
+            Self::DebugBuild => "debug_build",
+            Self::Resumed { .. } => "resumed",
+            Self::AnswersDiffer { .. } => "answers_differ",
+            Self::DurabilityDiffers { .. } => "durability_differs",
+            Self::ClientStarved { .. } => "client_starved",
+            Self::IdleCores { .. } => "idle_cores",
+            Self::NotSteady { .. } => "not_steady",
+            Self::PlanChanged { .. } => "plan_changed",
+            Self::Outlier { .. } => "outlier",
+            Self::NotQuiet { .. } => "not_quiet",
+            Self::MemoryPressure { .. } => "memory_pressure",
+            Self::Swapped { .. } => "swapped",
+            Self::DataExceedsMemory { .. } => "data_exceeds_memory",
+            Self::StatisticsMissing { .. } => "statistics_missing",
+        }
+    }
+}
+
+/// Every doubt that the record of a run gives rise to. `planned` is its number of trials.
+pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if plan.replicates < stats::INTERVAL_MIN_REPLICATES {
+        warnings.push(Warning::TooFewBlocks { blocks: plan.replicates });
+    }
+    if trials.len() < planned {
+        warnings.push(Warning::Incomplete { recorded: trials.len(), planned });
+    }
+    warnings.extend(engines::find(plan, run, trials));
+    warnings.extend(machine::find(plan, run, trials));
+    if run.environment.build_profile == "debug" {
+        warnings.push(Warning::DebugBuild);
+    }
+    if !run.resumed.is_empty() {
+        warnings.push(Warning::Resumed { times: run.resumed.len() });
+    }
+    warnings
+}

@@ -1,0 +1,1 @@
+//! Warnings of runs made by hand.
