@@ -120,7 +120,9 @@ fn taken(line: &str, methods: &[String]) -> Result<(String, String), &'static st
     if !(field(2).starts_with('2') || field(2) == "304") {
         return Err("answered without success");
     }
-    let path = path_of(target).ok_or("with a path that cannot be sent again")?;
+    // A backslash: the log has escaped what is no character of a URL. Braces would be placeholders.
+    let sendable = |path: &String| !path.contains(['\\', '{', '}']);
+    let path = path_of(target).filter(sendable).ok_or("with a path that cannot be sent again")?;
     if holds_credentials(target) {
         return Err("with credentials");
     }
@@ -136,9 +138,7 @@ pub(super) fn path_of(target: &str) -> Option<String> {
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", url.path())
     };
-    // A backslash: the log has escaped what is no character of a URL. Braces would be placeholders.
-    let sendable = |c: char| c.is_ascii_graphic() && !matches!(c, '\\' | '{' | '}');
-    path.chars().all(sendable).then_some(path)
+    path.chars().all(|c| c.is_ascii_graphic()).then_some(path)
 }
 
 fn holds_credentials(target: &str) -> bool {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -121,12 +122,19 @@ fn list(text: &str) -> Result<Mix, String> {
             continue;
         }
         mix.lines += 1;
-        let request = listed(line).ok_or_else(|| {
-            format!("line {}: `{line}` is no request; write [METHOD] PATH [WEIGHT]", index + 1)
-        })?;
-        mix.requests.push(request);
+        let request = line.parse();
+        mix.requests.push(request.map_err(|error| format!("line {}: {error}", index + 1))?);
     }
     Ok(mix)
+}
+
+impl FromStr for Request {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no request; write [METHOD] PATH [WEIGHT]");
+        listed(text).ok_or_else(wrong)
+    }
 }
 
 fn listed(line: &str) -> Option<Request> {

@@ -1,0 +1,334 @@
+//! `crossover bench http`: requests of the user's own to applications that run already, or to one
+//! that is started on several engines, without writing a plan.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use engine::{EngineSource, EngineSpec};
+use lab::plan::{
+    AnswerCheck, Application, Arrivals, ConnectionUse, Data, Factor, Level, LoadModel, Pause, Plan,
+    Request, RequestSource,
+};
+
+use super::{RunArguments, carry_out};
+use crate::shared::{Outcome, Shared, Usage};
+
+/// What the other keys of a plan are, where nothing is said.
+const PLAN: &str = r#"
+title = "Own requests"
+workload = "http"
+engines = []
+trial = { mode = "steady", time = "5s" }
+"#;
+
+/// Headers whose values give access.
+const SECRET_HEADERS: [&str; 5] =
+    ["authorization", "cookie", "proxy-authorization", "x-api-key", "x-auth-token"];
+
+/// Requests of your own, to applications that run or to one started on several engines
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A base URL (http://host:port), or an engine (sqlite, postgres:18) with --start; repeatable
+    #[arg(long = "on", value_name = "URL|ENGINE", required = true)]
+    engines: Vec<EngineSpec>,
+    /// The command that serves on {listen} ({host}, {port}) with the database {database_url}
+    #[arg(long, value_name = "COMMAND", env = "CROSSOVER_START_COMMAND")]
+    start: Option<String>,
+    /// A command that fills {database_url}, once per engine and data; repeatable
+    #[arg(long, value_name = "COMMAND", requires = "start")]
+    prepare: Vec<String>,
+    /// A command before each engine's turn, such as one that switches {engine}; repeatable
+    #[arg(long, value_name = "COMMAND")]
+    before: Vec<String>,
+    /// A command after each engine's turn; repeatable
+    #[arg(long, value_name = "COMMAND")]
+    after: Vec<String>,
+    /// Of all these commands: 'DATABASE_URL={database_url}'; repeatable
+    #[arg(long = "environment", value_name = "NAME=VALUE", value_parser = pair)]
+    environment: Vec<(String, String)>,
+    /// The folder in which they run
+    #[arg(long, value_name = "FOLDER", env = "CROSSOVER_DIRECTORY")]
+    directory: Option<PathBuf>,
+    /// A path that answers 200 once the application is ready
+    #[arg(long, value_name = "PATH", default_value = "/", env = "CROSSOVER_READY")]
+    ready: String,
+    /// A SQLite file that is copied into every engine
+    #[arg(long, value_name = "FILE.db", requires = "start", env = "CROSSOVER_DATA")]
+    data: Option<PathBuf>,
+    /// A request: [METHOD] PATH [WEIGHT]; repeatable
+    #[arg(long = "request", value_name = "REQUEST")]
+    requests: Vec<Request>,
+    /// A file with one request per line
+    #[arg(long = "requests", value_name = "FILE", env = "CROSSOVER_REQUESTS")]
+    list: Option<PathBuf>,
+    /// An access log of nginx or Apache: its GET and HEAD requests, weighted by their number
+    #[arg(long, value_name = "FILE", conflicts_with = "list", env = "CROSSOVER_FROM_LOG")]
+    from_log: Option<PathBuf>,
+    /// A header of every request: 'Name: value'; {key} stands for CROSSOVER_KEY; repeatable
+    #[arg(long = "header", value_name = "HEADER", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// What is compared between engines and times
+    #[arg(long, value_enum, default_value = "exact", env = "CROSSOVER_ANSWER")]
+    answer: Answer,
+    /// A JSON pointer to what may differ between answers, such as /time; repeatable
+    #[arg(long = "json-ignore", value_name = "POINTER", conflicts_with = "answer")]
+    json_ignore: Vec<String>,
+    /// Numbers of clients; with --rate the most connections
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
+    clients: Vec<u16>,
+    /// Open load: so many requests are due per second, however fast the answers are
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_RATE")]
+    rate: Vec<f64>,
+    /// Open load: how the arrivals are spread
+    #[arg(long, value_enum, requires = "rate", env = "CROSSOVER_ARRIVALS")]
+    arrivals: Option<ArrivalsArgument>,
+    /// Closed load: how long a client pauses before its next request: 100ms, 2s
+    #[arg(long, value_name = "TIME", conflicts_with = "rate", env = "CROSSOVER_THINK_TIME")]
+    think_time: Option<Pause>,
+    /// A connection for every request, as curl does
+    #[arg(long, env = "CROSSOVER_CONNECTION_PER_REQUEST")]
+    connection_per_request: bool,
+    /// Print the plan that all this fills in, and measure nothing
+    #[arg(long)]
+    print_plan: bool,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// How answers are compared.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Answer {
+    /// Every byte
+    Exact,
+    /// The status alone
+    Status,
+}
+
+/// How arrivals are spread.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ArrivalsArgument {
+    /// As of users who know nothing of each other
+    Poisson,
+    /// As of a metronome
+    Uniform,
+}
+
+/// Runs `crossover bench http`.
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let plan = plan(arguments)?;
+    if arguments.print_plan {
+        shared.print(&plan.to_toml()?)?;
+        return Ok(Outcome::Done);
+    }
+    carry_out(plan, &arguments.run, shared)
+}
+
+fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
+    let mut plan: Plan = toml::from_str(PLAN)?;
+    plan.engines.clone_from(&arguments.engines);
+    let remote = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
+    if let Some(local) = plan.engines.iter().find(|engine| !remote(engine))
+        && arguments.start.is_none()
+    {
+        let text = format!(
+            "--on {local} needs --start COMMAND, the command that serves; \
+             or name the application that runs by its URL: --on http://..."
+        );
+        return Err(Usage(text).into());
+    }
+    if let Some(data) = &arguments.data {
+        plan.data = Data::File(std::path::absolute(data)?);
+    }
+    plan.application = application(arguments)?;
+    fill_load(&mut plan, arguments);
+    fill_requests(&mut plan, arguments)?;
+    let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
+    plan.title = format!("Where are the answers faster: {}?", names.join(" or "));
+    arguments.run.apply(&mut plan)?;
+    Ok(plan.resolved()?)
+}
+
+fn application(arguments: &Arguments) -> anyhow::Result<Application> {
+    let command = |text: &String| {
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        words.ok_or_else(|| Usage(format!("`{text}` is no command; close its quotes")))
+    };
+    let commands = |texts: &[String]| texts.iter().map(command).collect::<Result<_, _>>();
+    Ok(Application {
+        prepare: commands(&arguments.prepare)?,
+        before: commands(&arguments.before)?,
+        after: commands(&arguments.after)?,
+        directory: arguments.directory.as_ref().map(std::path::absolute).transpose()?,
+        start: arguments.start.as_ref().map(command).transpose()?.unwrap_or_default(),
+        environment: arguments.environment.iter().cloned().collect(),
+        ready: arguments.ready.clone(),
+        ..Application::default()
+    })
+}
+
+fn fill_load(plan: &mut Plan, arguments: &Arguments) {
+    if arguments.connection_per_request {
+        plan.load.connection = ConnectionUse::PerRequest;
+    }
+    plan.load.think_time = arguments.think_time;
+    let levels = |values: &mut dyn Iterator<Item = f64>| {
+        let mut levels: Vec<Level> = values.map(Level::Number).collect();
+        levels.dedup();
+        Factor::new(levels)
+    };
+    if arguments.rate.is_empty() {
+        let clients = if arguments.clients.is_empty() { &[1][..] } else { &arguments.clients };
+        let clients = levels(&mut clients.iter().map(|clients| (*clients).into()));
+        plan.factors.insert("clients".to_owned(), clients);
+        return;
+    }
+    plan.load.model = LoadModel::Open;
+    plan.load.arrivals = arguments.arrivals.map(|arrivals| match arrivals {
+        ArrivalsArgument::Poisson => Arrivals::Poisson,
+        ArrivalsArgument::Uniform => Arrivals::Uniform,
+    });
+    plan.load.connections_max = arguments.clients.iter().max().copied();
+    let rates = levels(&mut arguments.rate.iter().copied());
+    plan.factors.insert("rate".to_owned(), rates);
+}
+
+fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
+    let answer = match (arguments.json_ignore.as_slice(), arguments.answer) {
+        ([], Answer::Exact) => AnswerCheck::Exact,
+        ([], Answer::Status) => AnswerCheck::Status,
+        (pointers, _) => AnswerCheck::JsonIgnore(pointers.to_vec()),
+    };
+    let headers: BTreeMap<String, String> = arguments.headers.iter().cloned().collect();
+    plan.requests = arguments.requests.clone();
+    for request in &mut plan.requests {
+        request.answer = answer.clone();
+        request.headers.clone_from(&headers);
+    }
+    let source = match (&arguments.list, &arguments.from_log) {
+        (Some(list), _) => Some(RequestSource::of_file(list.clone())),
+        (None, Some(log)) => Some(RequestSource::of_log(log.clone())),
+        (None, None) => None,
+    };
+    plan.request_source = source.map(|source| RequestSource { answer, headers, ..source });
+    if plan.requests.is_empty() && plan.request_source.is_none() {
+        let text = "no request; give --request PATH, --requests FILE or --from-log FILE";
+        return Err(Usage(text.to_owned()).into());
+    }
+    Ok(())
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+/// A secret would stand in the list of processes and in the run's record.
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write 'Name: value'")?;
+    let (name, value) = (name.trim(), value.trim());
+    let secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+    if secret && !value.contains('{') {
+        return Err(format!(
+            "keep the secret out of the command line: put it into the environment as \
+             CROSSOVER_KEY and write {{key}} where it belongs in {name}"
+        ));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn plan_of(words: &[&str]) -> anyhow::Result<Plan> {
+        plan(&Line::try_parse_from([&["http"], words].concat())?.arguments)
+    }
+
+    #[test]
+    fn an_application_on_two_engines_becomes_a_plan_that_reads_back() {
+        let words = [
+            "--on",
+            "sqlite",
+            "--on",
+            "postgres:18[work_mem=16MB]",
+            "--start",
+            "python3 'my app.py' --port {port}",
+            "--prepare",
+            "load {database_url}",
+            "--environment",
+            "DATABASE_URL={sqlalchemy_url}",
+            "--request",
+            "/a?b=c 3",
+            "--request",
+            "HEAD /b",
+            "--header",
+            "Authorization: Bearer {key}",
+            "--json-ignore",
+            "/time",
+            "--clients",
+            "1,4",
+            "--time",
+            "2s",
+        ];
+        let plan = plan_of(&words).unwrap();
+        assert_eq!(plan.application.start, ["python3", "my app.py", "--port", "{port}"]);
+        assert_eq!(plan.requests[0].weight, 3);
+        assert_eq!(
+            (plan.requests[1].method.as_str(), plan.requests[1].path.as_str()),
+            ("HEAD", "/b")
+        );
+        assert_eq!(plan.requests[0].answer, AnswerCheck::JsonIgnore(vec!["/time".to_owned()]));
+        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        assert_eq!(again, plan);
+    }
+
+    #[test]
+    fn a_log_and_a_rate_make_open_load_on_two_servers() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("access.log");
+        let line = "h - - [t] \"GET /a HTTP/1.1\" 200 1\n";
+        std::fs::write(&log, line.repeat(3) + "nonsense\n").unwrap();
+        let words = [
+            "--on",
+            "http://127.0.0.1:1[label=old]",
+            "--on",
+            "http://127.0.0.1:2[label=new]",
+            "--from-log",
+            log.to_str().unwrap(),
+            "--rate",
+            "50,100",
+            "--clients",
+            "8",
+        ];
+        let plan = plan_of(&words).unwrap();
+        assert_eq!((plan.requests.len(), plan.requests[0].weight), (1, 3));
+        assert!(plan.conditions.contains("1 lines left out"), "{}", plan.conditions);
+        assert_eq!(plan.load.connections_max, Some(8));
+        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        assert_eq!(again, plan);
+    }
+
+    #[test]
+    fn mistakes_name_the_way_out() {
+        let mistake = |words: &[&str]| plan_of(words).unwrap_err().to_string();
+        let url = ["--on", "http://127.0.0.1:1"];
+        assert!(mistake(&["--on", "sqlite", "--request", "/"]).contains("needs --start"));
+        assert!(mistake(&url).contains("--request PATH"));
+        let with = |more: &[&str]| mistake(&[&url[..], &["--request", "/"], more].concat());
+        let secret = with(&["--header", "Authorization: Bearer s3cr3t"]);
+        assert!(secret.contains("CROSSOVER_KEY"), "{secret}");
+        assert!(with(&["--request", "a b c"]).contains("[METHOD] PATH [WEIGHT]"));
+        assert!(with(&["--rate", "0"]).contains("above 0"));
+        assert!(with(&["--before", "'open"]).contains("close its quotes"));
+    }
+}
