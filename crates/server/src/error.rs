@@ -60,7 +60,22 @@ pub enum Error {
         /// The folder named.
         path: PathBuf,
     },
-    /// A program of PostgreSQL did not run.
+    /// No MariaDB to start.
+    #[error(
+        "there is no MariaDB server {}: install one (Debian: apt-get install mariadb-server), or \
+         name a folder with a release (mariadb:PATH)", place(.folder)
+    )]
+    NoMariadb {
+        /// The folder named, if any.
+        folder: Option<PathBuf>,
+    },
+    /// MariaDB ended before it took connections.
+    #[error("MariaDB did not start: {reason}")]
+    MariadbNotStarted {
+        /// Its own words.
+        reason: String,
+    },
+    /// A program of a server did not run.
     #[error("{program} failed: {reason}")]
     Program {
         /// Its path.
@@ -232,6 +247,10 @@ pub enum Error {
     Interrupted,
 }
 
+fn place(folder: &Option<PathBuf>) -> String {
+    folder.as_ref().map_or("on this machine".to_owned(), |path| format!("in {}", path.display()))
+}
+
 impl Error {
     /// Whether what was asked for is at fault, and not the machine or the network.
     #[must_use]
@@ -243,6 +262,7 @@ impl Error {
                 Self::NotManaged { .. }
                     | Self::NoSuchRelease { .. }
                     | Self::NoBinaries { .. }
+                    | Self::NoMariadb { .. }
                     | Self::UnknownSetting { .. }
                     | Self::BadSetting { .. }
                     | Self::ReservedSetting { .. }
