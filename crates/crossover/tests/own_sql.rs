@@ -1,0 +1,317 @@
+//! Own SQL by the program itself, on SQLite and a real PostgreSQL (and MariaDB where its server is
+//! installed): answers compared, differences and mistakes named, writes on copies only.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Data of every type that engines have in common, and NULLs.
+const DATA: &str = "
+    CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born DATE, score REAL,
+                         photo BLOB, member BOOLEAN NOT NULL);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, person_id INTEGER NOT NULL REFERENCES people,
+                         placed DATETIME NOT NULL, amount NUMERIC(10,2) NOT NULL, note TEXT);
+    CREATE INDEX orders_person ON orders (person_id);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      INSERT INTO people SELECT i, 'näme ' || i, date('1970-01-01', '+' || i * 37 || ' days'),
+                                CASE WHEN i % 5 THEN i / 3.0 END,
+                                CASE WHEN i % 4 THEN unhex('00ff' || printf('%04x', i)) END, i % 2
+        FROM n;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+      INSERT INTO orders SELECT i, 1 + i * 7 % 200, datetime('2021-01-01', '+' || i || ' hours'),
+                                i % 977 + 0.25, CASE WHEN i % 3 THEN 'note ''' || i END
+        FROM n;";
+
+/// A folder of its own for data and runs; fetched releases are shared.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The account that the server runs as has to reach its data.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), mode).unwrap();
+        let place = Self { folder };
+        rusqlite::Connection::open(place.path("shop.db")).unwrap().execute_batch(DATA).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Two passes over `statements` on both engines in one block.
+    fn plan(&self, statements: &str) {
+        self.plan_on(r#"["sqlite", "postgres:18"]"#, r#"mode = "passes", passes = 2"#, statements);
+    }
+
+    fn plan_on(&self, engines: &str, trial: &str, statements: &str) {
+        let text = format!(
+            "title = \"own\"\nworkload = \"sql\"\nengines = {engines}\ndata = \"shop.db\"\n\
+             replicates = 1\nseed = 7\ntrial = {{ {trial} }}\n{statements}"
+        );
+        self.write("plan.toml", &text);
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("CROSSOVER_DATA_DIR", self.path("data"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Carries the plan out, which must fail with `code`; its messages.
+    fn fails(&self, code: i32) -> String {
+        let output = self.run(&["bench", "plan.toml"]);
+        assert_eq!(output.status.code(), Some(code), "{}", error(&output));
+        error(&output)
+    }
+
+    fn only_run(&self) -> PathBuf {
+        let runs = std::fs::read_dir(self.path("runs")).unwrap();
+        let runs: Vec<_> = runs.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(runs.len(), 1);
+        runs[0].clone()
+    }
+
+    fn trials(&self) -> Vec<Value> {
+        let folder = self.only_run().join("trials");
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+        paths.iter().map(|path| json(path)).collect()
+    }
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Statements that touch every type, parameters of every source, a transaction, a factor.
+const STATEMENTS: &str = r#"
+factors = { least = [1, 100], clients = [2] }
+
+[[statement]]
+name = "types"
+text = "SELECT id, name, born, score, photo, member FROM people WHERE id = :id"
+parameters = { id = { query = "SELECT id FROM people WHERE member = 1 = TRUE" } }
+answer = { key = ["id"] }
+
+[[statement]]
+name = "join"
+text = """
+SELECT p.name, count(*), sum(o.amount), avg(o.amount) AS mean, min(o.placed)
+FROM orders o JOIN people p ON p.id = o.person_id
+WHERE o.amount >= {least} AND p.id <= :least GROUP BY p.name"""
+
+[[statement]]
+name = "both"
+file = "both.sql"
+transaction = true
+weight = 2
+parameters = { id = { range = [1, 200] }, note = { list = ["note '2", "it's :none"] } }
+answer = "ordered"
+"#;
+
+#[test]
+fn the_same_statements_have_the_same_answers_on_both_engines() {
+    let place = Place::new();
+    place.write(
+        "both.sql",
+        "SELECT note FROM orders WHERE person_id = :id ORDER BY id;\n\
+                             SELECT id FROM orders WHERE note = :note ORDER BY id;\n",
+    );
+    let statements = STATEMENTS.replace("member = 1 = TRUE", "id % 2 = 1");
+    place.plan(&statements);
+    let output = place.run(&["bench", "plan.toml"]);
+    // One block gives no verdict: done, with findings.
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    let trials = place.trials();
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        assert_eq!(trial["status"], "ok", "{trial}");
+        assert_eq!(trial["failures"], 0, "{trial}");
+        // Two clients, two passes, a round of four.
+        assert_eq!(trial["requests"], 16, "{trial}");
+        let counter =
+            if trial["engine"] == "sqlite" { "sqlite_cache_hits" } else { "postgres_blocks_hit" };
+        assert!(trial["counters"][counter].is_number(), "{trial}");
+        let plans = trial["plans"].as_array().unwrap();
+        assert!(plans.iter().all(|one| one["plan"]["observed"].is_object()), "{trial}");
+    }
+    let run = json(&place.only_run().join("run.json"));
+    let plans: Vec<&str> =
+        run["plans"].as_object().unwrap().values().map(|p| p.as_str().unwrap()).collect();
+    assert!(plans.iter().any(|plan| plan.contains("SEARCH")), "{plans:?}");
+    assert!(plans.iter().any(|plan| plan.contains("Scan")), "{plans:?}");
+    let kept = std::fs::read_to_string(place.only_run().join("plan.toml")).unwrap();
+    assert!(kept.contains("SELECT note FROM orders"), "the plan holds the file's text: {kept}");
+}
+
+#[test]
+fn a_planted_difference_stops_the_run_and_shows_a_row_of_each_side() {
+    let place = Place::new();
+    place.write(
+        "sum.sql",
+        "SELECT person_id, sum(amount) AS total FROM orders\nWHERE person_id < :id GROUP BY 1",
+    );
+    place.write("sum.postgres.sql", "SELECT person_id, sum(amount) + CASE person_id WHEN 3 THEN 0.5 ELSE 0 END\nFROM orders WHERE person_id < :id GROUP BY 1");
+    place.plan("[[statement]]\nfile = \"sum.sql\"\nparameters = { id = { list = [5] } }\nanswer = { key = [\"person_id\"] }\n");
+    let message = place.fails(1);
+    assert!(message.contains("answers differ: sum with id = 5: of one key "), "{message}");
+    for side in ["sqlite has (3, ", "postgres:18 has (3, "] {
+        assert!(message.contains(side), "{message}");
+    }
+    assert!(!place.path("runs").join("latest").exists());
+
+    // What the rows are is then not looked at.
+    place.plan("[[statement]]\nfile = \"sum.sql\"\nparameters = { id = { list = [5] } }\nanswer = \"count\"\n");
+    let output = place.run(&["bench", "plan.toml"]);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_line() {
+    let place = Place::new();
+    let mistake = |text: &str, more: &str| {
+        place.write("bad.sql", text);
+        place.plan_on(
+            r#"["postgres:18"]"#,
+            r#"mode = "passes", passes = 1"#,
+            &format!("[[statement]]\nfile = \"bad.sql\"\n{more}\n"),
+        );
+        place.fails(2)
+    };
+    let said = mistake("SELECT id\nFROM orders\nWHERE idd = 1", "");
+    assert!(said.contains("bad.sql, line 3: postgres:18: column \"idd\" does not exist"), "{said}");
+    let said = mistake("SELECT id FROM orders\nWHERE id = :id", "");
+    assert!(said.contains("bad.sql, line 1: :id has no values"), "{said}");
+    let said = mistake(
+        "-- one\nSELECT id FROM orders WHERE id = :id",
+        "parameters = { id = { list = [\"x\"] } }",
+    );
+    assert!(said.contains("bad.sql, line 1: postgres:18: invalid input syntax for type"), "{said}");
+    let said = mistake("SELECT 1;\nSELECT 2", "");
+    assert!(said.contains("bad.sql, line 2: a second statement begins here"), "{said}");
+    let said = mistake(
+        "SELECT 1",
+        "parameters = { id = { query = \"SELECT id FROM orders WHERE id < 0\" } }",
+    );
+    assert!(said.contains("the query of parameter id has no rows"), "{said}");
+
+    place.plan_on(
+        r#"["sqlite"]"#,
+        r#"mode = "passes", passes = 1"#,
+        "[[statement]]\nname = \"a\"\ntext = \"SELECT\\n nope FROM orders\"\n",
+    );
+    let said = place.fails(2);
+    assert!(said.contains("statement a, line 2: sqlite: no such column: nope"), "{said}");
+    place.plan_on(
+        r#"["sqlite:shop.db"]"#,
+        r#"mode = "passes", passes = 1"#,
+        "[[statement]]\nname = \"a\"\ntext = \"DELETE FROM orders\"\n",
+    );
+    let said = place.fails(2);
+    assert!(said.contains("a changes data, and sqlite:shop.db is yours and only read"), "{said}");
+    assert!(
+        !place.path("runs").is_dir()
+            || std::fs::read_dir(place.path("runs")).unwrap().next().is_none()
+    );
+}
+
+/// Moves money between orders, so that the sum of all amounts stays.
+const TRANSFER: &str = r#"
+[[statement]]
+name = "transfer"
+text = """
+UPDATE orders SET amount = amount - 1 WHERE id = :a;
+UPDATE orders SET amount = amount + 1 WHERE id = :b"""
+transaction = true
+parameters = { a = { range = [1, 10] }, b = { range = [11, 20] } }
+
+[invariant]
+text = "SELECT count(*), sum(amount) FROM orders"
+"#;
+
+#[test]
+fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
+    let place = Place::new();
+    let before = std::fs::read(place.path("shop.db")).unwrap();
+    place.plan(TRANSFER);
+    let output = place.run(&["bench", "plan.toml"]);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    assert!(place.trials().iter().all(|trial| trial["status"] == "ok"));
+    assert_eq!(before, std::fs::read(place.path("shop.db")).unwrap());
+
+    std::fs::remove_dir_all(place.path("runs")).unwrap();
+    place.plan(&TRANSFER.replace("amount - 1", "amount - 2"));
+    place.run(&["bench", "plan.toml"]);
+    for trial in place.trials() {
+        let why = trial["status"]["void"].as_str().unwrap();
+        assert!(why.contains("the plan's invariant does not hold"), "{why}");
+    }
+}
+
+#[test]
+fn a_server_killed_in_the_middle_of_a_trial_makes_it_void() {
+    let place = Place::new();
+    place.plan_on(r#"["postgres:18"]"#, r#"mode = "steady", time = "3s""#,
+        "factors = { clients = [1, 2] }\n[[statement]]\nname = \"a\"\ntext = \"SELECT count(*) FROM orders\"\n");
+    let mut child = place.command(&["bench", "plan.toml"]).spawn().unwrap();
+    wait_for_a_trial(&place, &mut child);
+    let postmaster = postmaster(&place);
+    rustix::process::kill_process(postmaster, rustix::process::Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let trials = place.trials();
+    assert_eq!(trials.len(), 2, "{}", error(&output));
+    assert_eq!(trials[0]["status"], "ok");
+    assert!(trials[1]["status"]["void"].is_string(), "{}", trials[1]);
+    let status = place.run(&["server", "status", "--output-format=json"]);
+    assert_eq!(String::from_utf8_lossy(&status.stdout).trim(), "[]");
+}
+
+/// Until one trial is on disk and so the other one has begun.
+fn wait_for_a_trial(place: &Place, child: &mut Child) {
+    loop {
+        let runs = std::fs::read_dir(place.path("runs"));
+        if runs.is_ok_and(|mut runs| runs.next().is_some()) && !place.trials().is_empty() {
+            return;
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
+        std::thread::yield_now();
+    }
+}
+
+fn postmaster(place: &Place) -> rustix::process::Pid {
+    let folders = std::fs::read_dir(place.path("data/postgres")).unwrap();
+    let pids = folders.filter_map(|folder| {
+        let path = folder.unwrap().path();
+        let files = ["postmaster.pid", "data/postmaster.pid"].map(|name| path.join(name));
+        files.iter().find_map(|file| std::fs::read_to_string(file).ok())
+    });
+    let text = pids.last().unwrap();
+    rustix::process::Pid::from_raw(text.lines().next().unwrap().trim().parse().unwrap()).unwrap()
+}
