@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::plan::{Plan, PlanError, Seconds, Trial};
+use crate::plan::{Plan, PlanError, Seconds, Trial, telling_levels};
 use crate::schedule::{self, Levels};
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
@@ -86,10 +86,16 @@ impl Preview {
                 |one: &schedule::PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
             let turns = block.chunk_by(|a, b| start(a) == start(b)).filter_map(|turn| {
                 let first = turn.first()?;
-                let label = plan.engines.get(first.engine)?.label();
+                let engine = plan.engines.get(first.engine)?;
+                let at = plan.deployment_levels(&first.levels);
+                let inside = |one: &schedule::PlannedTrial| {
+                    let mut levels = telling_levels(plan, engine, &one.levels);
+                    levels.retain(|name, _| !at.contains_key(name));
+                    in_words(plan, &levels)
+                };
                 Some(Start {
-                    engine: plan.start_name(&label, &plan.deployment_levels(&first.levels)),
-                    treatments: turn.iter().map(|one| in_words(plan, &one.levels)).collect(),
+                    engine: plan.start_name(&engine.label(), &at),
+                    treatments: turn.iter().map(inside).collect(),
                 })
             });
             order.push(Block { block: order.len() + 1, starts: turns.collect() });
@@ -108,8 +114,9 @@ impl Preview {
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
-                    let engine = plan.engines.get(*index)?.label();
-                    Some(Treatment { engine, levels: in_words(plan, levels) })
+                    let engine = plan.engines.get(*index)?;
+                    let levels = in_words(plan, &telling_levels(plan, engine, levels));
+                    Some(Treatment { engine: engine.label(), levels })
                 })
                 .collect(),
             order,

@@ -48,6 +48,16 @@ pub enum DeployError {
         /// Label.
         engine: String,
     },
+    /// A setting that this server takes and does nothing with.
+    #[error("{engine}: {setting} changes nothing there: {why}; leave it out")]
+    NoEffect {
+        /// Label.
+        engine: String,
+        /// Name of the setting.
+        setting: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// Files.
     #[error("{path}: {source}")]
     Io {
@@ -75,7 +85,7 @@ impl DeployError {
             )
         };
         match self {
-            Self::Plan(_) | Self::Unsupported { .. } => true,
+            Self::Plan(_) | Self::Unsupported { .. } | Self::NoEffect { .. } => true,
             Self::Engine(error) | Self::Server(Server::Engine(error)) => of_engine(error),
             Self::Server(error) => matches!(
                 error,

@@ -13,7 +13,7 @@ use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::plan::{Placeholders, Plan, expand};
+use crate::plan::{Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
 use crate::run::{Dataset, Datasets, RunOptions};
@@ -83,6 +83,7 @@ impl Database {
 /// # Errors
 /// [`DeployError`] naming the engine's fault.
 pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), DeployError> {
+    check_analyze(engine)?;
     match &engine.source {
         EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
             let start = StartOptions::for_engine(engine)?;
@@ -93,6 +94,7 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
                 options.interrupted,
             );
             options.runtime.block_on(check)?;
+            postgres::refuse_without_effect(engine, options, Some(start))?;
         }
         EngineSource::Sqlite | EngineSource::SqliteFile(_) => {
             let empty = rusqlite::Connection::open_in_memory()
@@ -104,8 +106,26 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
         EngineSource::PostgresUrl(url) => {
             let url = url.with_session_settings(engine.engine_settings());
             options.runtime.block_on(engine::postgres::connect(&url))?;
+            postgres::refuse_without_effect(engine, options, None)?;
         }
         _ => return Err(DeployError::Unsupported { engine: engine.label() }),
+    }
+    Ok(())
+}
+
+/// Statistics are ours to make or to leave out only where the data is ours.
+fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
+    let Some(value) = engine.own("analyze") else { return Ok(()) };
+    if !["on", "off"].contains(&value) {
+        let message = format!("{}: analyze is on or off, not `{value}`", engine.label());
+        return Err(PlanError::impossible("engines", message).into());
+    }
+    if matches!(engine.source, EngineSource::SqliteFile(_) | EngineSource::PostgresUrl(_)) {
+        return Err(DeployError::NoEffect {
+            engine: engine.label(),
+            setting: "analyze".to_owned(),
+            why: "a database of yours is never written to",
+        });
     }
     Ok(())
 }
@@ -118,15 +138,17 @@ impl Site<'_> {
     pub fn database(&self, engine: &EngineSpec, levels: &Levels) -> Result<Database, DeployError> {
         let label = engine.label();
         self.progress.set_message(format!("starting {label}"));
-        match &engine.source {
-            EngineSource::Sqlite => self.sqlite_copy(engine, levels),
-            EngineSource::SqliteFile(path) => self.sqlite_file(engine, path),
+        let mut database = match &engine.source {
+            EngineSource::Sqlite => self.sqlite_copy(engine, levels)?,
+            EngineSource::SqliteFile(path) => self.sqlite_file(engine, path)?,
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                self.managed_postgres(engine, levels)
+                self.managed_postgres(engine, levels)?
             }
-            EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url),
-            _ => Err(DeployError::Unsupported { engine: label }),
-        }
+            EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url)?,
+            _ => return Err(DeployError::Unsupported { engine: label }),
+        };
+        database.note_facts(self.runtime);
+        Ok(database)
     }
 
     /// The SQLite file with the data at `levels`.

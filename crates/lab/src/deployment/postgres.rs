@@ -1,11 +1,12 @@
 //! PostgreSQL's part of a deployment: a managed server filled once and settled before each turn,
 //! or a server of the user's, which is only read.
 
-use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
 use server::{PostgresServer, StartOptions};
 
 use super::{Database, DeployError, Site};
 use crate::record::EngineRecord;
+use crate::run::RunOptions;
 use crate::schedule::Levels;
 
 /// The database that the laboratory makes in a managed server.
@@ -99,6 +100,48 @@ impl Site<'_> {
         }
         Ok(EngineRecord { name: engine.label(), version, settings, ..Default::default() })
     }
+}
+
+/// Refuses JIT where the build has no compiler for it: the server would say `on` and do nothing.
+/// Only a running server tells, so `start`, if it is ours, runs once on an empty directory.
+pub(super) fn refuse_without_effect(
+    engine: &EngineSpec,
+    options: &RunOptions<'_>,
+    start: Option<StartOptions>,
+) -> Result<(), DeployError> {
+    let asks_for_jit = |(name, value): &(&str, &str)| {
+        let off = ["off", "false", "no", "0"].contains(&value.to_lowercase().as_str());
+        name.to_lowercase().starts_with("jit") && !off
+    };
+    let Some((setting, _)) = engine.engine_settings().find(asks_for_jit) else { return Ok(()) };
+    let RunOptions { locations, progress, interrupted, .. } = options;
+    let available: Result<bool, DeployError> = options.runtime.block_on(async {
+        let server = match start {
+            Some(start) => {
+                let start = start.temporary();
+                Some(PostgresServer::start(locations, start, progress, interrupted).await?)
+            }
+            None => None,
+        };
+        let url = match (&server, &engine.source) {
+            (Some(server), _) => server.url(DATABASE),
+            (None, EngineSource::PostgresUrl(url)) => url.clone(),
+            (None, _) => return Ok(true),
+        };
+        let client = engine::postgres::connect(&url).await?;
+        let row = client.query_one("SELECT pg_jit_available()", &[]).await;
+        let available = row.map(|row| row.get(0)).map_err(|e| postgres_error(engine, e));
+        if let Some(server) = server {
+            server.stop().await?;
+        }
+        available
+    });
+    if available? {
+        return Ok(());
+    }
+    let why = "pg_jit_available() is false, the build has no JIT compiler";
+    let (engine, setting) = (engine.label(), setting.to_owned());
+    Err(DeployError::NoEffect { engine, setting, why })
 }
 
 async fn read_settings(

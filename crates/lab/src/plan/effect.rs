@@ -28,6 +28,20 @@ pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Leve
     canonical.collect()
 }
 
+/// The levels worth telling of a treatment: of factors that act on `engine`, and of those varied
+/// alone the one that is not at its first level.
+pub(crate) fn telling_levels(plan: &Plan, engine: &EngineSpec, levels: &Levels) -> Levels {
+    let mut acting = plan.names_everywhere();
+    acting.extend(names_of_engine(engine));
+    let tells = |name: &String, level: &Level| {
+        let factor = plan.factors.get(name);
+        let at_base = factor.is_some_and(|f| f.alone && f.levels.first() == Some(level));
+        acting.contains(name) && !at_base
+    };
+    let told = levels.iter().filter(|(name, level)| tells(name, level));
+    told.map(|(name, level)| (name.clone(), level.clone())).collect()
+}
+
 impl Plan {
     /// The levels of the factors for which an engine is started anew.
     pub(crate) fn deployment_levels(&self, cell: &Levels) -> Levels {

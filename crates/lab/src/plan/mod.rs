@@ -31,6 +31,7 @@ pub use application::Application;
 pub use data::Data;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
+pub(crate) use effect::telling_levels;
 pub use factor::{Factor, Level, Scale};
 pub(crate) use load::clients;
 pub use load::{Arrivals, ConnectionUse, Load, LoadModel, Pause, Trial};
