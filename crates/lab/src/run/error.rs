@@ -157,7 +157,7 @@ impl RunError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Plan(_) => true,
-            Self::Memory(error) => matches!(error, MemoryLimitError::TooSmall { .. }),
+            Self::Memory(error) => !matches!(error, MemoryLimitError::Io { .. }),
             Self::Deploy(error) => error.is_usage(),
             _ => false,
         }

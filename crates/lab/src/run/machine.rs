@@ -1,11 +1,12 @@
 //! What a plan asks of this machine, checked before anything is fetched or made.
 
+use super::RunError;
 use crate::plan::{Plan, PlanError};
-use crate::resource::available_cpus;
+use crate::resource::{MemoryGroup, available_cpus};
 use crate::schedule::Levels;
 
-/// Refuses processors that are not there.
-pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), PlanError> {
+/// Refuses processors that are not there, and memory that cannot be limited.
+pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), RunError> {
     let available = available_cpus();
     let check = |key: &str, cpus: Option<Vec<usize>>| {
         let cpus = cpus.unwrap_or_default();
@@ -17,5 +18,12 @@ pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), PlanError> {
         })
     };
     check("client_cpus", plan.client_cpus.clone())?;
-    cells.iter().try_for_each(|levels| check("server_cpus", plan.server_cpus_at(levels)?))
+    for levels in cells {
+        check("server_cpus", plan.server_cpus_at(levels)?)?;
+        if let Some(limit) = plan.server_memory_at(levels)? {
+            // Made, read back and removed again.
+            MemoryGroup::create(limit.0)?;
+        }
+    }
+    Ok(())
 }

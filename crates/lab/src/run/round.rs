@@ -15,7 +15,7 @@ use crate::observe::{Quiet, durability};
 use crate::plan::{OnError, clients};
 use crate::prewarm;
 use crate::record::{CapturedPlan, Durability, OperationPlan, Trial, describe};
-use crate::resource::MemoryGroup;
+use crate::resource::{MemoryGroup, ServerSide};
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Subject};
 
@@ -129,14 +129,13 @@ fn take_turn(
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
     let ready = |finished: &mut Finished| {
-        let mut subject = {
-            // What is started and read meanwhile belongs to the group.
-            let _inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
-            let subject = workload.deploy(&site, &spec, &levels)?;
-            setting.options.progress.set_message(format!("warming {name}"));
-            read_data(subject.data_paths(), group.is_some(), setting)?;
-            subject
-        };
+        // What is started and read while we are inside belongs to the group.
+        let inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
+        let mut subject = workload.deploy(&site, &spec, &levels)?;
+        setting.options.progress.set_message(format!("warming {name}"));
+        read_data(subject.data_paths(), group.is_some(), setting)?;
+        // An engine that is part of this program stays there, and we with it.
+        let inside = inside.filter(|_| is_this_program(subject.side()));
         let mut record = subject.engine().clone();
         if record.durability == Durability::Unknown {
             record.durability = durability(spec.source.kind(), &record.settings);
@@ -144,9 +143,9 @@ fn take_turn(
         finished.run.engines.insert(plan.start_name(&name, &levels), record);
         let warmed = warm(finished, planned, subject.as_mut())?;
         finished.folder.write_run(&finished.run)?;
-        Ok::<_, RunError>((subject, warmed))
+        Ok::<_, RunError>((subject, warmed, inside))
     };
-    let (mut subject, mut warmed) = ready(finished)?;
+    let (mut subject, mut warmed, mut inside) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
         let bench = Bench {
@@ -172,10 +171,15 @@ fn take_turn(
             }
             setting.options.progress.set_message(format!("{name} ended; starting it again"));
             subject.retire()?;
-            (subject, warmed) = ready(finished)?;
+            drop(inside);
+            (subject, warmed, inside) = ready(finished)?;
         }
     }
     subject.retire()
+}
+
+fn is_this_program(side: Option<&ServerSide>) -> bool {
+    side.is_some_and(|side| side.roots.contains(&std::process::id()))
 }
 
 /// Reads the data into the page cache; `charged` anew, where a group has to pay for it.

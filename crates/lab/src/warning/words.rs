@@ -124,7 +124,6 @@ impl Warning {
     }
 
     /// What to do about it.
-    #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn advice(&self) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
