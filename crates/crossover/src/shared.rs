@@ -161,10 +161,16 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Whether what was asked for is at fault: the command line, or a plan.
+/// Whether what was asked for is at fault: the command line, a URL, a setting, or a plan.
 fn is_usage(error: &anyhow::Error) -> bool {
-    let run = error.downcast_ref::<lab::run::RunError>();
-    error.is::<Usage>() || error.is::<lab::plan::PlanError>() || run.is_some_and(|e| e.is_usage())
+    let of = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<Usage>()
+            || cause.is::<lab::plan::PlanError>()
+            || cause.downcast_ref::<lab::run::RunError>().is_some_and(lab::run::RunError::is_usage)
+            || cause.downcast_ref::<engine::Error>().is_some_and(engine::Error::is_usage)
+            || cause.downcast_ref::<server::Error>().is_some_and(server::Error::is_usage)
+    };
+    error.chain().any(of)
 }
 
 /// Prints a failure in one line and gives its exit code.

@@ -75,8 +75,8 @@ fn mistakes_are_one_line_with_their_exit_code() {
         ("postgres:18[work_mem=1MB", 2, "not closed"),
         ("sqlite", 2, "not a server that Crossover starts"),
         ("mariadb", 2, "not a server that Crossover starts"),
-        ("postgres:18[work_men=1MB]", 1, "did you mean `work_mem`"),
-        ("postgres:/nonexistent", 1, "/nonexistent is not a folder with PostgreSQL's programs"),
+        ("postgres:18[work_men=1MB]", 2, "did you mean `work_mem`"),
+        ("postgres:/nonexistent", 2, "/nonexistent is not a folder with PostgreSQL's programs"),
     ] {
         let refused = place.server(&["start", engine]).assert().code(code);
         let message = text(&refused.get_output().stderr);

@@ -195,3 +195,28 @@ fn a_cure_is_a_rule_only_where_every_value_is_of_one_kind() {
         File::new("CREATE TABLE t(i INTEGER); INSERT INTO t VALUES (1), (2), ('not known')");
     assert_eq!(rules_of(&mixed), [None]);
 }
+
+#[test]
+fn as_csv_every_column_and_every_finding_has_a_line_of_equal_length() {
+    let file = File::new(
+        "CREATE TABLE t(i INTEGER, \"a,b\" TEXT); INSERT INTO t VALUES ('x, y', 'z'); \
+         CREATE VIEW v AS SELECT 1",
+    );
+    let report = file.audit(&[]).unwrap();
+    let text = report.to_csv();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let field = |row: &csv::StringRecord, name: &str| {
+        row[header.iter().position(|each| each == name).unwrap()].to_owned()
+    };
+    let of = |column: &str| rows.iter().filter(move |row| row[1] == *column).collect::<Vec<_>>();
+    assert_eq!(field(of("i")[0], "severity"), "blocker");
+    assert_eq!(field(of("i")[0], "example_value"), "\"x, y\"");
+    assert!(field(of("i")[0], "fix").contains("--map 't.i=text'"));
+    assert_eq!(field(of("a,b")[0], "severity"), "");
+    let view = rows.iter().find(|row| &row[0] == "v").unwrap();
+    assert_eq!((field(view, "column"), field(view, "severity")), (String::new(), "warning".into()));
+    let findings = rows.iter().filter(|row| !field(row, "kind").is_empty()).count();
+    assert_eq!(findings, report.findings.len());
+}

@@ -10,6 +10,7 @@ mod names;
 mod pilot;
 mod place;
 mod plan;
+mod result;
 mod show;
 mod size;
 mod sql;

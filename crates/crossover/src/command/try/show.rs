@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{Table, presets};
 use indicatif::HumanBytes;
 use lab::report::Document;
 use lab::run::Finished;
 use migrate::{AuditReport, Severity};
 use serde::Serialize;
-use stats::Estimate;
 
 use super::budget::LeftOut;
 use super::cure::Cure;
 use super::moved::Moved;
+use super::result::{self, Row};
 use super::size::SqliteSize;
 use crate::shared::{Outcome, OutputFormat, Shared};
 
@@ -37,16 +37,6 @@ pub struct Told<'a> {
     pub measured: Option<&'a Finished>,
     pub plan_file: Option<&'a Path>,
     pub kept: Option<&'a Path>,
-}
-
-/// One statement on one engine.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    statement: String,
-    engine: String,
-    response_time_ms_mean: Option<Estimate>,
-    ratio: Option<Estimate>,
-    verdict: Option<lab::analysis::Shown>,
 }
 
 #[derive(Serialize)]
@@ -185,8 +175,8 @@ impl<'a> Teller<'a> {
     /// The measurement, and everything in the forms for programs.
     pub fn measured(&self, told: &Told<'_>) -> anyhow::Result<Outcome> {
         let document = told.measured.map(lab::report::document);
-        let rows = document.as_ref().map(rows).unwrap_or_default();
-        let verdict = verdict(&rows);
+        let rows = document.as_ref().map(result::rows).unwrap_or_default();
+        let verdict = result::verdict(&rows);
         let report = match (told.measured, &document) {
             (Some(finished), Some(document)) => Some(write_report(finished, document)?),
             _ => None,
@@ -210,7 +200,7 @@ impl<'a> Teller<'a> {
                 plan: told.plan_file,
                 report: document.as_ref(),
             })?,
-            OutputFormat::Csv => self.shared.print(&csv(&rows))?,
+            OutputFormat::Csv => self.shared.print(&result::csv(&rows))?,
             OutputFormat::Text => {
                 let text = text(told, document.as_ref(), &rows, &verdict, report.as_deref());
                 self.shared.print(&text)?;
@@ -221,22 +211,6 @@ impl<'a> Teller<'a> {
         let complete = !told.audit.blocks() && told.left_out.is_empty() && !open;
         Ok(if complete { Outcome::Done } else { Outcome::Findings })
     }
-}
-
-fn rows(document: &Document) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for treatment in &document.treatments {
-        for statement in &treatment.requests_by_name {
-            rows.push(Row {
-                statement: statement.name.clone(),
-                engine: treatment.engine.clone(),
-                response_time_ms_mean: statement.estimate,
-                ratio: statement.ratio.as_ref().map(|ratio| ratio.estimate),
-                verdict: statement.ratio.as_ref().map(|ratio| ratio.verdict),
-            });
-        }
-    }
-    rows
 }
 
 fn write_report(finished: &Finished, document: &Document) -> anyhow::Result<PathBuf> {
@@ -263,7 +237,7 @@ fn text(
              SQLite",
             document.run.blocks
         );
-        let _ = writeln!(text, "{}", grid(rows));
+        let _ = writeln!(text, "{}", result::grid(rows));
     }
     for each in told.left_out {
         let place = each.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
@@ -287,153 +261,6 @@ fn text(
     }
     if let Some(kept) = told.kept {
         let _ = writeln!(text, "Kept: {}", kept.display());
-    }
-    text
-}
-
-/// A line per statement, a pair of columns per engine.
-fn grid(rows: &[Row]) -> Table {
-    let mut engines: Vec<&str> = Vec::new();
-    let mut statements: Vec<&str> = Vec::new();
-    for row in rows {
-        for (list, name) in [(&mut engines, &row.engine), (&mut statements, &row.statement)] {
-            if !list.contains(&name.as_str()) {
-                list.push(name);
-            }
-        }
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut header = vec!["statement".to_owned()];
-    for (place, engine) in engines.iter().enumerate() {
-        header.push((*engine).to_owned());
-        if place > 0 {
-            header.extend(["ratio".to_owned(), "interval".to_owned(), "faster".to_owned()]);
-        }
-    }
-    let last = header.len() - 1;
-    table.set_header(header);
-    for statement in statements {
-        let mut cells = vec![statement.to_owned()];
-        for (place, engine) in engines.iter().enumerate() {
-            let row = rows.iter().find(|row| row.statement == statement && row.engine == *engine);
-            cells.push(
-                row.and_then(|row| row.response_time_ms_mean)
-                    .map_or("-".to_owned(), { |estimate| number(estimate.value) }),
-            );
-            if place > 0 {
-                let ratio = row.and_then(|row| row.ratio);
-                cells.push(ratio.map_or("-".to_owned(), |ratio| number(ratio.value)));
-                cells.push(ratio.map_or(String::new(), |ratio| interval(&ratio)));
-                cells.push(faster(row, engine));
-            }
-        }
-        table.add_row(cells);
-    }
-    for place in 1..last {
-        if let Some(column) = table.column_mut(place) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn faster(row: Option<&Row>, engine: &str) -> String {
-    use lab::analysis::Shown;
-    match row.and_then(|row| row.verdict) {
-        Some(Shown::Faster) => engine.to_owned(),
-        Some(Shown::Slower) => "sqlite".to_owned(),
-        Some(_) => "undecided".to_owned(),
-        None => String::new(),
-    }
-}
-
-fn interval(estimate: &Estimate) -> String {
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
-        _ => String::new(),
-    }
-}
-
-/// Three significant digits.
-fn number(value: f64) -> String {
-    match value.abs() {
-        large if large >= 100.0 => format!("{value:.0}"),
-        middle if middle >= 10.0 => format!("{value:.1}"),
-        small if small >= 1.0 => format!("{value:.2}"),
-        tiny if tiny >= 0.1 => format!("{value:.3}"),
-        _ => format!("{value:.4}"),
-    }
-}
-
-/// One sentence for each engine that was compared with SQLite.
-fn verdict(rows: &[Row]) -> String {
-    use lab::analysis::Shown;
-    let mut engines: Vec<&str> = Vec::new();
-    for row in rows.iter().filter(|row| row.verdict.is_some()) {
-        if !engines.contains(&row.engine.as_str()) {
-            engines.push(&row.engine);
-        }
-    }
-    let sentence = |engine: &&str| {
-        let of: Vec<&Row> = rows.iter().filter(|row| row.engine == *engine).collect();
-        let ratios = |shown: Shown| -> Vec<f64> {
-            let shown = of.iter().filter(|row| row.verdict == Some(shown));
-            shown.filter_map(|row| row.ratio).map(|ratio| ratio.value).collect()
-        };
-        let (faster, slower) = (ratios(Shown::Faster), ratios(Shown::Slower));
-        let open = of.len() - faster.len() - slower.len();
-        let most_faster = faster.iter().map(|ratio| 1.0 / ratio).fold(1.0, f64::max);
-        let most_slower = slower.iter().copied().fold(1.0, f64::max);
-        let mut parts = Vec::new();
-        for (name, won, most) in [("SQLite", &slower, most_slower), (engine, &faster, most_faster)]
-        {
-            if !won.is_empty() {
-                let is_shown = if parts.is_empty() { " is shown faster" } else { "" };
-                let times = number(most);
-                parts.push(format!("{name}{is_shown} in {} (up to {times} times)", won.len()));
-            }
-        }
-        match open {
-            0 => {}
-            1 => parts.push("1 has no verdict".to_owned()),
-            open => parts.push(format!("{open} have no verdict")),
-        }
-        format!("Of {} {}.", several(of.len() as u64, "statement"), parts.join(", "))
-    };
-    match engines.is_empty() {
-        true => "Nothing was measured, so there is no verdict.".to_owned(),
-        false => engines.iter().map(sentence).collect::<Vec<_>>().join("\n"),
-    }
-}
-
-fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "statement,engine,response_time_ms_mean,response_time_ms_low,response_time_ms_high,\
-         ratio,ratio_low,ratio_high,verdict\n",
-    );
-    let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
-    for row in rows {
-        let parts = |estimate: Option<Estimate>| -> [String; 3] {
-            let text =
-                |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-            [
-                text(estimate.map(|estimate| estimate.value)),
-                text(estimate.and_then(|estimate| estimate.low)),
-                text(estimate.and_then(|estimate| estimate.high)),
-            ]
-        };
-        let mut cells = vec![quoted(&row.statement), quoted(&row.engine)];
-        cells.extend(parts(row.response_time_ms_mean));
-        cells.extend(parts(row.ratio));
-        cells.push(match row.verdict {
-            Some(lab::analysis::Shown::Faster) => "faster".to_owned(),
-            Some(lab::analysis::Shown::Slower) => "slower".to_owned(),
-            Some(_) => "undecided".to_owned(),
-            None => String::new(),
-        });
-        text.push_str(&cells.join(","));
-        text.push('\n');
     }
     text
 }

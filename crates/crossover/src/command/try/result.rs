@@ -1,0 +1,187 @@
+//! The results of a try by statement and engine: as a table, as CSV, as one sentence.
+
+use comfy_table::{CellAlignment, Table, presets};
+use lab::analysis::Shown;
+use lab::report::Document;
+use serde::Serialize;
+use stats::Estimate;
+
+use super::show::several;
+
+/// One statement on one engine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The statement's name.
+    pub statement: String,
+    /// The engine's label.
+    pub engine: String,
+    /// Mean response time with its interval.
+    pub response_time_ms_mean: Option<Estimate>,
+    /// Response time as a multiple of SQLite's; none for SQLite itself.
+    pub ratio: Option<Estimate>,
+    /// What the ratio shows.
+    pub verdict: Option<Shown>,
+}
+
+/// All results of a report.
+pub fn rows(document: &Document) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for treatment in &document.treatments {
+        for statement in &treatment.requests_by_name {
+            rows.push(Row {
+                statement: statement.name.clone(),
+                engine: treatment.engine.clone(),
+                response_time_ms_mean: statement.estimate,
+                ratio: statement.ratio.as_ref().map(|ratio| ratio.estimate),
+                verdict: statement.ratio.as_ref().map(|ratio| ratio.verdict),
+            });
+        }
+    }
+    rows
+}
+
+/// A line per statement, a pair of columns per engine.
+pub fn grid(rows: &[Row]) -> Table {
+    let mut engines: Vec<&str> = Vec::new();
+    let mut statements: Vec<&str> = Vec::new();
+    for row in rows {
+        for (list, name) in [(&mut engines, &row.engine), (&mut statements, &row.statement)] {
+            if !list.contains(&name.as_str()) {
+                list.push(name);
+            }
+        }
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut header = vec!["statement".to_owned()];
+    for (place, engine) in engines.iter().enumerate() {
+        header.push((*engine).to_owned());
+        if place > 0 {
+            header.extend(["ratio".to_owned(), "interval".to_owned(), "faster".to_owned()]);
+        }
+    }
+    let last = header.len() - 1;
+    table.set_header(header);
+    for statement in statements {
+        let mut cells = vec![statement.to_owned()];
+        for (place, engine) in engines.iter().enumerate() {
+            let row = rows.iter().find(|row| row.statement == statement && row.engine == *engine);
+            cells.push(
+                row.and_then(|row| row.response_time_ms_mean)
+                    .map_or("-".to_owned(), |estimate| number(estimate.value)),
+            );
+            if place > 0 {
+                let ratio = row.and_then(|row| row.ratio);
+                cells.push(ratio.map_or("-".to_owned(), |ratio| number(ratio.value)));
+                cells.push(ratio.map_or(String::new(), |ratio| interval(&ratio)));
+                cells.push(faster(row, engine));
+            }
+        }
+        table.add_row(cells);
+    }
+    for place in 1..last {
+        if let Some(column) = table.column_mut(place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn faster(row: Option<&Row>, engine: &str) -> String {
+    match row.and_then(|row| row.verdict) {
+        Some(Shown::Faster) => engine.to_owned(),
+        Some(Shown::Slower) => "sqlite".to_owned(),
+        Some(_) => "undecided".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn interval(estimate: &Estimate) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+        _ => String::new(),
+    }
+}
+
+/// Three significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        small if small >= 1.0 => format!("{value:.2}"),
+        tiny if tiny >= 0.1 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// One sentence for each engine that was compared with SQLite.
+pub fn verdict(rows: &[Row]) -> String {
+    let mut engines: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.verdict.is_some()) {
+        if !engines.contains(&row.engine.as_str()) {
+            engines.push(&row.engine);
+        }
+    }
+    let sentence = |engine: &&str| {
+        let of: Vec<&Row> = rows.iter().filter(|row| row.engine == *engine).collect();
+        let ratios = |shown: Shown| -> Vec<f64> {
+            let shown = of.iter().filter(|row| row.verdict == Some(shown));
+            shown.filter_map(|row| row.ratio).map(|ratio| ratio.value).collect()
+        };
+        let (faster, slower) = (ratios(Shown::Faster), ratios(Shown::Slower));
+        let open = of.len() - faster.len() - slower.len();
+        let most_faster = faster.iter().map(|ratio| 1.0 / ratio).fold(1.0, f64::max);
+        let most_slower = slower.iter().copied().fold(1.0, f64::max);
+        let mut parts = Vec::new();
+        for (name, won, most) in [("SQLite", &slower, most_slower), (engine, &faster, most_faster)]
+        {
+            if !won.is_empty() {
+                let is_shown = if parts.is_empty() { " is shown faster" } else { "" };
+                let times = number(most);
+                parts.push(format!("{name}{is_shown} in {} (up to {times} times)", won.len()));
+            }
+        }
+        match open {
+            0 => {}
+            1 => parts.push("1 has no verdict".to_owned()),
+            open => parts.push(format!("{open} have no verdict")),
+        }
+        format!("Of {} {}.", several(of.len() as u64, "statement"), parts.join(", "))
+    };
+    match engines.is_empty() {
+        true => "Nothing was measured, so there is no verdict.".to_owned(),
+        false => engines.iter().map(sentence).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// A line per statement and engine.
+pub fn csv(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "statement,engine,response_time_ms_mean,response_time_ms_low,response_time_ms_high,\
+         ratio,ratio_low,ratio_high,verdict\n",
+    );
+    let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+    for row in rows {
+        let parts = |estimate: Option<Estimate>| -> [String; 3] {
+            let text =
+                |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+            [
+                text(estimate.map(|estimate| estimate.value)),
+                text(estimate.and_then(|estimate| estimate.low)),
+                text(estimate.and_then(|estimate| estimate.high)),
+            ]
+        };
+        let mut cells = vec![quoted(&row.statement), quoted(&row.engine)];
+        cells.extend(parts(row.response_time_ms_mean));
+        cells.extend(parts(row.ratio));
+        cells.push(match row.verdict {
+            Some(Shown::Faster) => "faster".to_owned(),
+            Some(Shown::Slower) => "slower".to_owned(),
+            Some(_) => "undecided".to_owned(),
+            None => String::new(),
+        });
+        text.push_str(&cells.join(","));
+        text.push('\n');
+    }
+    text
+}
