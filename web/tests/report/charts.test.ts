@@ -75,6 +75,14 @@ describe("captions", () => {
     const [chart] = bySwept(new Experiment(document));
     expect(chart?.captions[0]?.text).toBe("No verdict for postgres:18 against sqlite.");
   });
+  test("a unit that both ends of a bracket have is said once", () => {
+    const document = experiment("bisected").document;
+    for (const crossing of document.crossings) {
+      Object.assign(crossing, { kind: "bracketed", low: 112, high: 126 });
+    }
+    const [chart] = bySwept(new Experiment(document));
+    expect(chart?.spans.map((span) => span.label)).toEqual(["112 to 126 days"]);
+  });
   test("two pairs that cross in one bracket mark it once", () => {
     expect(firstChart("three").spans).toHaveLength(1);
     expect(firstChart("three").captions.filter((caption) => caption.marked)).toHaveLength(2);

@@ -79,11 +79,14 @@ export function bracketsOf(experiment: Experiment, crossings: readonly Crossing[
     const label = levels.find((level) => level.value === value)?.label;
     return label || significant(value);
   };
-  const brackets = crossings.flatMap(({ kind, low, high }) =>
-    kind === "bracketed" && low !== null && high !== null
-      ? [{ low, high, label: `${name(low)} to ${name(high)}` }]
-      : [],
-  );
+  const brackets = crossings.flatMap(({ kind, low, high }) => {
+    if (kind !== "bracketed" || low === null || high === null) return [];
+    const [from, to] = [name(low), name(high)];
+    // '112 to 126 days': a unit that both share is said once.
+    const [unit, shared] = [to, from].map((text) => / \D+$/.exec(text)?.[0]);
+    const start = unit && unit === shared ? from.slice(0, -unit.length) : from;
+    return [{ low, high, label: `${start} to ${to}` }];
+  });
   return [...new Map(brackets.map((bracket) => [bracket.label, bracket])).values()];
 }
 
