@@ -1,6 +1,8 @@
 //! The article's experiment by the program itself, on a real PostgreSQL: interrupted, killed and
 //! resumed without losing or repeating a trial, and every bad request refused by name.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod schema;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -244,4 +246,64 @@ fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
     }
     let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);
     assert_eq!(runs, 0, "a run without a trial was left");
+}
+
+#[test]
+fn two_runs_are_measured_again_in_turn_and_compared_by_pairs_of_blocks() {
+    let place = Place::new();
+    let data = format!("--data={}", place.generate().display());
+    let bench = ["bench", "dashboard", "--on=sqlite", "--periods=week", "--clients=1"];
+    let words = [&bench[..], &["--mode=article", "--replicates=1", &data]].concat();
+    for _ in 0..2 {
+        let output = place.run(&words);
+        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    }
+    let names = || -> Vec<String> {
+        let runs = std::fs::read_dir(place.path("runs")).unwrap();
+        let mut names: Vec<String> =
+            runs.map(|run| run.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let [a, b] = &names()[..] else { panic!("two runs") };
+    let once = place.run(&["compare", a, b]);
+    assert_eq!(once.status.code(), Some(3), "{}", error(&once));
+    assert!(String::from_utf8_lossy(&once.stdout).contains("Ratios and no verdict"));
+
+    let words = ["compare", a, b, "--rerun", "--replicates=2", "--output-format=json"];
+    let compared = place.run(&words);
+    // Two blocks are too few for a verdict.
+    assert_eq!(compared.status.code(), Some(3), "{}", error(&compared));
+    let json = schema::check("compare", &String::from_utf8_lossy(&compared.stdout));
+    assert_eq!(json["design"], "interleaved");
+    assert_eq!(json["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(json["rows"][0]["ratio"]["replicates"], 2);
+    assert_eq!(json["rows"][0]["verdict"], "undecided");
+    schema::check_runs(&place.path("runs"));
+    let of = |side: &str| json[side][0]["id"].as_str().unwrap().to_owned();
+    let begun: Vec<(String, String)> = [of("a"), of("b")]
+        .into_iter()
+        .flat_map(|run| {
+            let folder = place.path("runs").join(&run).join("trials");
+            (1..=2).map(move |trial| {
+                let text =
+                    std::fs::read_to_string(folder.join(format!("{trial:04}.json"))).unwrap();
+                let trial: serde_json::Value = serde_json::from_str(&text).unwrap();
+                (trial["started"].as_str().unwrap().to_owned(), run.clone())
+            })
+        })
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .collect();
+    for pair in begun.chunks(2) {
+        assert_ne!(
+            pair[0].1, pair[1].1,
+            "each block of one beside a block of the other: {begun:?}"
+        );
+    }
+    let resumed = place.run(&["compare", &of("a"), &of("b"), "--output-format=json"]);
+    assert_eq!(
+        schema::check("compare", &String::from_utf8_lossy(&resumed.stdout))["rows"][0]["ratio"],
+        json["rows"][0]["ratio"]
+    );
 }

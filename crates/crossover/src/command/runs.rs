@@ -172,9 +172,9 @@ fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     for folder in folders {
-        let path = folder.path().display().to_string();
+        let id = folder.id();
         folder.remove()?;
-        shared.print(&format!("{path}\n"))?;
+        shared.print(&format!("{id}\n"))?;
     }
     Ok(Outcome::Done)
 }
