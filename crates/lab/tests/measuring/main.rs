@@ -9,3 +9,4 @@ mod loopback;
 mod memory_limit;
 mod process;
 mod resource;
+mod starved;

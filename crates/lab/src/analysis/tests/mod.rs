@@ -12,7 +12,7 @@ use crate::plan::{Level, Plan};
 use crate::record::{RequestSummary, Status};
 use crate::schedule::{self, Levels, PlannedTrial, Round};
 
-fn plan(replicates: usize) -> Plan {
+pub(crate) fn plan(replicates: usize) -> Plan {
     let text = include_str!("../../../../../experiments/article.toml");
     let mut plan = crate::plan::read(text, "article.toml").unwrap();
     plan.replicates = replicates;
@@ -24,7 +24,7 @@ fn noise(number: usize) -> f64 {
     1.0 + 0.02 * ((number * 7919 % 101) as f64 / 50.0 - 1.0)
 }
 
-fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
+pub(crate) fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
     let number = |levels: &Levels, name: &str| levels[name].number().unwrap();
     let of = |engine: usize, levels: &Levels| {
         time(engine, number(levels, "days"), number(levels, "clients"))
