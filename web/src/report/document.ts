@@ -4,7 +4,7 @@
 /** The version of the contract that this page reads. */
 export const SCHEMA_VERSION = 1;
 
-/** Several runs in one page, each column its own panel; a page of one run holds its document bare. */
+/** Several runs in one page, each a column; a page of one run holds its document bare. */
 export interface SeveralDocuments {
   schema_version: number;
   documents: ReportDocument[];
@@ -19,7 +19,8 @@ export interface ReportDocument {
   run: Run;
   /** How the load was applied and the state it found: one line. */
   conditions: string;
-  verdict: { headline: string; sentences: string[] };
+  /** `by_request`: what the requests show, summed up; empty where there is nothing to add. */
+  verdict: { headline: string; sentences: string[]; by_request?: string[] };
   response: Response;
   factors: Factor[];
   engines: Engine[];
@@ -135,7 +136,7 @@ export interface Treatment {
   saturated?: boolean;
   /** Means over blocks of the percentiles that every trial had observations enough for. */
   percentiles: Percentile[];
-  /** Probability and time in ms, from the histograms of all blocks together; supported ones only. */
+  /** Probability and time in ms, from all blocks' histograms together; supported ones only. */
   percentile_curve: [number, number][];
   /** Means over blocks of what engine and kernel counted during a trial. */
   counters: Counter[];

@@ -75,7 +75,8 @@ export class Experiment {
       .map((levels) => ({ levels, places: places(levels) }))
       .toSorted((a, b) => {
         const at = a.places.findIndex((place, index) => place !== b.places[index]);
-        if (order[at]?.alone && atBase(a.places) !== atBase(b.places)) return atBase(a.places) ? -1 : 1;
+        const [aBase, bBase] = [atBase(a.places), atBase(b.places)];
+        if (order[at]?.alone && aBase !== bBase) return aBase ? -1 : 1;
         return at < 0 ? 0 : (a.places[at] ?? 0) - (b.places[at] ?? 0);
       })
       .map(({ levels }) => levels);

@@ -75,6 +75,15 @@ export function hashOf(
   return `#${words.toString()}`;
 }
 
+/** The rest of a shortened list is printed too: a warning must not get lost on the way to paper. */
+function openForPaper(printing: boolean): void {
+  const which = printing ? "details.rest:not([open])" : "details.rest[data-printed]";
+  for (const rest of document.querySelectorAll<HTMLDetailsElement>(which)) {
+    rest.open = printing;
+    rest.toggleAttribute("data-printed", printing);
+  }
+}
+
 export class ReportView implements Choices {
   scale = $state<YScale>(DEFAULTS.scale);
   xScale = $state<XChoice>(DEFAULTS.xScale);
@@ -104,6 +113,7 @@ export class ReportView implements Choices {
     // Paper is white and narrower than the screen: charts are drawn anew for it, at once,
     // since the browser takes its picture when these listeners return.
     const print = (printing: boolean) => {
+      openForPaper(printing);
       document.documentElement.classList.toggle("printing", printing);
       this.printing = printing;
       flushSync();

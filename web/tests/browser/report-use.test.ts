@@ -138,7 +138,7 @@ describe.skipIf(!executablePath || given)("a reader of the report", () => {
     expect(await page.locator("#counters").textContent()).toContain("spilled 25 MB of a sort");
     const change = page.locator("#crossings details").first();
     await change.locator("summary").click();
-    const plans = change.locator("pre");
+    const plans = change.locator(".plan");
     expect(await plans.count()).toBe(2);
     expect(await plans.nth(1).locator("mark").allTextContents()).toContainEqual(
       expect.stringContaining("Parallel Seq Scan"));
@@ -203,6 +203,17 @@ describe.skipIf(!executablePath || given)("a reader of the report", () => {
     const surface = await page.locator("figure").first().evaluate((figure) =>
       getComputedStyle(figure).backgroundColor);
     expect(surface).toBe("rgb(255, 255, 255)");
+    await page.close();
+  });
+
+  test("finds on paper the warnings that the screen keeps folded", async () => {
+    const { page } = await open(browser, await urlOf("failing"));
+    const last = page.getByText("Warning 9: block means rise by 11%.");
+    expect(await last.isVisible()).toBe(false);
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    expect(await last.isVisible()).toBe(true);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    expect(await last.isVisible()).toBe(false);
     await page.close();
   });
 });

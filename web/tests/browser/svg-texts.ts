@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core";
 
-/** Sentences about every text of every chart that a reader could not read; empty when all is well. */
+/** A sentence about each text of a chart that could not be read; empty when all is well. */
 export function unreadableTexts(page: Page): Promise<string[]> {
   return page.locator(".plot svg").evaluateAll((pictures) => {
     const channels = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
@@ -44,7 +44,7 @@ export function unreadableTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** Draws the charts that are far from the window too, as printing does; two frames later it is done. */
+/** Draws the charts that are far from the window too, as printing does; done in two frames. */
 export async function drawAll(page: Page): Promise<void> {
   await page.evaluate(() => {
     window.dispatchEvent(new Event("beforeprint"));

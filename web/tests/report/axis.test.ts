@@ -67,7 +67,7 @@ describe("x axis", () => {
     const step = (from: number, to: number) => (position(to) ?? 0) - (position(from) ?? 0);
     expect(step(7, 31)).toBeCloseTo(Math.log(31 / 7));
   });
-  test("the reader's choice of scale goes before the plan's, except where the scale is fixed", () => {
+  test("the reader's choice of scale goes before the plan's, but for a fixed scale", () => {
     const spread = (axis: ReturnType<typeof xAxis>) =>
       ((axis.position(31) ?? 0) - (axis.position(7) ?? 0)) /
       ((axis.position(365) ?? 0) - (axis.position(7) ?? 0));

@@ -19,7 +19,8 @@ test("a line that only one plan has is marked, its neighbours are not", () => {
     "Sort\n  ->  Bitmap Heap Scan on daily\n        ->  Bitmap Index Scan on daily_day",
     "Sort\n  ->  Gather\n        ->  Parallel Seq Scan on daily",
   );
-  expect(marked(a)).toEqual(["->  Bitmap Heap Scan on daily", "->  Bitmap Index Scan on daily_day"]);
+  expect(marked(a)).toEqual(
+    ["->  Bitmap Heap Scan on daily", "->  Bitmap Index Scan on daily_day"]);
   expect(marked(b)).toEqual(["->  Gather", "->  Parallel Seq Scan on daily"]);
 });
 

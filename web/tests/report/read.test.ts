@@ -29,7 +29,9 @@ test("a document without its optional lists gets empty ones", () => {
     '{"schema_version":1,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
   );
   const document = documents?.[0];
-  expect(document).toMatchObject({ warnings: [], crossings: [], effects: [], verdict: { sentences: [] } });
+  expect(document).toMatchObject({
+    warnings: [], crossings: [], effects: [], plans: {}, verdict: { sentences: [] },
+  });
   expect(document?.treatments[0]).toMatchObject({
     blocks: [], requests_by_name: [], percentile_curve: [], notes: [], ratio: null,
   });

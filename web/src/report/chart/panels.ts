@@ -4,7 +4,7 @@
 import type { Estimate, Factor, Levels, LevelValue } from "../document";
 import { type Experiment, estimateOf, levelLabel } from "../experiment";
 import { bracketsOf, crossingCaptions, gaps, troubles } from "./captions";
-import { type Chart, type Line, type Point, scaleOf } from "./chart";
+import { type Chart, type Line, type Point, scaleOf, type XScale } from "./chart";
 import { engineStyle, levelStyle } from "./style";
 
 type Value = (engine: string, levels: Levels) => Estimate | number | null;
@@ -34,7 +34,11 @@ function engineLines(experiment: Experiment, factor: Factor, fixed: Levels, valu
 }
 
 /** One point per engine, each at its own place: what an experiment shows at a single level. */
-function engineRow(experiment: Experiment, levels: Levels, value: Value): Pick<Chart, "x" | "lines"> {
+function engineRow(
+  experiment: Experiment,
+  levels: Levels,
+  value: Value,
+): Pick<Chart, "x" | "lines"> {
   const lines = experiment.engines.map((engine) => ({
     name: engine,
     style: engineStyle(experiment.place(engine)),
@@ -42,7 +46,9 @@ function engineRow(experiment: Experiment, levels: Levels, value: Value): Pick<C
   }));
   const present = lines.filter(measured);
   const places = present.map(({ name }) => ({ value: name, label: name }));
-  const x = { label: "Engine", unit: null, scale: "linear", levels: places, joined: false } as const;
+  const x: XScale = {
+    label: "Engine", unit: null, scale: "linear", levels: places, joined: false,
+  };
   return { x, lines: present };
 }
 
