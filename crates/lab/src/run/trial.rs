@@ -56,6 +56,10 @@ pub(super) fn measure(
     let times = ResponseTimes::of(sample.observations.iter())?;
     write_histogram(&folder.histogram_path(planned.number), &times)?;
     let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
+    let words = sample.first_failure.and_then(|(index, _)| subject.words_of_failure(index));
+    if let (Some(failure), Some(words)) = (&mut trial.first_failure, words) {
+        failure.push_str(&format!(": {words}"));
+    }
     trial.response_time_ms_percentiles = times.percentiles_ms();
     trial.counters.extend(counted.into_iter().filter_map(|(name, after)| {
         let before = counted_before.get(&name)?;

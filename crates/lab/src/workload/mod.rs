@@ -73,6 +73,12 @@ pub(crate) trait Subject {
     /// Load on one cell: a trial or a window of the warm-up.
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
 
+    /// What the engine said when this operation first failed under the last load, where it said
+    /// something.
+    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+        None
+    }
+
     /// What the engine has counted so far; the differences over a trial are recorded.
     fn counters(&mut self) -> Counters {
         Counters::new()

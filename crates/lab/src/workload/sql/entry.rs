@@ -1,7 +1,7 @@
 //! An operation at one cell: its script, the values it is executed with, and what is known of its
 //! answers, by which timed executions are judged.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::client::Seen;
 use super::script::Script;
@@ -19,8 +19,8 @@ pub(crate) struct Entry {
     pub deck: Vec<Vec<Value>>,
     /// What was seen of the answer to each set.
     known: Vec<Known>,
-    /// The first failure, in the engine's words.
-    pub first_error: OnceLock<String>,
+    /// The first failure under the present load, in the engine's words.
+    first_error: Mutex<Option<String>>,
 }
 
 /// What an answer is known to be: by the untimed pass, else by its first execution.
@@ -33,7 +33,7 @@ struct Known {
 impl Entry {
     pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<Value>>) -> Self {
         let known = deck.iter().map(|_| Known::default()).collect();
-        Self { key, script, deck, known, first_error: OnceLock::new() }
+        Self { key, script, deck, known, first_error: Mutex::default() }
     }
 
     /// Notes how many rows the whole answer to one set had.
@@ -41,6 +41,22 @@ impl Entry {
         if let Some(known) = self.known.get(set) {
             known.rows.get_or_init(|| rows);
         }
+    }
+
+    /// Forgets the failures of earlier loads.
+    pub(crate) fn begin_load(&self) {
+        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Keeps what the engine said, if nothing else is kept.
+    pub(crate) fn note_error(&self, words: impl ToString) {
+        let mut first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| words.to_string());
+    }
+
+    /// What was kept.
+    pub(crate) fn first_error(&self) -> Option<String> {
+        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Judges a timed execution. In a mix that changes data (`changing`) answers may differ from

@@ -82,7 +82,7 @@ impl Client for SqlClient<'_, '_, '_> {
         match done {
             Ok(seen) => entry.judge(set, seen, all.changing),
             Err(error) => {
-                entry.first_error.get_or_init(|| error.to_string());
+                entry.note_error(&error);
                 if error.ends_connection() {
                     self.session = None;
                 }

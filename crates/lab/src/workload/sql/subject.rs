@@ -263,6 +263,7 @@ impl Subject for SqlSubject<'_> {
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
         let entries = self.cell(levels)?;
+        entries.iter().for_each(|entry| entry.begin_load());
         let in_this_process = matches!(self.deployed.target, Target::Sqlite { .. });
         let mut options = options.clone();
         if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
@@ -286,6 +287,12 @@ impl Subject for SqlSubject<'_> {
             sample.client_cpu_seconds = 0.0;
         }
         Ok(sample)
+    }
+
+    fn words_of_failure(&self, operation: u16) -> Option<String> {
+        let mut of_operation =
+            self.entries.values().filter(|one| one.script.operation == usize::from(operation));
+        of_operation.find_map(|entry| entry.first_error())
     }
 
     fn counters(&mut self) -> Counters {
