@@ -4,7 +4,6 @@
 use jiff::Timestamp;
 use rand::{RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
 
-use super::dataset::Datasets;
 use super::file::Scratch;
 use super::{Finished, RunError, RunOptions, begin, random_seed, round};
 use crate::comparison::Difference;
@@ -12,13 +11,6 @@ use crate::load::derive_seed;
 use crate::plan::Plan;
 use crate::record::RecordError;
 use crate::schedule::{Levels, Round};
-
-/// One of two runs that are measured again, block by block in turn.
-struct Side {
-    finished: Finished,
-    datasets: Datasets,
-    scratch: Scratch,
-}
 
 /// Measures the treatments that `a` and `b` have in common again, in `blocks` blocks. The new runs
 /// are returned in the order of the old ones.
@@ -41,40 +33,50 @@ pub fn interleave(
     let seed = random_seed()?;
     let round = Round { cells, blocks };
     let mut sides = Vec::new();
+    let mut places = Vec::new();
     for (number, run) in [a, b].into_iter().enumerate() {
         let plan = repeated(&run.plan, blocks, derive_seed(seed, &[number as u64]) >> 32);
         let (finished, datasets) = begin(plan, round.clone(), options)?;
-        let scratch = Scratch::create(&options.locations.data, &finished.run.id)?;
-        sides.push(Side { finished, datasets, scratch });
+        places.push((Scratch::create(&options.locations.data, &finished.run.id)?, datasets));
+        sides.push(finished);
     }
-    let ids: Vec<String> = sides.iter().map(|side| side.finished.run.id.clone()).collect();
-    let digests: Vec<&String> = sides.iter().map(|s| &s.finished.run.data_digest).collect();
+    let digests: Vec<&String> = sides.iter().map(|side| &side.run.data_digest).collect();
     if digests.first() != digests.last() {
         for side in &sides {
             // Nothing was measured.
-            let _ = std::fs::remove_dir_all(side.finished.folder.path());
+            let _ = std::fs::remove_dir_all(side.folder.path());
         }
         let (a, b) = (a.run.id.clone(), b.run.id.clone());
         let why = Difference::Data.message();
         return Err(RecordError::NotInterleaved { a, b, why }.into());
     }
+    let ids: Vec<String> = sides.iter().map(|side| side.run.id.clone()).collect();
     for (side, other) in sides.iter_mut().zip(ids.iter().rev()) {
-        side.finished.run.interleaved_with = Some(other.clone());
-        side.finished.folder.write_run(&side.finished.run)?;
+        side.run.interleaved_with = Some(other.clone());
+        side.folder.write_run(&side.run)?;
+    }
+    let mut settings = Vec::new();
+    for (scratch, datasets) in &places {
+        settings.push(round::Setting::new(options, &scratch.path, datasets)?);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for block in 1..=blocks {
+        let mut turns: Vec<(&mut Finished, &round::Setting<'_>)> =
+            sides.iter_mut().zip(&settings).collect();
         if random.random_bool(0.5) {
-            sides.reverse();
+            turns.reverse();
         }
-        for side in &mut sides {
-            let setting = round::Setting::new(options, &side.scratch.path, &side.datasets)?;
-            setting.show_planned(&side.finished);
-            round::carry_out_block(&mut side.finished, 0, block, &setting)?;
+        for (side, setting) in turns {
+            setting.show_planned(side);
+            round::carry_out_block(side, 0, block, setting)?;
         }
     }
-    sides.sort_by_key(|side| ids.iter().position(|id| *id == side.finished.run.id));
-    sides.into_iter().map(complete).collect()
+    for side in &mut sides {
+        side.run.complete = true;
+        side.run.finished = Some(Timestamp::now());
+        side.folder.write_run(&side.run)?;
+    }
+    Ok(sides)
 }
 
 /// The same plan, with this many blocks and nothing that depends on what they show.
@@ -88,11 +90,4 @@ fn repeated(plan: &Plan, blocks: usize, seed: u64) -> Plan {
         factor.bisect = false;
     }
     plan
-}
-
-fn complete(mut side: Side) -> Result<Finished, RunError> {
-    side.finished.run.complete = true;
-    side.finished.run.finished = Some(Timestamp::now());
-    side.finished.folder.write_run(&side.finished.run)?;
-    Ok(side.finished)
 }
