@@ -30,6 +30,8 @@ pub(crate) enum Keep {
     Hash,
     /// The body itself, not its hash.
     Body,
+    /// Hash and body.
+    HashAndBody,
     /// Hash, body and headers.
     Everything,
 }
@@ -174,10 +176,10 @@ impl AnswerReader {
         let size = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
         let part = &input[..size];
         self.body_bytes += size as u64;
-        if matches!(self.keep, Keep::Hash | Keep::Everything) {
+        if matches!(self.keep, Keep::Hash | Keep::HashAndBody | Keep::Everything) {
             self.hash.update(part);
         }
-        if matches!(self.keep, Keep::Body | Keep::Everything) {
+        if matches!(self.keep, Keep::Body | Keep::HashAndBody | Keep::Everything) {
             self.body.extend_from_slice(part);
         }
         size

@@ -19,12 +19,12 @@ pub enum Expected {
     Alike(u16),
     /// This status; any body.
     Status(u16),
-    /// A JSON body that is this one when some of its values are left out: see [`without`].
-    JsonWithout {
-        /// Status, length and hash of what is left.
+    /// A JSON body that means this one.
+    Json {
+        /// Status, length and hash of what [`Meaning::of`] leaves of it.
         answer: Answer,
-        /// JSON pointers to what is left out.
-        pointers: Arc<[String]>,
+        /// What in it has a meaning.
+        meaning: Meaning,
     },
     /// This status, and a body in which the expression matches somewhere.
     Matches {
@@ -35,20 +35,31 @@ pub enum Expected {
     },
 }
 
+/// What in a JSON text has a meaning.
+#[derive(Clone, Debug, Default)]
+pub struct Meaning {
+    /// JSON pointers (RFC 6901; `*` stands for every element or key) to values without one.
+    pub ignored: Arc<[String]>,
+    /// The order of lists has none, as that of rows which nothing sorts.
+    pub any_order: bool,
+}
+
 impl Expected {
     /// What must be kept of an answer to judge it.
     pub(super) fn keep(&self) -> Keep {
         match self {
             Self::Exact(_) | Self::Alike(_) => Keep::Hash,
             Self::Status(_) => Keep::Length,
-            Self::JsonWithout { .. } | Self::Matches { .. } => Keep::Body,
+            Self::Json { .. } => Keep::HashAndBody,
+            Self::Matches { .. } => Keep::Body,
         }
     }
 
-    /// How this answer is to be recorded. `first` keeps the request's first answer of this status.
+    /// How this answer is to be recorded. `first` keeps the request's first answer of this status
+    /// that was right.
     pub(super) fn judge(&self, answer: &Answer, body: &[u8], first: &OnceLock<Answer>) -> Outcome {
         let status = match self {
-            Self::Exact(answer) | Self::JsonWithout { answer, .. } => answer.status,
+            Self::Exact(answer) | Self::Json { answer, .. } => answer.status,
             Self::Alike(status) | Self::Status(status) | Self::Matches { status, .. } => *status,
         };
         if answer.status != status {
@@ -58,29 +69,54 @@ impl Expected {
             Self::Exact(expected) => answer == expected,
             Self::Alike(_) => answer == first.get_or_init(|| *answer),
             Self::Status(_) => true,
-            Self::JsonWithout { answer, pointers } => without(body, pointers).is_some_and(|body| {
-                answer.body_bytes == body.len() as u64 && answer.body_hash == xxh3_128(&body)
-            }),
+            // The same bytes mean the same: most answers need not be parsed.
+            Self::Json { .. } if first.get() == Some(answer) => true,
+            Self::Json { answer: expected, meaning } => {
+                let right = meaning.of(body).is_some_and(|body| {
+                    let hash = xxh3_128(&body);
+                    expected.body_bytes == body.len() as u64 && expected.body_hash == hash
+                });
+                if right {
+                    first.get_or_init(|| *answer);
+                }
+                right
+            }
             Self::Matches { regex, .. } => regex.is_match(body),
         };
         if right { Outcome::Ok } else { Outcome::WrongAnswer }
     }
 }
 
-/// A JSON text without the values that the pointers (RFC 6901; `*` stands for every element or
-/// key) name, written in one way whatever the order of keys and blanks was; `None` where it is no
-/// JSON.
-pub(crate) fn without(body: &[u8], pointers: &[String]) -> Option<Vec<u8>> {
-    let mut value: Value = serde_json::from_slice(body).ok()?;
-    for pointer in pointers {
-        let steps: Vec<String> = pointer
-            .split('/')
-            .skip(1)
-            .map(|step| step.replace("~1", "/").replace("~0", "~"))
-            .collect();
-        remove(&mut value, &steps);
+impl Meaning {
+    /// What has a meaning in a JSON text, written in one way whatever the order of keys and the
+    /// blanks were; `None` where it is no JSON.
+    pub(crate) fn of(&self, body: &[u8]) -> Option<Vec<u8>> {
+        let mut value: Value = serde_json::from_slice(body).ok()?;
+        for pointer in self.ignored.iter() {
+            let steps: Vec<String> = pointer
+                .split('/')
+                .skip(1)
+                .map(|step| step.replace("~1", "/").replace("~0", "~"))
+                .collect();
+            remove(&mut value, &steps);
+        }
+        if self.any_order {
+            sort(&mut value);
+        }
+        serde_json::to_vec(&value).ok()
     }
-    serde_json::to_vec(&value).ok()
+}
+
+/// Sorts every list by the text of its elements.
+fn sort(value: &mut Value) {
+    match value {
+        Value::Array(elements) => {
+            elements.iter_mut().for_each(sort);
+            elements.sort_by_cached_key(Value::to_string);
+        }
+        Value::Object(fields) => fields.values_mut().for_each(sort),
+        _ => {}
+    }
 }
 
 fn remove(value: &mut Value, steps: &[String]) {
@@ -122,22 +158,32 @@ mod tests {
 
     #[test]
     fn what_is_left_of_json_does_not_depend_on_order_blanks_or_ignored_values() {
-        let pointers = ["/time".to_owned(), "/rows/*/id".to_owned(), "/a~1b/0".to_owned()];
+        let ignored = ["/time".to_owned(), "/rows/*/id".to_owned(), "/a~1b/0".to_owned()];
+        let meaning = Meaning { ignored: ignored.into(), any_order: false };
         let one = br#"{"time": 1.5, "rows": [{"id": 1, "n": 2}, {"id": 2, "n": 3}], "a/b": [7]}"#;
         let two = br#"{"a/b":[8],"rows":[{"n":2,"id":9},{"n":3}],"time":"later"}"#;
         let other = br#"{"a/b":[8],"rows":[{"n":2},{"n":4}],"time":1.5}"#;
-        assert_eq!(without(one, &pointers), without(two, &pointers));
-        assert_ne!(without(one, &pointers), without(other, &pointers));
-        assert_eq!(without(b"<html>", &pointers), None);
+        assert_eq!(meaning.of(one), meaning.of(two));
+        assert_ne!(meaning.of(one), meaning.of(other));
+        assert_eq!(meaning.of(b"<html>"), None);
+    }
+
+    #[test]
+    fn rows_in_another_order_mean_the_same_where_order_means_nothing() {
+        let (one, two) = (b"[[1, {\"a\": 1}], [2, null]]", b"[[2, null], [1, {\"a\": 1}]]");
+        let any_order = Meaning { any_order: true, ..Meaning::default() };
+        assert_eq!(any_order.of(one), any_order.of(two));
+        assert_ne!(Meaning::default().of(one), Meaning::default().of(two));
+        assert_ne!(any_order.of(b"[1, 1, 2]"), any_order.of(b"[1, 2, 2]"));
     }
 
     #[test]
     fn a_body_is_judged_by_what_is_left_of_it_or_by_an_expression() {
-        let pointers: Arc<[String]> = ["/time".to_owned()].into();
-        let body = without(br#"{"time": 1, "n": 2}"#, &pointers).unwrap();
+        let meaning = Meaning { ignored: ["/time".to_owned()].into(), any_order: false };
+        let body = meaning.of(br#"{"time": 1, "n": 2}"#).unwrap();
         let answer =
             Answer { status: 200, body_bytes: body.len() as u64, body_hash: xxh3_128(&body) };
-        let json = Expected::JsonWithout { answer, pointers };
+        let json = Expected::Json { answer, meaning };
         let regex = Regex::new("(?i)sum: [0-9]+").unwrap();
         let matches = Expected::Matches { status: 200, regex };
         let judge = |expected: &Expected, status, body: &[u8]| {

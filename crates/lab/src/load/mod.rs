@@ -22,7 +22,7 @@ mod walk;
 
 pub use arrivals::Arrivals;
 pub use client::{Client, Clients};
-pub use expected::Expected;
+pub use expected::{Expected, Meaning};
 pub use observations::Observations;
 pub use options::{ConnectionUse, LoadError, LoadOptions, Mode};
 pub use order::derive_seed;
@@ -31,7 +31,6 @@ pub use sample::{Observation, Outcome, TrialSample};
 pub use threads::run_clients;
 pub use trial::run;
 
-pub(crate) use expected::without;
 
 use gate::Gate;
 use trial::Trial;

@@ -102,14 +102,14 @@ impl Application {
         }
     }
 
-    /// Waits until GET `path` is answered with a status below 400.
+    /// Waits until GET `path` is answered with a status below `below`.
     ///
     /// # Errors
     /// [`ProcessError::Ended`], [`ProcessError::NotReady`] or [`ProcessError::Interrupted`].
     pub fn wait_until_answering(
         &self,
         target: &Target,
-        path: &str,
+        (path, below): (&str, u16),
         timeout: Duration,
         interrupted: &AtomicBool,
     ) -> Result<(), ProcessError> {
@@ -119,7 +119,7 @@ impl Application {
             let asked = Connection::open(target, READY_ANSWER_TIMEOUT, interrupted)
                 .and_then(|mut connection| connection.send(&request));
             match asked {
-                Ok(answer) if answer.status < 400 => Ok(()),
+                Ok(answer) if answer.status < below => Ok(()),
                 Ok(answer) => Err(format!("GET {path} is answered with {}", answer.status)),
                 Err(HttpError::Interrupted) => Err(String::new()),
                 Err(error) => Err(format!("GET {path}: {error}")),

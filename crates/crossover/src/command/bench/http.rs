@@ -49,9 +49,9 @@ pub struct Arguments {
     /// The folder in which they run
     #[arg(long, value_name = "FOLDER", env = "CROSSOVER_DIRECTORY")]
     directory: Option<PathBuf>,
-    /// A path that answers 200 once the application is ready
-    #[arg(long, value_name = "PATH", default_value = "/", env = "CROSSOVER_READY")]
-    ready: String,
+    /// A path that answers 200 once the application is ready [default: any answer of /]
+    #[arg(long, value_name = "PATH", env = "CROSSOVER_READY")]
+    ready: Option<String>,
     /// A SQLite file that is copied into every engine
     #[arg(long, value_name = "FILE.db", requires = "start", env = "CROSSOVER_DATA")]
     data: Option<PathBuf>,
@@ -102,6 +102,8 @@ enum Answer {
     Exact,
     /// The status alone
     Status,
+    /// JSON, whose lists may have another order
+    JsonAnyOrder,
 }
 
 /// How arrivals are spread.
@@ -161,7 +163,7 @@ fn application(arguments: &Arguments) -> anyhow::Result<Application> {
         directory: arguments.directory.as_ref().map(std::path::absolute).transpose()?,
         start: arguments.start.as_ref().map(command).transpose()?.unwrap_or_default(),
         environment: arguments.environment.iter().cloned().collect(),
-        ready: arguments.ready.clone(),
+        ready: arguments.ready.clone().unwrap_or_default(),
         ..Application::default()
     })
 }
@@ -196,6 +198,7 @@ fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
     let answer = match (arguments.json_ignore.as_slice(), arguments.answer) {
         ([], Answer::Exact) => AnswerCheck::Exact,
         ([], Answer::Status) => AnswerCheck::Status,
+        ([], Answer::JsonAnyOrder) => AnswerCheck::JsonAnyOrder,
         (pointers, _) => AnswerCheck::JsonIgnore(pointers.to_vec()),
     };
     let headers: BTreeMap<String, String> = arguments.headers.iter().cloned().collect();

@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::requests::{CellRequest, Check};
 use crate::http::{Answer, Connection, Fetched, HttpError, Target};
-use crate::load::without;
 use crate::run::RunError;
 use crate::workload::Answers;
 
@@ -115,9 +114,9 @@ impl Pass<'_> {
         match &request.check {
             Check::Exact => Ok(answer),
             Check::Status => Ok(of(&[])),
-            Check::JsonIgnore(pointers) => match without(&fetched.body, pointers) {
+            Check::Json(meaning) => match meaning.of(&fetched.body) {
                 Some(body) => Ok(of(&body)),
-                None => Err(unexpected("is no JSON, as json_ignore expects".to_owned())),
+                None => Err(unexpected("is no JSON, as its check expects".to_owned())),
             },
             Check::Regex(regex) if regex.is_match(&fetched.body) => Ok(of(&[])),
             Check::Regex(regex) => Err(unexpected(format!("holds nothing that matches `{regex}`"))),

@@ -18,6 +18,11 @@ use crate::schedule::Levels;
 
 /// An application that is not ready by then is given up.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
+/// A path that the plan names is ready when it is answered well.
+const WELL: u16 = 400;
+/// Where it names none, any answer of `/` will do that is not the server's own failure: many
+/// applications want a key there, or have no such page.
+const AT_ALL: u16 = 500;
 /// How often a remote application is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
@@ -53,10 +58,11 @@ impl Site<'_> {
         let listen = format!("127.0.0.1:{}", free_port()?);
         let values = self.placeholders(engine, levels, Some(url), &listen)?;
         let start = self.command(words, engine, levels, purpose, &values)?;
-        let ready = self.ready_path(&values)?;
+        let (ready, below) = self.ready_path(&values)?;
         let target = Target::listening(&listen)?;
         let application = Application::start(&start)?;
-        application.wait_until_answering(&target, &ready, READY_TIMEOUT, self.interrupted)?;
+        let ready_below = (ready.as_str(), below);
+        application.wait_until_answering(&target, ready_below, READY_TIMEOUT, self.interrupted)?;
         Ok((application, target, ready))
     }
 
@@ -68,18 +74,19 @@ impl Site<'_> {
         url: &str,
     ) -> Result<(EngineRecord, Target), DeployError> {
         let target = Target::parse(url)?;
-        let ready = self.ready_path(&self.placeholders(engine, levels, None, "")?)?;
-        wait_until_answering(&target, &ready, self.interrupted)?;
+        let (ready, below) = self.ready_path(&self.placeholders(engine, levels, None, "")?)?;
+        wait_until_answering(&target, &ready, below, self.interrupted)?;
         let version = "an application known by its URL".to_owned();
         let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
         note_what_it_says(&mut record, &target, &ready, self.interrupted)?;
         Ok((record, target))
     }
 
-    fn ready_path(&self, values: &BTreeMap<String, String>) -> Result<String, DeployError> {
+    /// The path that tells whether the application is ready, and the status that does not.
+    fn ready_path(&self, values: &BTreeMap<String, String>) -> Result<(String, u16), DeployError> {
         Ok(match self.plan.application.ready.as_str() {
-            "" => "/".to_owned(),
-            path => expand(path, "application.ready", values)?,
+            "" => ("/".to_owned(), AT_ALL),
+            path => (expand(path, "application.ready", values)?, WELL),
         })
     }
 
@@ -102,10 +109,11 @@ impl Site<'_> {
     }
 }
 
-/// Waits until GET `path` is answered with a status below 400.
+/// Waits until GET `path` is answered with a status below `below`.
 fn wait_until_answering(
     target: &Target,
     path: &str,
+    below: u16,
     interrupted: &AtomicBool,
 ) -> Result<(), DeployError> {
     let request = PreparedRequest::get(target, "ready", path, &[])?;
@@ -114,7 +122,7 @@ fn wait_until_answering(
         let asked = Connection::open(target, READY_TIMEOUT, interrupted)
             .and_then(|mut connection| connection.send(&request));
         let last = match asked {
-            Ok(answer) if answer.status < 400 => return Ok(()),
+            Ok(answer) if answer.status < below => return Ok(()),
             Ok(answer) => format!("GET {path} is answered with {}", answer.status),
             Err(HttpError::Interrupted) => return Err(ProcessError::Interrupted.into()),
             Err(error) => format!("GET {path}: {error}"),

@@ -1,12 +1,10 @@
 //! The requests of one cell: the plan's mix with its placeholders filled in.
 
-use std::sync::Arc;
-
 use regex::bytes::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::http::{Answer, HttpError, PreparedRequest, Target};
-use crate::load::Expected;
+use crate::load::{Expected, Meaning};
 use crate::plan::{AnswerCheck, Plan, PlanError, expand};
 use crate::schedule::Levels;
 
@@ -28,7 +26,7 @@ pub(super) struct CellRequest {
 pub(super) enum Check {
     Exact,
     Status,
-    JsonIgnore(Arc<[String]>),
+    Json(Meaning),
     Regex(Regex),
 }
 
@@ -87,9 +85,7 @@ impl CellRequest {
         match &self.check {
             Check::Exact => Expected::Exact(answer),
             Check::Status => Expected::Status(status),
-            Check::JsonIgnore(pointers) => {
-                Expected::JsonWithout { answer, pointers: Arc::clone(pointers) }
-            }
+            Check::Json(meaning) => Expected::Json { answer, meaning: meaning.clone() },
             Check::Regex(regex) => Expected::Matches { status, regex: regex.clone() },
         }
     }
@@ -100,7 +96,12 @@ impl Check {
         Ok(match answer {
             AnswerCheck::Exact => Self::Exact,
             AnswerCheck::Status => Self::Status,
-            AnswerCheck::JsonIgnore(pointers) => Self::JsonIgnore(pointers.clone().into()),
+            AnswerCheck::JsonIgnore(pointers) => {
+                Self::Json(Meaning { ignored: pointers.clone().into(), any_order: false })
+            }
+            AnswerCheck::JsonAnyOrder => {
+                Self::Json(Meaning { any_order: true, ..Meaning::default() })
+            }
             AnswerCheck::Regex(text) => {
                 Self::Regex(Regex::new(text).map_err(|error| PlanError::Impossible {
                     key: "request.answer.regex".to_owned(),
