@@ -1,5 +1,5 @@
 //! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
-//! The rules and their sources are in METHOD.md, section 9.
+//! The rules and their sources are in METHOD.md, section 11.
 
 mod engines;
 mod machine;
