@@ -7,6 +7,7 @@ mod http;
 mod load;
 mod loopback;
 mod memory_limit;
+mod planted;
 mod process;
 mod resource;
 mod starved;
