@@ -1,5 +1,5 @@
 //! Recorded runs against each other: whether they may be compared, and what that shows. What a
-//! verdict may rest on depends on how the runs came about (METHOD.md, section 9).
+//! verdict may rest on depends on how the runs came about (METHOD.md, section 12).
 
 mod alike;
 mod matching;
