@@ -161,6 +161,15 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// The error and its causes; a cause that the error has told already is not told again.
+fn in_one_line(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        _ if told.contains(&cause) => told,
+        _ => format!("{told}: {cause}"),
+    })
+}
+
 /// Whether what was asked for is at fault: the command line, a URL, a setting, or a plan.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of = |cause: &(dyn std::error::Error + 'static)| {
@@ -175,6 +184,6 @@ fn is_usage(error: &anyhow::Error) -> bool {
 
 /// Prints a failure in one line and gives its exit code.
 pub fn report_failure(error: &anyhow::Error) -> ExitCode {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", in_one_line(error)));
     if is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

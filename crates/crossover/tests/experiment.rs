@@ -144,7 +144,8 @@ fn an_interrupted_experiment_is_resumed_without_losing_or_repeating_a_trial() {
     let changed = place.bench(&data, &["--replicates=4", "--seed=5", "--resume=latest"]);
     let output = place.run(&strings(&changed));
     assert_eq!(output.status.code(), Some(1));
-    assert!(error(&output).contains("the plan changed since it began"), "{}", error(&output));
+    let message = "the plan's key `replicates` changed since it began";
+    assert!(error(&output).contains(message), "{}", error(&output));
 
     let output = place.run(&["bench", "dashboard", "--resume=latest"]);
     // Three blocks give no verdict: done, with findings.
@@ -200,7 +201,7 @@ fn mistakes_are_named_before_anything_is_generated_or_started() {
         (&["--on=sqlite", "--start=2021-02-30"], 2, "`2021-02-30` is no date"),
         (&["--on=sqlite", "--clients=0"], 2, "0"),
         (&["--on=sqlite", "--replicates=0"], 2, "replicates"),
-        (&["--on=sqlite", "--mode=article", "--time=3s"], 2, "--time goes with --mode steady"),
+        (&["--on=sqlite", "--mode=article", "--time=3s"], 2, "--time goes with steady trials"),
         (&["--on=sqlite", "--data=nothing.db"], 1, "nothing.db"),
         (&["--url=http://127.0.0.1:9", "--on=sqlite"], 2, "cannot be used with"),
         (&["--resume=20200101-000000-http-0000"], 1, "there is no run"),
@@ -226,7 +227,7 @@ fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
     ] {
         let data = format!("--data={}", data.display());
         let output = place.run(&["bench", "dashboard", engine, &data]);
-        assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", error(&output));
         assert!(error(&output).contains(message), "{}", error(&output));
     }
     let text = place.path("text.db");

@@ -97,6 +97,9 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
             postgres::refuse_without_effect(engine, options, Some(start))?;
         }
         EngineSource::Sqlite | EngineSource::SqliteFile(_) => {
+            if let EngineSource::SqliteFile(path) = &engine.source {
+                engine::sqlite::open_read_only(path)?;
+            }
             let empty = rusqlite::Connection::open_in_memory()
                 .map_err(|source| DeployError::Sqlite { path: ":memory:".into(), source })?;
             // A database in memory has a journal of its own.

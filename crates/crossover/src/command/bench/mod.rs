@@ -12,8 +12,7 @@ mod url;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-use lab::plan::{Bytes, OnError, Percent, Plan, Seconds, Trial};
+use lab::plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial};
 use lab::record::RunFolder;
 use lab::run::{Finished, RunOptions};
 use server::Locations;
@@ -179,7 +178,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 
 fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the plan {}", path.display()))?;
+        .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
     let mut plan = lab::plan::read(&text, &path.display().to_string())?;
     run.apply(&mut plan)?;
     carry_out(plan.resolved()?, run, shared)

@@ -1,0 +1,248 @@
+//! Plans by the program itself: those that ship, one that is refused for each mistake, an engine
+//! that dies in the middle of a trial, a disk that is full.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder of its own for data, datasets and runs; fetched releases are shared.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The account that a server runs as has to reach its data.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), mode).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("CROSSOVER_DATA_DIR", self.path("data"))
+            .env_remove("DATABASE_URL")
+            .env_remove("CROSSOVER_KEY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Writes the article's plan, small, with `from` replaced by `to`.
+    fn article(&self, changes: &[(&str, &str)]) -> String {
+        let mut text = std::fs::read_to_string(shipped().join("article.toml")).unwrap();
+        let small = [("scale = \"1\"", "scale = \"0.01\""), ("time = \"10s\"", "time = \"1s\"")];
+        for (from, to) in small.iter().chain(changes) {
+            assert!(text.contains(from), "{from}");
+            text = text.replacen(from, to, 1);
+        }
+        let path = self.path("plan.toml");
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// The trials of the only run, as far as they are written.
+    fn trials(&self) -> Vec<serde_json::Value> {
+        let runs = std::fs::read_dir(self.path("runs")).into_iter().flatten();
+        let folders = runs.map(|run| run.unwrap().path().join("trials"));
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+        let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+        paths
+            .iter()
+            .map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
+            .collect()
+    }
+
+    /// Kills the dashboard that this place's experiment measures.
+    fn kill_the_application(&self) {
+        let folder = self.folder.path().display().to_string();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let read = |name| std::fs::read(entry.path().join(name)).unwrap_or_default();
+            let words = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+            let ours = String::from_utf8_lossy(&read("environ")).contains(&folder);
+            let number = entry.file_name().to_string_lossy().parse::<i32>();
+            if let (true, true, Ok(number)) = (ours, words.contains(" dashboard serve "), number) {
+                let process = rustix::process::Pid::from_raw(number).unwrap();
+                let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
+fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn every_shipped_plan_shows_its_treatments_without_measuring_them() {
+    let place = Place::new();
+    let plans = std::fs::read_dir(shipped()).unwrap().map(|entry| entry.unwrap().path());
+    let plans = plans.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    for plan in plans {
+        let plan = plan.display().to_string();
+        // Some name files beside them.
+        let output = place
+            .command(&["bench", &plan, "--dry-run"])
+            .current_dir(shipped().join(".."))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{plan}: {}", error(&output));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        for part in ["treatments and", "Expected duration", "Order with seed"] {
+            assert!(text.contains(part), "{plan}: {text}");
+        }
+    }
+    let words = [
+        "bench",
+        "dashboard",
+        "--on=sqlite",
+        "--precision=3%",
+        "--dry-run",
+        "--output-format=json",
+    ];
+    let output = place.run(&words);
+    let preview: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&preview["blocks"], &preview["trials"]), (&10.into(), &120.into()));
+    assert_eq!(preview["order"].as_array().unwrap().len(), 10);
+    assert!(!place.path("data").exists() && !place.path("runs").exists());
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_made() {
+    let place = Place::new();
+    let dashboard: [(&[&str], &str); 8] = [
+        (&["--on=postgres:99"], "no archive of PostgreSQL 99"),
+        (&["--on=postgres:18[wrk_mem=16MB]"], "did you mean `work_mem`?"),
+        (&["--on=postgres:18[work_mem=lots]"], "work_mem"),
+        (&["--on=postgres:18[jit=on]"], "jit changes nothing there"),
+        (&["--on=sqlite[analyze=maybe]"], "analyze is on or off"),
+        (&["--on=sqlite", "--server-cpus=4096"], "there is no processor 4096"),
+        (&["--on=sqlite", "--server-memory=1MiB"], "server_memory"),
+        (&["--on=sqlite", "--constant=speed=3"], "no such constant"),
+    ];
+    for (more, message) in dashboard {
+        let words = [&["bench", "dashboard"], more].concat();
+        let output = place.run(&words);
+        assert!(error(&output).contains(message), "{words:?}: {}", error(&output));
+        // Where memory cannot be limited at all, that is the machine's fault.
+        let code = output.status.code();
+        assert!(code == Some(2) || message == "server_memory", "{words:?}: {code:?}");
+    }
+    let plans: [(&[(&str, &str)], &str); 5] = [
+        (&[("replicates = 7", "replicates = 0")], "replicates: is 0"),
+        (&[("replicates = 7", "replikates = 7")], "did you mean `replicates`?"),
+        (&[("[1, 2, 4]", "[1]\nserver_cpus = [4096]")], "is no number from 1 to"),
+        (&[("[1, 2, 4]", "[1]\nspeed = [1, 2]")], "factors.speed: changes nothing"),
+        (&[("\"sqlite\", ", "\"sqlite:nothing.db\", ")], "nothing.db"),
+    ];
+    for (changes, message) in plans {
+        let plan = place.article(changes);
+        let output = place.run(&["bench", &plan]);
+        assert_eq!(output.status.code(), Some(2), "{message}: {}", error(&output));
+        assert!(error(&output).contains(message), "{}", error(&output));
+    }
+    let output = place.run(&["bench", "no-such-plan.toml"]);
+    assert_eq!(output.status.code(), Some(2), "{}", error(&output));
+    assert!(!place.path("runs").exists());
+    assert!(!place.path("data").join("datasets").exists());
+}
+
+/// Runs a plan of one engine and two trials, kills the application in the second one, and gives
+/// what the program said.
+fn killed_in_the_second_trial(place: &Place, on_error: &str) -> Output {
+    let plan = place.article(&[
+        ("engines = [\"sqlite\", \"postgres:18\"]", "engines = [\"sqlite\"]"),
+        (
+            "levels = [\"week\", \"month\", \"quarter\", \"year\"], swept = \"log\", bisect = true",
+            "levels = [7, 31]",
+        ),
+        ("clients = [1, 2, 4]", ""),
+        ("replicates = 7", "replicates = 1"),
+        ("time = \"1s\"", "time = \"2s\""),
+    ]);
+    let on_error = format!("--on-error={on_error}");
+    let mut child = place.command(&["bench", &plan, &on_error]).spawn().unwrap();
+    while place.trials().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
+        std::thread::yield_now();
+    }
+    place.kill_the_application();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn an_application_that_dies_makes_its_trial_void_and_the_run_goes_on() {
+    let place = Place::new();
+    let output = killed_in_the_second_trial(&place, "continue");
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let trials = place.trials();
+    assert_eq!(trials.len(), 2);
+    assert_eq!(trials[0]["status"], "ok");
+    assert!(trials[1]["status"]["void"].is_string(), "{}", trials[1]["status"]);
+}
+
+#[test]
+fn an_application_that_dies_stops_the_run_where_the_user_wants_that() {
+    let place = Place::new();
+    let output = killed_in_the_second_trial(&place, "stop");
+    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+    assert!(error(&output).contains("ended in the middle of a trial"), "{}", error(&output));
+    assert!(error(&output).contains("--resume"), "{}", error(&output));
+    let output = place.run(&["bench", "--resume=latest"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let trials = place.trials();
+    assert_eq!(trials.len(), 2, "a void trial is not repeated silently");
+    assert!(trials[1]["status"]["void"].is_string());
+}
+
+#[test]
+fn a_full_disk_is_told_in_one_line() {
+    let place = Place::new();
+    let tiny = place.path("tiny");
+    std::fs::create_dir(&tiny).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=40k tmpfs {tiny} && exec {program} bench {plan} --runs {tiny}",
+        tiny = tiny.display(),
+        program = env!("CARGO_BIN_EXE_crossover"),
+        plan = place.article(&[
+            ("engines = [\"sqlite\", \"postgres:18\"]", "engines = [\"sqlite\"]"),
+            ("replicates = 7", "replicates = 1"),
+        ]),
+    );
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .current_dir(place.folder.path())
+        .env("CROSSOVER_DATA_DIR", place.path("data"));
+    let output = command.output().unwrap();
+    let said = error(&output);
+    if said.contains("unshare:") || said.contains("mount:") {
+        // A system that lets nobody mount: nothing can be shown here.
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let last = said.lines().last().unwrap();
+    assert!(last.starts_with("error: ") && last.contains("No space left on device"), "{said}");
+    assert_eq!(last.matches("No space left on device").count(), 1, "{last}");
+}
