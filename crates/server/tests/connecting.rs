@@ -6,7 +6,10 @@ mod support;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
+use engine::postgres::thin::{Connection, Patience, Row};
 use engine::postgres::{apply_session_settings, connect, settings_readback};
 use engine::{Error, PostgresUrl};
 use server::{PostgresServer, StartOptions};
@@ -15,7 +18,32 @@ use support::{Place, start, text};
 async fn refusal(url: &PostgresUrl) -> String {
     let message = connect(url).await.unwrap_err().to_string();
     assert!(!message.contains('\n'), "{message}");
+    // The measuring client says the same in the same words, where its words are not the system's.
+    let thin = thin(url).err().unwrap().to_string();
+    assert_eq!(message.split(':').next(), thin.split(':').next());
     message
+}
+
+/// Connects as measuring clients do.
+fn thin(url: &PostgresUrl) -> Result<Connection<'static>, Error> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
+    tokio::task::block_in_place(|| Connection::connect(url, &[], patience))
+}
+
+/// Whether the session of a measuring client is encrypted, as the server sees it.
+fn encrypted_thin(url: &PostgresUrl) -> Result<String, Error> {
+    let mut connection = thin(url)?;
+    let sql = "SELECT ssl::text, repeat('x', 100000) FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    let mut told = String::new();
+    let row = |row: Row<'_>| {
+        let values: Vec<&[u8]> = row.values().flatten().collect();
+        // Longer than a record of TLS and than the buffer.
+        assert_eq!(values[1].len(), 100_000);
+        told = String::from_utf8(values[0].to_vec()).unwrap();
+    };
+    connection.query(sql, row).unwrap();
+    Ok(told)
 }
 
 fn with_parameters(url: &PostgresUrl, parameters: &str) -> PostgresUrl {
@@ -123,6 +151,7 @@ async fn sslmode_means_what_libpq_says() {
         (&by_name, format!("sslmode=verify-full&{root}"), "true"),
     ] {
         assert_eq!(encrypted(url, &parameters).await.unwrap(), expected, "{parameters}");
+        assert_eq!(encrypted_thin(&with_parameters(url, &parameters)).unwrap(), expected);
     }
     for (url, parameters) in [
         (&by_address, format!("sslmode=verify-full&{root}")),
@@ -132,6 +161,7 @@ async fn sslmode_means_what_libpq_says() {
     ] {
         let refused = encrypted(url, &parameters).await;
         assert!(refused.is_err(), "{parameters}: {refused:?}");
+        assert!(thin(&with_parameters(url, &parameters)).is_err(), "{parameters}");
     }
     server.stop().await.unwrap();
 }
