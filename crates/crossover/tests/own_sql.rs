@@ -1,6 +1,6 @@
 //! Own SQL by the program itself, on SQLite and a real PostgreSQL (and MariaDB where its server is
 //! installed): answers compared, differences and mistakes named, writes on copies only.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -117,7 +117,7 @@ factors = { least = [1, 100], clients = [2] }
 [[statement]]
 name = "types"
 text = "SELECT id, name, born, score, photo, member FROM people WHERE id = :id"
-parameters = { id = { query = "SELECT id FROM people WHERE member = 1 = TRUE" } }
+parameters = { id = { query = "SELECT id FROM people WHERE id % 2 = 1" } }
 answer = { key = ["id"] }
 
 [[statement]]
@@ -126,6 +126,7 @@ text = """
 SELECT p.name, count(*), sum(o.amount), avg(o.amount) AS mean, min(o.placed)
 FROM orders o JOIN people p ON p.id = o.person_id
 WHERE o.amount >= {least} AND p.id <= :least GROUP BY p.name"""
+digits = 8      # MariaDB's average of decimals has four digits more than they have
 
 [[statement]]
 name = "both"
@@ -136,16 +137,15 @@ parameters = { id = { range = [1, 200] }, note = { list = ["note '2", "it's :non
 answer = "ordered"
 "#;
 
+/// Two statements as one transaction.
+const BOTH: &str = "SELECT note FROM orders WHERE person_id = :id ORDER BY id;\n\
+                    SELECT id FROM orders WHERE note = :note ORDER BY id;\n";
+
 #[test]
 fn the_same_statements_have_the_same_answers_on_both_engines() {
     let place = Place::new();
-    place.write(
-        "both.sql",
-        "SELECT note FROM orders WHERE person_id = :id ORDER BY id;\n\
-                             SELECT id FROM orders WHERE note = :note ORDER BY id;\n",
-    );
-    let statements = STATEMENTS.replace("member = 1 = TRUE", "id % 2 = 1");
-    place.plan(&statements);
+    place.write("both.sql", BOTH);
+    place.plan(STATEMENTS);
     let output = place.run(&["bench", "plan.toml"]);
     // One block gives no verdict: done, with findings.
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
@@ -169,6 +169,79 @@ fn the_same_statements_have_the_same_answers_on_both_engines() {
     assert!(plans.iter().any(|plan| plan.contains("Scan")), "{plans:?}");
     let kept = std::fs::read_to_string(place.only_run().join("plan.toml")).unwrap();
     assert!(kept.contains("SELECT note FROM orders"), "the plan holds the file's text: {kept}");
+}
+
+/// The tables in MariaDB's words; rows are copied by the test.
+const MARIADB: [&str; 2] = [
+    "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50) NOT NULL, born DATE, score DOUBLE,
+                          photo BLOB, member BOOLEAN NOT NULL) CHARACTER SET utf8mb4",
+    "CREATE TABLE orders (id INT PRIMARY KEY, person_id INT NOT NULL,
+                          placed DATETIME NOT NULL, amount DECIMAL(10,2) NOT NULL,
+                          note VARCHAR(50), INDEX (person_id)) CHARACTER SET utf8mb4",
+];
+
+/// Copies the rows of the place's database.
+fn fill_mariadb(place: &Place, url: &str) {
+    use mysql::prelude::Queryable as _;
+    let mut target = engine::mysql::connect(url, std::time::Duration::from_secs(60)).unwrap();
+    for table in MARIADB {
+        target.query_drop(table).unwrap();
+    }
+    let source = rusqlite::Connection::open(place.path("shop.db")).unwrap();
+    for (table, columns) in [("people", 6), ("orders", 5)] {
+        let mut statement = source.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let value = |row: &rusqlite::Row<'_>, column| match row.get_ref(column).unwrap() {
+            rusqlite::types::ValueRef::Null => mysql::Value::NULL,
+            rusqlite::types::ValueRef::Integer(integer) => mysql::Value::Int(integer),
+            rusqlite::types::ValueRef::Real(double) => mysql::Value::Double(double),
+            rusqlite::types::ValueRef::Text(bytes) | rusqlite::types::ValueRef::Blob(bytes) => {
+                mysql::Value::Bytes(bytes.to_vec())
+            }
+        };
+        let rows = statement.query_map([], |row| {
+            Ok((0..columns).map(|column| value(row, column)).collect::<Vec<_>>())
+        });
+        let rows: Vec<Vec<mysql::Value>> = rows.unwrap().map(Result::unwrap).collect();
+        let marks = vec!["?"; columns].join(", ");
+        target.query_drop("BEGIN").unwrap();
+        target.exec_batch(format!("INSERT INTO {table} VALUES ({marks})"), rows).unwrap();
+        target.query_drop("COMMIT").unwrap();
+    }
+}
+
+#[test]
+fn the_same_statements_have_the_same_answers_on_mariadb() {
+    let programs = match server::MariadbPrograms::find(None) {
+        Ok(programs) => programs,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    let place = Place::new();
+    let data = place.path("data");
+    let locations = server::Locations { data, ..server::Locations::detect().unwrap() };
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let server = server::MariadbServer::start(&locations, &programs, &[], &never).unwrap();
+    let connection = engine::mysql::connect(&server.url(""), std::time::Duration::from_secs(60));
+    mysql::prelude::Queryable::query_drop(&mut connection.unwrap(), "CREATE DATABASE shop")
+        .unwrap();
+    fill_mariadb(&place, &server.url("shop"));
+
+    place.write("both.sql", BOTH);
+    let engines = format!(r#"["sqlite:shop.db", "{}[label=mariadb]"]"#, server.url("shop"));
+    place.plan_on(&engines, r#"mode = "passes", passes = 2"#, STATEMENTS);
+    let plan = std::fs::read_to_string(place.path("plan.toml")).unwrap();
+    place.write("plan.toml", &plan.replace("data = \"shop.db\"", "data = \"present\""));
+    let output = place.run(&["bench", "plan.toml"]);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    for trial in place.trials() {
+        assert_eq!((&trial["status"], &trial["failures"]), (&"ok".into(), &0.into()), "{trial}");
+    }
+    let run = json(&place.only_run().join("run.json"));
+    let mariadb = &run["engines"]["mariadb"];
+    assert!(mariadb["version"].as_str().unwrap().starts_with("MariaDB "), "{mariadb}");
+    assert_eq!(mariadb["durability"], "survives_power_loss", "{mariadb}");
+    let plans: Vec<&Value> = run["plans"].as_object().unwrap().values().collect();
+    assert!(plans.iter().any(|plan| plan.as_str().unwrap().contains("query_block")), "{plans:?}");
+    server.stop().unwrap();
 }
 
 #[test]
