@@ -7,6 +7,7 @@ pub mod key;
 pub mod mend;
 mod new_file;
 pub mod query;
+pub mod rollup;
 pub mod schema;
 pub mod statement;
 pub mod store;

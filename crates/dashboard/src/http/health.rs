@@ -30,7 +30,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Health>, Pro
         Ok(Ok(())) => Ok(Json(Health {
             status: "ok",
             engine: app.store.engine().to_owned(),
-            design: app.design.name(),
+            design: app.store.design().name(),
             settings: app.store.settings().iter().cloned().collect(),
         })),
         Ok(Err(error)) => {

@@ -19,7 +19,6 @@ use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 
 use crate::key::Key;
-use crate::statement::Design;
 use crate::store::Store;
 
 pub use problem::Problem;
@@ -28,7 +27,6 @@ pub use problem::Problem;
 #[derive(Debug)]
 pub struct App {
     store: Store,
-    design: Design,
     extra_key: Option<crate::key::KeyHash>,
     metrics: metrics::Metrics,
 }
@@ -37,9 +35,9 @@ impl App {
     /// An application over `store`. `extra_key` is valid beside the keys of the database and is
     /// kept in memory only.
     #[must_use]
-    pub fn new(store: Store, design: Design, extra_key: Option<&Key>) -> Self {
+    pub fn new(store: Store, extra_key: Option<&Key>) -> Self {
         let metrics = metrics::Metrics::new(&store);
-        Self { store, design, extra_key: extra_key.map(Key::hash), metrics }
+        Self { store, extra_key: extra_key.map(Key::hash), metrics }
     }
 }
 

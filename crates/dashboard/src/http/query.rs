@@ -29,7 +29,7 @@ pub(super) async fn get(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
-        ("crossover-design", app.design.name().to_owned()),
+        ("crossover-design", app.store.design().name().to_owned()),
         ("crossover-rows-read", answer.rows_read.to_string()),
         ("server-timing", format!("query;dur={:.3}", duration.as_secs_f64() * 1_000.0)),
     ];

@@ -36,12 +36,18 @@ impl Day {
         i32::try_from(self.0.duration_since(EPOCH).as_hours() / 24).unwrap_or_default()
     }
 
-    pub(super) fn year(self) -> i32 {
+    /// The first day of a month of a year; months count from 1.
+    pub(crate) fn first_of_month(year: i32, month: i32) -> Option<Self> {
+        let (year, month) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?);
+        Date::new(year, month, 1).ok().and_then(Self::new)
+    }
+
+    pub(crate) fn year(self) -> i32 {
         self.0.year().into()
     }
 
     /// From 1 to 12.
-    pub(super) fn month(self) -> i32 {
+    pub(crate) fn month(self) -> i32 {
         self.0.month().into()
     }
 

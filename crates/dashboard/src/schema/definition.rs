@@ -22,6 +22,12 @@ pub enum Table {
     Traffic,
     ApiKeys,
     SchemaVersion,
+    // The tables of totals (see `rollup`), which may be absent.
+    ArticleDays,
+    ArticleMonths,
+    ArticleYears,
+    CountryQuarters,
+    DimensionTotals,
 }
 
 /// A column of any of the tables; its SQL name is the variant in snake case.
@@ -53,6 +59,9 @@ pub enum Column {
     CreatedAt,
     RevokedAt,
     Version,
+    Grain,
+    Dimension,
+    Key,
 }
 
 /// The types in use; both engines know them under the same names.

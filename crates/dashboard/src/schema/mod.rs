@@ -13,7 +13,10 @@ mod tests;
 use crate::new_file;
 
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
-pub(crate) use check::{existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table};
+pub(crate) use check::{
+    existing_postgres_table, has_totals_postgres, has_totals_sqlite, is_empty_sqlite_dashboard,
+    unknown_sqlite_table,
+};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };

@@ -22,7 +22,8 @@ pub(super) struct Dimension {
 }
 
 impl Dimension {
-    pub(super) fn of(grouping: Grouping, dialect: Dialect) -> Self {
+    /// `articles` is the table that has the articles' columns.
+    pub(super) fn of(grouping: Grouping, articles: Table, dialect: Dialect) -> Self {
         let day = || Expr::col((Table::Traffic, Column::Day));
         match grouping {
             Grouping::Articles => Self {
@@ -37,7 +38,7 @@ impl Dimension {
             Grouping::Months => Self::span(Span::Month, day(), false, dialect),
             Grouping::Years => Self::span(Span::Year, day(), false, dialect),
             Grouping::ArticleYears => {
-                let published = Expr::col((Table::Articles, Column::Published));
+                let published = Expr::col((articles, Column::Published));
                 Self::span(Span::Year, published, true, dialect)
             }
             Grouping::Countries => Self {
@@ -47,19 +48,21 @@ impl Dimension {
                 key: Expr::col((Table::Countries, Column::Code)),
                 label: Some(Expr::col((Table::Countries, Column::Name))),
             },
-            Grouping::Products => Self::names(Table::Products, Column::ProductId),
-            Grouping::Teams => Self::names(Table::Teams, Column::TeamId),
-            Grouping::Authors => Self::names(Table::Authors, Column::AuthorId),
-            Grouping::Languages => Self::names(Table::Languages, Column::LanguageId),
-            Grouping::HumanLanguages => Self::names(Table::HumanLanguages, Column::HumanLanguageId),
-            Grouping::Blogs => Self::names(Table::Blogs, Column::BlogId),
+            Grouping::Products => Self::names(Table::Products, (articles, Column::ProductId)),
+            Grouping::Teams => Self::names(Table::Teams, (articles, Column::TeamId)),
+            Grouping::Authors => Self::names(Table::Authors, (articles, Column::AuthorId)),
+            Grouping::Languages => Self::names(Table::Languages, (articles, Column::LanguageId)),
+            Grouping::HumanLanguages => {
+                Self::names(Table::HumanLanguages, (articles, Column::HumanLanguageId))
+            }
+            Grouping::Blogs => Self::names(Table::Blogs, (articles, Column::BlogId)),
         }
     }
 
     /// Grouped by the number, not the name: shorter keys to sort, and as an ORM groups entities.
-    fn names(table: Table, article_column: Column) -> Self {
+    fn names(table: Table, refers: (Table, Column)) -> Self {
         Self {
-            named_by: Some((table, (Table::Articles, article_column))),
+            named_by: Some((table, refers)),
             needs_articles: true,
             group_by: Expr::col((table, Column::Id)),
             key: Expr::col((table, Column::Name)),

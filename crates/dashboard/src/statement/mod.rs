@@ -1,13 +1,14 @@
 //! The statements of the dashboard, built by sea-query for both engines from one description and
 //! run with bound values by `store`.
 
+pub mod answer;
 mod bind;
 mod condition;
-pub mod daily;
 mod dialect;
 mod dimension;
 pub mod key;
 mod lookup;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -27,17 +28,20 @@ pub enum Design {
     /// From the daily facts, with the statements an ORM writes.
     #[default]
     Daily,
+    /// From totals of longer spans and of the keys of dimensions, where they say the same.
+    Rollup,
 }
 
 impl Design {
     /// Every design with its name on the command line and in the header `Crossover-Design`.
-    pub const ALL: [(&'static str, Self); 1] = [("daily", Self::Daily)];
+    pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Daily => "daily",
+            Self::Rollup => "rollup",
         }
     }
 }

@@ -14,8 +14,8 @@ use engine::{DatabaseUrl, Settings};
 
 use crate::answer::{self, Answer};
 use crate::query::{Day, Filter, Query, Refusal};
-use crate::schema;
 use crate::statement::Design;
+use crate::{rollup, schema};
 
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
@@ -23,8 +23,8 @@ pub use sqlite::SqliteStore;
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How questions are answered.
-    pub design: Design,
+    /// How questions are answered; absent: from totals where there are any.
+    pub design: Option<Design>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
     /// How many questions are answered at the same time; further ones wait in order.
@@ -36,11 +36,7 @@ impl Default for Options {
     /// quick ones waiting, few enough that they do not crowd each other out of the caches.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            design: Design::default(),
-            settings: Settings::default(),
-            connections: (4 * cores).max(8),
-        }
+        Self { design: None, settings: Settings::default(), connections: (4 * cores).max(8) }
     }
 }
 
@@ -87,6 +83,15 @@ impl Store {
         match self {
             Self::Sqlite(store) => store.settings(),
             Self::Postgres(store) => store.settings(),
+        }
+    }
+
+    /// How questions are answered.
+    #[must_use]
+    pub fn design(&self) -> Design {
+        match self {
+            Self::Sqlite(store) => store.design(),
+            Self::Postgres(store) => store.design(),
         }
     }
 
@@ -138,6 +143,19 @@ fn day_text(number: i32) -> Result<String, Error> {
     Ok(day.to_string())
 }
 
+/// The design that was asked for, or the quicker one that the database can have.
+///
+/// # Errors
+/// A design whose tables are not there.
+fn chosen(design: Option<Design>, has_totals: bool) -> Result<Design, Error> {
+    match (design, has_totals) {
+        (Some(Design::Rollup), false) => Err(Error::Totals(rollup::Error::Missing)),
+        (Some(design), _) => Ok(design),
+        (None, true) => Ok(Design::Rollup),
+        (None, false) => Ok(Design::Daily),
+    }
+}
+
 /// The ids of all keys of `filter`, of which `found` are there.
 ///
 /// # Errors
@@ -162,6 +180,9 @@ pub enum Error {
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
+    /// The design needs totals, and there are none.
+    #[error(transparent)]
+    Totals(rollup::Error),
     /// SQLite reported an error.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),

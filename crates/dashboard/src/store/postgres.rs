@@ -10,11 +10,11 @@ use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{IsolationLevel, RowStream};
 
 use super::postgres_pool::{Pool, prepare_session};
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
+use super::{Error, Options, SIDE_CONNECTIONS, chosen, day_text, known_ids};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::{Period, Query};
 use crate::schema::{self, Dialect};
-use crate::statement::{self, Conditions, Design, RowColumns, Statement, daily};
+use crate::statement::{self, Conditions, Design, RowColumns, Statement};
 
 /// A PostgreSQL database of the dashboard, open for questions.
 #[derive(Debug)]
@@ -36,19 +36,24 @@ impl PostgresStore {
         let client = engine::postgres::connect(url).await?;
         let settings = prepare_session(&client, &options.settings).await?;
         schema::check_postgres(&client).await?;
+        let design = chosen(options.design, schema::has_totals_postgres(&client).await?)?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default();
         Ok(Self {
             settings,
             questions: Pool::new(url, &options.settings, options.connections)?,
             side: Pool::new(url, &options.settings, SIDE_CONNECTIONS)?,
-            design: options.design,
+            design,
             engine: format!("PostgreSQL {number}"),
         })
     }
 
     pub(super) fn engine(&self) -> &str {
         &self.engine
+    }
+
+    pub(super) fn design(&self) -> Design {
+        self.design
     }
 
     pub(super) fn settings(&self) -> &[(String, String)] {
@@ -58,8 +63,7 @@ impl PostgresStore {
     /// In a task of its own: an asker who goes away must not put a busy connection back into the
     /// pool, where the next question would wait for the rest of this one.
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let Design::Daily = self.design;
-        let task = tokio::spawn(answer(self.questions.clone(), query));
+        let task = tokio::spawn(answer(self.questions.clone(), query, self.design));
         task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
     }
 
@@ -79,13 +83,13 @@ impl PostgresStore {
 const POSTGRES: Dialect = Dialect::Postgres;
 
 /// One statement sees one snapshot anyway; several share one by a transaction.
-async fn answer(pool: Pool, query: Query) -> Result<Answer, Error> {
+async fn answer(pool: Pool, query: Query, design: Design) -> Result<Answer, Error> {
     let mut client = pool.get().await?;
     let is_one_statement = query.filters.values.is_empty()
         && query.comparison.is_none()
         && !query.counts_articles_across_rows();
     if is_one_statement {
-        return statements(&client, query).await;
+        return statements(&client, query, design).await;
     }
     let snapshot = client
         .build_transaction()
@@ -93,12 +97,16 @@ async fn answer(pool: Pool, query: Query) -> Result<Answer, Error> {
         .read_only(true)
         .start()
         .await?;
-    let answer = statements(&snapshot, query).await?;
+    let answer = statements(&snapshot, query, design).await?;
     snapshot.commit().await?;
     Ok(answer)
 }
 
-async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer, Error> {
+async fn statements(
+    client: &impl GenericClient,
+    query: Query,
+    design: Design,
+) -> Result<Answer, Error> {
     let conditions = conditions(client, &query).await?;
     let mut earlier = None;
     if let Some(comparison) = query.comparison {
@@ -108,17 +116,21 @@ async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer,
             rows.push(row);
             Ok(())
         };
-        read_rows(client, &query, period, &conditions, push).await?;
+        read_rows(client, &query, period, (&conditions, design), push).await?;
         if query.counts_articles_across_rows() {
-            rows.set_total_articles(all_articles(client, &query, period, &conditions).await?);
+            rows.set_total_articles(
+                all_articles(client, &query, period, (&conditions, design)).await?,
+            );
         }
         earlier = Some(rows);
     }
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
     let push = |row: &Row<'_>| Ok(writer.push(row)?);
-    read_rows(client, &query, query.period, &conditions, push).await?;
+    read_rows(client, &query, query.period, (&conditions, design), push).await?;
     if query.counts_articles_across_rows() {
-        writer.set_total_articles(all_articles(client, &query, query.period, &conditions).await?);
+        writer.set_total_articles(
+            all_articles(client, &query, query.period, (&conditions, design)).await?,
+        );
     }
     Ok(writer.finish()?)
 }
@@ -138,9 +150,9 @@ async fn all_articles(
     client: &impl GenericClient,
     query: &Query,
     period: Period,
-    conditions: &Conditions,
+    (conditions, design): (&Conditions, Design),
 ) -> Result<i64, Error> {
-    let all = daily::all_articles(query, period, conditions, POSTGRES);
+    let all = statement::answer::all_articles(query, period, conditions, design, POSTGRES);
     Ok(only_value(client, &all).await?.unwrap_or(0))
 }
 
@@ -149,10 +161,10 @@ async fn read_rows(
     client: &impl GenericClient,
     query: &Query,
     period: Period,
-    conditions: &Conditions,
+    (conditions, design): (&Conditions, Design),
     mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let statement = daily::rows(query, period, conditions, POSTGRES);
+    let statement = statement::answer::rows(query, period, conditions, design, POSTGRES);
     let key_is_day = statement::key_is_day(query.grouping);
     let columns = RowColumns::of(query);
     let mut rows = pin!(run(client, &statement).await?);

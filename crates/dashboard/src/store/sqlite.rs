@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::sqlite_metrics::SqliteMetrics;
 use super::sqlite_pool::Pool;
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
+use super::{Error, Options, SIDE_CONNECTIONS, chosen, day_text, known_ids};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::Query;
 use crate::schema::{self, Dialect};
-use crate::statement::{self, Conditions, Design, RowColumns, Statement, daily};
+use crate::statement::{self, Conditions, Design, RowColumns, Statement};
 
 /// A SQLite file of the dashboard, open for questions.
 #[derive(Debug)]
@@ -36,6 +36,7 @@ impl SqliteStore {
         let work = move || {
             let connection = engine::sqlite::open_existing(&path)?;
             schema::check_sqlite(&connection)?;
+            let design = chosen(options.design, schema::has_totals_sqlite(&connection)?)?;
             let mode_is_asked_for = options.settings.get("journal_mode").is_some();
             if !mode_is_asked_for && !connection.is_readonly("main")? {
                 engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
@@ -44,7 +45,7 @@ impl SqliteStore {
                 settings: settings(&connection, &options.settings)?,
                 questions: Pool::open(&path, &options.settings, options.connections)?,
                 side: Pool::open(&path, &options.settings, SIDE_CONNECTIONS)?,
-                design: options.design,
+                design,
                 engine: format!("SQLite {}", engine::sqlite::version()),
                 metrics: SqliteMetrics::default(),
             })
@@ -57,6 +58,10 @@ impl SqliteStore {
         &self.engine
     }
 
+    pub(super) fn design(&self) -> Design {
+        self.design
+    }
+
     pub(super) fn settings(&self) -> &[(String, String)] {
         &self.settings
     }
@@ -66,11 +71,11 @@ impl SqliteStore {
     }
 
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let Design::Daily = self.design;
+        let design = self.design;
         let metrics = self.metrics.clone();
         let work = move |connection: &Connection| {
             let mut counters = SqliteCounters::default();
-            let answer = answer(connection, query, &mut counters);
+            let answer = answer(connection, query, design, &mut counters);
             counters.add(&SqliteCounters::take(connection)?);
             metrics.count(&counters);
             answer
@@ -122,17 +127,19 @@ fn pragma_text(value: rusqlite::types::Value) -> String {
 fn answer(
     connection: &Connection,
     query: Query,
+    design: Design,
     counters: &mut SqliteCounters,
 ) -> Result<Answer, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let conditions = conditions(connection, &query)?;
     let mut read = |period, each: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>| {
-        let rows = daily::rows(&query, period, &conditions, SQLITE);
+        let rows = statement::answer::rows(&query, period, &conditions, design, SQLITE);
         read_rows(connection, &query, &rows, counters, each)?;
         if !query.counts_articles_across_rows() {
             return Ok(None);
         }
-        number(connection, &daily::all_articles(&query, period, &conditions, SQLITE))
+        let all = statement::answer::all_articles(&query, period, &conditions, design, SQLITE);
+        number(connection, &all)
     };
     let mut earlier = None;
     if let Some(comparison) = query.comparison {

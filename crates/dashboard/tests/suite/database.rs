@@ -2,10 +2,12 @@
 //! collation is English, so that an order left to the collation shows.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 
 use dashboard::generate::{Generate, generate};
+use dashboard::rollup::{self, Work};
 use dashboard::schema;
+use dashboard::statement::Design;
 use dashboard::store::{Options, Store};
 use engine::{DatabaseUrl, PostgresUrl};
 use indicatif::ProgressBar;
@@ -25,12 +27,29 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     pub async fn store(&self) -> Store {
-        Store::open(&self.url, &Options::default()).await.unwrap()
+        let options = Options { design: Some(Design::Daily), ..Options::default() };
+        Store::open(&self.url, &options).await.unwrap()
+    }
+
+    /// The store in the design that answers from totals, which are made first.
+    pub async fn rollup_store(&self) -> Store {
+        let (url, runtime) = (self.url.clone(), tokio::runtime::Handle::current());
+        let make = move || rollup::rebuild(&url, work(&runtime)).unwrap();
+        tokio::task::spawn_blocking(make).await.unwrap();
+        let options = Options { design: Some(Design::Rollup), ..Options::default() };
+        Store::open(&self.url, &options).await.unwrap()
     }
 
     pub fn is_postgres(&self) -> bool {
         matches!(self.url, DatabaseUrl::Postgres(_))
     }
+}
+
+/// Work that nobody watches or stops.
+pub fn work(runtime: &tokio::runtime::Handle) -> Work<'_> {
+    static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+    static HIDDEN: LazyLock<ProgressBar> = LazyLock::new(ProgressBar::hidden);
+    Work { runtime, progress: &HIDDEN, interrupted: &NEVER }
 }
 
 /// `rows` in both engines.

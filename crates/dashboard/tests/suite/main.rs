@@ -7,5 +7,6 @@ mod golden;
 mod http;
 mod key;
 mod plan;
+mod rollup;
 mod rows;
 mod store;

@@ -5,6 +5,7 @@ mod generate;
 mod init;
 mod key;
 mod mend;
+mod rollup;
 mod serve;
 
 use crate::shared::{Outcome, Shared};
@@ -16,6 +17,9 @@ pub enum Command {
     Mend(mend::Arguments),
     /// Answer questions over HTTP
     Serve(serve::Arguments),
+    /// The totals that the design rollup answers from: make, prove
+    #[command(subcommand)]
+    Rollup(rollup::Command),
     /// API keys: make, list, revoke
     #[command(subcommand)]
     Key(key::Command),
@@ -27,6 +31,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Generate(arguments) => generate::run(arguments, shared),
         Command::Mend(arguments) => mend::run(arguments, shared),
         Command::Serve(arguments) => serve::run(arguments, shared),
+        Command::Rollup(command) => rollup::run(command, shared),
         Command::Key(command) => key::run(command, shared),
     }
 }

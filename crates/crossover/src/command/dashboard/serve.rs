@@ -31,9 +31,10 @@ pub struct Arguments {
         env = "CROSSOVER_LISTEN"
     )]
     listen: String,
-    /// Which tables answer: daily sums the facts of each day
-    #[arg(long, default_value = "daily", value_parser = design(), env = "CROSSOVER_DESIGN")]
-    design: Design,
+    /// Which tables answer: daily sums the facts of each day, rollup the totals that `dashboard
+    /// rollup rebuild` makes [default: rollup where there are totals, else daily]
+    #[arg(long, value_parser = design(), env = "CROSSOVER_DESIGN")]
+    design: Option<Design>,
     /// Whether answers are kept for the same question
     #[arg(long, default_value = "off", value_parser = ["off"], env = "CROSSOVER_ANSWER_CACHE")]
     answer_cache: String,
@@ -106,7 +107,7 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
         shared.say("no API key is valid yet: crossover dashboard key add NAME");
     }
     shared.say(&introduction(&store, &options, &arguments.answer_cache));
-    let app = App::new(store, options.design, key.as_ref());
+    let app = App::new(store, key.as_ref());
     // The address is the promise that requests are answered: connections queue from here on.
     shared.print(&format!("http://{address}\n"))?;
     http::serve(listener, app, stop).await?;
@@ -121,7 +122,7 @@ fn introduction(store: &Store, options: &Options, answer_cache: &str) -> String 
     format!(
         "{}{settings}, design {}, answer cache {answer_cache}, {} questions at a time; Ctrl-C stops",
         store.engine(),
-        options.design.name(),
+        store.design().name(),
         options.connections
     )
 }

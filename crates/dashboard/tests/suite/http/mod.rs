@@ -10,7 +10,6 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use dashboard::http::{App, router};
 use dashboard::key::Key;
-use dashboard::statement::Design;
 use dashboard::store::{Options, Store};
 use engine::DatabaseUrl;
 use tower::ServiceExt as _;
@@ -27,7 +26,7 @@ pub async fn application(database: &TestDatabase) -> Router {
 pub async fn over(database: &DatabaseUrl) -> Router {
     let store = Store::open(database, &Options::default()).await.unwrap();
     let key = Key::given(KEY).unwrap();
-    router(App::new(store, Design::Daily, Some(&key)))
+    router(App::new(store, Some(&key)))
 }
 
 pub struct Reply {

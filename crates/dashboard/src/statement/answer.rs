@@ -1,14 +1,14 @@
-//! The `daily` design: every answer summed from the facts of each day by one statement as an ORM
-//! writes it (join, group, order).
+//! The statement of an answer, as an ORM writes it (join, group, order): over the facts of each day
+//! in the `daily` design, over totals in the `rollup` design.
 
 use sea_query::{
-    Alias, Asterisk, Expr, ExprTrait as _, Func, IntoTableRef as _, Order, Query as Select,
-    SelectStatement,
+    Alias, Asterisk, Expr, ExprTrait as _, Func, IntoTableRef as _, Order, SelectStatement,
 };
 
 use super::dialect::{by_bytes, join};
 use super::dimension::Dimension;
-use super::{Conditions, Statement};
+use super::source::Source;
+use super::{Conditions, Design, Statement};
 use crate::query::{Count, Period, Query, SortBy, Split, Translations};
 use crate::schema::{Column, Dialect, Table};
 
@@ -19,9 +19,17 @@ const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::Engag
 /// the number of rows summed, then the number of distinct articles and the country's code if they
 /// were asked for.
 #[must_use]
-pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dialect) -> Statement {
-    let dimension = Dimension::of(query.grouping, dialect);
-    let mut select = facts(query, period, dimension.needs_articles, conditions, dialect);
+pub fn rows(
+    query: &Query,
+    period: Period,
+    conditions: &Conditions,
+    design: Design,
+    dialect: Dialect,
+) -> Statement {
+    let source = Source::of(query, conditions, design);
+    let dimension = Dimension::of(query.grouping, source.articles(), dialect);
+    let needs_articles = dimension.needs_articles;
+    let mut select = traffic(source, query, period, needs_articles, conditions, dialect);
     if let Some((table, refers)) = dimension.named_by {
         let id = Expr::col((table, Column::Id));
         join(&mut select, table, id.equals(refers), dialect);
@@ -36,7 +44,7 @@ pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dia
         select.expr_as(label.clone(), Alias::new("label"));
     }
     for metric in METRICS {
-        select.expr_as(Expr::col((Table::Traffic, metric)).sum(), metric);
+        select.expr_as(sum(source, metric, dialect), metric);
     }
     select.expr_as(Expr::col(Asterisk).count(), Alias::new("rows_read"));
     if query.count == Some(Count::Articles) {
@@ -49,6 +57,15 @@ pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dia
     }
     order(&mut select, query, &dimension, dialect);
     Statement::build(&select, dialect)
+}
+
+/// PostgreSQL adds up the wider sums of totals as `numeric`.
+fn sum(source: Source, metric: Column, dialect: Dialect) -> Expr {
+    let sum = Expr::col((Table::Traffic, metric)).sum();
+    match (source, dialect) {
+        (Source::Facts, _) | (_, Dialect::Sqlite) => sum,
+        _ => sum.cast_as("bigint"),
+    }
 }
 
 /// The order that was asked for; ties by key, then by country.
@@ -79,9 +96,11 @@ pub fn all_articles(
     query: &Query,
     period: Period,
     conditions: &Conditions,
+    design: Design,
     dialect: Dialect,
 ) -> Statement {
-    let mut select = facts(query, period, false, conditions, dialect);
+    let source = Source::of(query, conditions, design);
+    let mut select = traffic(source, query, period, false, conditions, dialect);
     select.expr(distinct_articles(query));
     Statement::build(&select, dialect)
 }
@@ -94,29 +113,28 @@ fn distinct_articles(query: &Query) -> Expr {
     Expr::col(article).count_distinct()
 }
 
-/// The facts that count, with their articles where something asks for them.
-fn facts(
+/// The rows that count, with their articles where something asks for them.
+fn traffic(
+    source: Source,
     query: &Query,
     period: Period,
     needs_articles: bool,
     conditions: &Conditions,
     dialect: Dialect,
 ) -> SelectStatement {
-    let (start, end) = (period.start().number(), period.end().number());
-    let mut select = Select::select()
-        .from(Table::Traffic)
-        .and_where(Expr::col((Table::Traffic, Column::Day)).between(start, end))
-        .take();
+    let mut select = source.select(query, period, conditions, dialect);
     let refers = (Table::Traffic, Column::ArticleId);
+    let articles = source.articles();
     match query.translations {
         Translations::Grouped => originals(&mut select, refers, dialect),
+        Translations::Separate if articles == Table::Traffic => {}
         Translations::Separate if needs_articles || conditions.need_articles() => {
             let article = Expr::col((Table::Articles, Column::Id));
             join(&mut select, Table::Articles, article.equals(refers), dialect);
         }
         Translations::Separate => {}
     }
-    conditions.add_to(&mut select);
+    conditions.add_to(&mut select, articles);
     select
 }
 

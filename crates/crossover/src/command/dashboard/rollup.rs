@@ -1,0 +1,73 @@
+//! `crossover dashboard rollup`: the totals that the design `rollup` answers from.
+
+use dashboard::rollup::{self, Work};
+use serde_json::json;
+
+use super::database::DatabaseArgument;
+use crate::shared::{Outcome, OutputFormat, Shared};
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Make all totals anew from the facts
+    Rebuild(Arguments),
+    /// Prove every total against the facts; exit code 3 where one is wrong
+    Verify(Arguments),
+}
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    database: DatabaseArgument,
+}
+
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Rebuild(arguments) => rebuild(&arguments, shared),
+        Command::Verify(arguments) => verify(&arguments, shared),
+    }
+}
+
+fn rebuild(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    in_work(shared, "days", |work| rollup::rebuild(&database, work))?;
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&json!({"database": database.to_string()}))?,
+        OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{database}\n"))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    let proof = in_work(shared, "totals", |work| rollup::verify(&database, work))?;
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&proof)?,
+        OutputFormat::Text | OutputFormat::Csv => {
+            let mut text = format!("{} totals were compared with the facts\n", proof.totals);
+            for difference in &proof.differences {
+                text += &format!("{} differs: {}\n", difference.table, difference.row);
+            }
+            shared.print(&text)?;
+        }
+    }
+    if proof.differences.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    shared.say("make them anew with `crossover dashboard rollup rebuild`");
+    Ok(Outcome::Findings)
+}
+
+fn in_work<T>(
+    shared: &Shared,
+    label: &'static str,
+    work: impl FnOnce(Work<'_>) -> Result<T, rollup::Error>,
+) -> anyhow::Result<T> {
+    let progress = shared.progress(label);
+    let done = work(Work {
+        runtime: shared.runtime().handle(),
+        progress: &progress,
+        interrupted: shared.interrupted(),
+    });
+    progress.finish_and_clear();
+    Ok(done?)
+}
