@@ -1,0 +1,97 @@
+//! Our answer checks on against off, on the nine requests of the dashboard over a small dataset.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use lab::article::GROUPINGS;
+use lab::http::{Answer, Connection, PreparedRequest, Target};
+use lab::load::{self, Expected};
+use lab::process::{Application, ApplicationOptions, free_port};
+
+use super::generators::options;
+use super::ratio;
+
+/// What `make release` has built.
+const CROSSOVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/release/crossover");
+const SCALE: &str = "0.02";
+const KEY: &str = "a key for this benchmark alone";
+const CLIENTS: u16 = 2;
+const TIMEOUT: Duration = Duration::from_secs(60);
+static GOING_ON: AtomicBool = AtomicBool::new(false);
+
+/// Prints mean response times with checks by those without, in interleaved pairs.
+pub fn compare(pairs: u64, seconds: u64) {
+    if !Path::new(CROSSOVER).is_file() {
+        println!("checks on and off: not measured, {CROSSOVER} is missing: make release");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let application = serve(folder.path());
+    let requests = requests(&application.target);
+    let mut connection = Connection::open(&application.target, TIMEOUT, &GOING_ON).unwrap();
+    let answers: Vec<Answer> =
+        requests.iter().map(|request| connection.send(request).unwrap()).collect();
+    let on: Vec<Expected> = answers.iter().map(|answer| Expected::Exact(*answer)).collect();
+    let off: Vec<Expected> = answers.iter().map(|answer| Expected::Status(answer.status)).collect();
+    let measure = |expected: &[Expected]| {
+        let options = options(CLIENTS, Duration::from_secs(seconds));
+        let weights = [1; GROUPINGS.len()];
+        let target = &application.target;
+        let sample = load::run(target, &requests, &weights, expected, &options, &GOING_ON).unwrap();
+        assert_eq!(sample.failures(), 0, "wrong answers");
+        sample.mean_response_time_ns().unwrap()
+    };
+    measure(&on);
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        if pair % 2 == 0 {
+            with.push(measure(&on));
+            without.push(measure(&off));
+        } else {
+            without.push(measure(&off));
+            with.push(measure(&on));
+        }
+    }
+    println!("nine requests, {CLIENTS} clients, response time with checks by without:");
+    println!("  {}", ratio(&with, &without));
+}
+
+struct Served {
+    target: Target,
+    _application: Application,
+}
+
+fn serve(folder: &Path) -> Served {
+    let database = format!("sqlite://{}", folder.join("dashboard.db").display());
+    let arguments = ["dashboard", "generate", "--database", &database, "--scale", SCALE];
+    let generated = Command::new(CROSSOVER).args(arguments).output().unwrap();
+    assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
+    let listen = format!("127.0.0.1:{}", free_port().unwrap());
+    let arguments = ["dashboard", "serve", "--listen", &listen, "--answer-cache", "off"];
+    let application = Application::start(&ApplicationOptions {
+        name: "dashboard".to_owned(),
+        command: [&[CROSSOVER], &arguments[..]].concat().into_iter().map(str::to_owned).collect(),
+        environment: vec![
+            ("CROSSOVER_DATABASE".to_owned(), database),
+            ("CROSSOVER_KEY".to_owned(), KEY.to_owned()),
+        ],
+        directory: None::<PathBuf>,
+        log_directory: folder.to_owned(),
+        cpus: None,
+    })
+    .unwrap();
+    let target = Target::listening(&listen).unwrap();
+    application.wait_until_answering(&target, ("/healthz", 400), TIMEOUT, &GOING_ON).unwrap();
+    Served { target, _application: application }
+}
+
+fn requests(target: &Target) -> Vec<PreparedRequest> {
+    let header = [("Authorization".to_owned(), format!("Bearer {KEY}"))];
+    let request = |grouping: &str| {
+        let path = format!("/api/query/{grouping}?start=2021-01-01&end=2021-01-31&blog=twilio");
+        PreparedRequest::get(target, grouping, &path, &header).unwrap()
+    };
+    GROUPINGS.iter().map(|grouping| request(grouping)).collect()
+}

@@ -1,0 +1,214 @@
+//! Whole experiments on applications known by their URL: what is sent to them, how their answers
+//! are judged, and what is said of those that cannot be measured.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use indicatif::ProgressBar;
+use lab::run::{Finished, RunError, RunOptions, start};
+use server::Locations;
+
+use super::loopback::{After, Loopback, with_length};
+
+/// A server whose every answer is a function of the path and of how often it was asked for it.
+fn answering(answer: impl Fn(&str, usize) -> (u16, String) + Send + Sync + 'static) -> Loopback {
+    let asked = AtomicUsize::new(0);
+    Loopback::serve(move |request, stream| {
+        let (status, body) = match request.path() {
+            "/" => (200, "ready".to_owned()),
+            path => answer(path, asked.fetch_add(1, Ordering::SeqCst)),
+        };
+        stream.write_all(&with_length(status, &body)).unwrap();
+        After::Keep
+    })
+}
+
+/// One block of one pass, unless `more` says otherwise, on `servers` under the names a, b, ...
+fn measure(servers: &[&Loopback], more: &str) -> Result<Finished, RunError> {
+    let folder = tempfile::tempdir().unwrap();
+    measure_in(folder.path(), servers, more)
+}
+
+fn measure_in(folder: &Path, servers: &[&Loopback], more: &str) -> Result<Finished, RunError> {
+    let engines: Vec<String> = servers
+        .iter()
+        .zip('a'..)
+        .map(|(server, name)| format!("\"{}[label={name}]\"", server.url()))
+        .collect();
+    let mut plan = format!(
+        "title = \"strangers\"\nworkload = \"http\"\nreplicates = 1\nengines = [{}]\n",
+        engines.join(", ")
+    );
+    if !more.contains("[trial]") {
+        plan.push_str("trial = { mode = \"passes\", passes = 1 }\n");
+    }
+    let plan = lab::plan::read(&(plan + more), "strangers.toml")?;
+    let path = |name: &str| folder.join(name);
+    let locations =
+        Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let options = RunOptions {
+        runs: &path("runs"),
+        command_line: "strangers".to_owned(),
+        locations: &locations,
+        runtime: runtime.handle(),
+        progress: &ProgressBar::hidden(),
+        interrupted: &AtomicBool::new(false),
+    };
+    start(plan, &options)
+}
+
+fn refusal(servers: &[&Loopback], more: &str) -> String {
+    match measure(servers, more) {
+        Ok(_) => panic!("measured"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn an_application_that_never_answers_is_named_with_the_request() {
+    let server = Loopback::serve(|request, stream| {
+        // To all but `/` it says nothing and keeps the connection.
+        if request.path() == "/" {
+            stream.write_all(&with_length(200, "ready")).unwrap();
+        }
+        After::Keep
+    });
+    let said = refusal(&[&server], "load = { timeout = \"1s\" }\n[[request]]\npath = \"/silent\"");
+    assert!(said.starts_with("a: /silent: "), "{said}");
+    assert!(said.contains("no whole answer within 1s"), "{said}");
+}
+
+#[test]
+fn an_application_that_refuses_is_quoted() {
+    let server = answering(|_, _| (500, "no such table: orders".to_owned()));
+    let said = refusal(&[&server], "[[request]]\npath = \"/orders\"");
+    assert_eq!(said, "a answers /orders with status 500: no such table: orders");
+}
+
+#[test]
+fn an_application_that_answers_500_half_of_the_time_is_not_measured() {
+    // Well to the two looks of the untimed pass, then by turns.
+    let server = answering(|_, asked| match asked {
+        0 | 1 => (200, "ok".to_owned()),
+        asked if asked % 2 == 0 => (500, "oops".to_owned()),
+        _ => (200, "ok".to_owned()),
+    });
+    let said = refusal(&[&server], "[[request]]\npath = \"/x\"\nweight = 4");
+    assert!(said.starts_with("a failed 2 of 4 requests before anything was measured"), "{said}");
+    assert!(said.contains("/x: status 500"), "{said}");
+}
+
+#[test]
+fn an_application_that_changes_its_answers_is_told_with_the_cure() {
+    let changing =
+        || answering(|_, asked| (200, format!("{{\"served\": {asked}, \"n\": [1, 2]}}")));
+    let (one, two) = (changing(), changing());
+    let request = "[[request]]\npath = \"/x\"\n";
+    let said = refusal(&[&one], request);
+    let cure = "answer = { json_ignore = [\"/served\"] }";
+    assert!(said.contains("a answers /x otherwise each time"), "{said}");
+    assert!(said.ends_with(cure), "{said}");
+    let finished = measure(&[&one, &two], &format!("{request}{cure}")).unwrap();
+    assert!(finished.trials.iter().all(|trial| trial.failures == 0 && trial.requests > 0));
+    assert_eq!(finished.trials.len(), 2);
+}
+
+#[test]
+fn applications_that_answer_otherwise_are_not_compared() {
+    let one = answering(|_, _| (200, "[[1], [2]]".to_owned()));
+    let two = answering(|_, _| (200, "[[2], [1]]".to_owned()));
+    let request = "[[request]]\npath = \"/x\"\n";
+    let said = refusal(&[&one, &two], request);
+    assert!(said.contains("answers differ") && said.contains("/x"), "{said}");
+    for enough in ["\"json_any_order\"", "\"status\"", "{ regex = \"[12]\" }"] {
+        measure(&[&one, &two], &format!("{request}answer = {enough}")).unwrap();
+    }
+    let said = refusal(&[&one], &format!("{request}answer = {{ regex = \"x\" }}"));
+    assert!(said.contains("holds nothing that matches `x`"), "{said}");
+}
+
+#[test]
+fn methods_bodies_and_headers_are_sent_with_their_placeholders() {
+    let server = Loopback::serve(|request, stream| {
+        let right = request.path() == "/"
+            || (request.head.starts_with("POST /orders/1 ")
+                || request.head.starts_with("POST /orders/2 "))
+                && request.head.contains("X-Level: ")
+                && request.body.starts_with(b"{\"level\": ");
+        stream.write_all(&with_length(if right { 201 } else { 400 }, "")).unwrap();
+        After::Keep
+    });
+    let more = r#"
+        [factors]
+        level = [1, 2]
+        [[request]]
+        method = "POST"
+        path = "/orders/{level}"
+        headers = { X-Level = "{level}" }
+        body = '{"level": {level}}'
+    "#;
+    let finished = measure(&[&server], more).unwrap();
+    assert_eq!(finished.trials.len(), 2);
+    assert!(finished.trials.iter().all(|trial| trial.failures == 0));
+    assert_eq!(finished.plan.requests[0].name, "POST /orders/{level}");
+}
+
+#[test]
+fn a_remote_application_is_switched_before_each_turn_and_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("switched");
+    let command =
+        |word: &str| format!("[[\"sh\", \"-c\", \"echo {word} {{engine}} >> {}\"]]", log.display());
+    let more = format!(
+        "application = {{ before = {}, after = {} }}\n[[request]]\npath = \"/x\"",
+        command("to"),
+        command("from")
+    );
+    let server = answering(|_, _| (200, "ok".to_owned()));
+    measure_in(folder.path(), &[&server, &server], &more).unwrap();
+    let switched = std::fs::read_to_string(&log).unwrap();
+    let turn = |name: &str| format!("to {name}\nfrom {name}\n");
+    let (a_first, b_first) = (turn("a") + &turn("b"), turn("b") + &turn("a"));
+    assert!(switched == a_first || switched == b_first, "{switched}");
+}
+
+#[test]
+fn a_trial_of_open_load_records_what_was_offered() {
+    let server = answering(|_, _| (200, "ok".to_owned()));
+    let more = r#"
+        [load]
+        model = "open"
+        rate = 40
+        arrivals = "uniform"
+        [trial]
+        mode = "steady"
+        time = "1s"
+        [[request]]
+        path = "/x"
+    "#;
+    let finished = measure(&[&server], more).unwrap();
+    let trial = &finished.trials[0];
+    assert_eq!((trial.offered_per_second, trial.requests, trial.failures), (Some(40.0), 40, 0));
+}
+
+#[test]
+fn loads_and_sources_that_make_no_sense_are_refused() {
+    let server = answering(|_, _| (200, "ok".to_owned()));
+    let request = "[[request]]\npath = \"/x\"\n";
+    let with = |more: &str| refusal(&[&server], &format!("{more}\n{request}"));
+    assert!(
+        with("load = { model = \"open\" }\ntrial = { mode = \"steady\", time = \"1s\" } # [trial]")
+            .contains("rate = 50")
+    );
+    assert!(with("load = { rate = 5 }").contains("model = \"open\""));
+    assert!(
+        with("load = { model = \"open\", rate = 5, think_time = \"1s\" }").contains("closed load")
+    );
+    assert!(with("load = { model = \"open\", rate = 5 }").contains("mode = \"steady\""));
+    assert!(with("requests = { from_log = \"/no/such/log\" }").contains("/no/such/log"));
+    assert!(with("requests = { }").contains("either file or from_log"));
+    let regex = refusal(&[&server], &format!("{request}answer = {{ regex = \"(\" }}"));
+    assert!(regex.contains("answer.regex"), "{regex}");
+}
