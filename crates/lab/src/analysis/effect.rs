@@ -139,7 +139,8 @@ impl Step<'_> {
 fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
     let mut questions = Vec::new();
     for (index, engine) in plan.engines.iter().enumerate() {
-        let mut before = plan.engines.iter().take(index);
+        // Against the plan's first engine every other is compared anyway.
+        let mut before = plan.engines.iter().take(index).skip(1);
         let Some(base) = before.find(|other| other.source == engine.source) else { continue };
         for cell in cells {
             questions.push(Question {

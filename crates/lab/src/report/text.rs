@@ -4,7 +4,7 @@
 use stats::Method;
 
 use super::Document;
-use super::document::{ThresholdPart, TreatmentPart, WarningPart};
+use super::document::{CrossingPart, ThresholdPart, TreatmentPart, WarningPart};
 use super::table::{self, Form};
 
 /// The report as plain text with tables at most `width` wide where that is given.
@@ -61,6 +61,11 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         let sentences = document.verdict.by_request.iter().cloned();
         parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
     }
+    let mut changes: Vec<String> = document.crossings.iter().filter_map(plan_change).collect();
+    changes.dedup();
+    if !changes.is_empty() {
+        parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes)));
+    }
     if !document.thresholds.is_empty() {
         let thresholds = document.thresholds.iter().map(threshold);
         parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds)));
@@ -105,6 +110,20 @@ fn threshold(threshold: &ThresholdPart) -> String {
         None => "undecided",
     };
     format!("{outcome}: {rule}, {place}: {measured}")
+}
+
+/// Of all requests together; the page has the plans themselves.
+fn plan_change(crossing: &CrossingPart) -> Option<String> {
+    let change = crossing.plan_change.as_ref().filter(|_| crossing.request.is_none())?;
+    let levels: Vec<String> =
+        crossing.levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
+    let place = if levels.is_empty() { String::new() } else { format!("{}: ", levels.join(", ")) };
+    let (low, high) = change.between;
+    let operations = change.operations.join(", ");
+    Some(format!(
+        "{place}{} changes its plan between {low} and {high} ({operations})",
+        change.engine
+    ))
 }
 
 fn notes(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
