@@ -1,6 +1,6 @@
 //! Own SQL by the program itself, on SQLite and a real PostgreSQL (and MariaDB where its server is
 //! installed): answers compared, differences and mistakes named, writes on copies only.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,6 +1,6 @@
 //! A private MariaDB, where its programs are installed: started, spoken to, stopped without a
 //! trace; its mistakes named.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

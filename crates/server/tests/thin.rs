@@ -104,14 +104,9 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     assert!(matches!(late, ThinError::TimedOut(_)) && late.ends_connection(), "{late}");
     let stop = AtomicBool::new(true);
     let told = Patience { timeout: Duration::from_secs(60), interrupted: &stop };
-    let interrupted =
-        Connection::connect(&server.url("crossover"), &[], told).and_then(|mut connection| {
-            match connection.query("SELECT pg_sleep(60)", |_| {}) {
-                Err(ThinError::Interrupted) => Ok(()),
-                other => panic!("{other:?}"),
-            }
-        });
-    interrupted.unwrap();
+    let mut stopped = connect(&server.url("crossover"), told);
+    let error = stopped.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
+    assert!(matches!(error, ThinError::Interrupted), "{error}");
 
     server.stop().await.unwrap();
     let lost = connection.execute(&divide, &[Parameter::Integer(1)], |_| {}).unwrap_err();

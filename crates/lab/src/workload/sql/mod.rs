@@ -87,6 +87,14 @@ impl Workload for Sql<'_> {
         }
         match &engine.source {
             EngineSource::MysqlUrl(url) => deploy::check_mysql(engine, url),
+            EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
+                let message = format!(
+                    "no data is moved into {}: fill a MariaDB of yours and name its URL, as \
+                     mariadb://user@host/database",
+                    engine.label()
+                );
+                Err(PlanError::impossible("engines", message).into())
+            }
             _ => Ok(deployment::check(engine, options)?),
         }
     }

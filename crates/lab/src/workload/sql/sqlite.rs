@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use engine::SqliteCounters;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, InterruptHandle, ToSql};
+use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::answer::Table;
 use super::client::{Control, Seen, Session, SqlError, line_of};
 use super::script::{Script, Step};
 use super::value::Value;
+use crate::observe::explain_sqlite;
 use crate::workload::Counters;
 
 /// How long a statement waits for another connection's lock.
@@ -56,10 +57,7 @@ impl SqliteSession {
 
     fn bound(&self, step: &Step, values: &[Value]) -> Result<CachedStatement<'_>, SqlError> {
         let mut statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
-        for (index, place) in step.binds.iter().enumerate() {
-            let value = values.get(*place).unwrap_or(&Value::Null);
-            statement.raw_bind_parameter(index + 1, value).map_err(refused)?;
-        }
+        bind(&mut statement, step, values).map_err(refused)?;
         Ok(statement)
     }
 
@@ -131,10 +129,11 @@ impl Session for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        _values: &[Value],
+        values: &[Value],
     ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
-        crate::observe::explain_sqlite(&self.connection, &step.sql).map_err(refused)
+        let bind = |statement: &mut Statement<'_>| bind(statement, step, values);
+        explain_sqlite(&self.connection, &step.sql, bind).map_err(refused)
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
@@ -162,8 +161,15 @@ impl Session for SqliteSession {
     }
 }
 
+fn bind(statement: &mut Statement<'_>, step: &Step, values: &[Value]) -> rusqlite::Result<()> {
+    for (index, place) in step.binds.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, values.get(*place).unwrap_or(&Value::Null))?;
+    }
+    Ok(())
+}
+
 fn table_of(statement: &mut CachedStatement<'_>) -> Result<Table, SqlError> {
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut table = Table { columns, ..Table::default() };
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(refused)? {
