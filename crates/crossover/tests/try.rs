@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The shortest budget that holds five blocks of a few quick statements.
-const BUDGET: &str = "--budget=40s";
+const BUDGET: &str = "--budget=35s";
 
 /// A folder of its own for files, data and runs; fetched releases are shared.
 struct Place {
@@ -229,7 +229,7 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
     place.write("writes.sql", "SELECT 1;\n\nDELETE FROM t;");
     place.write("wrong.sql", "SELECT a\nFROM t\nWHERE b = 1");
     place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
-    let cases: [(&[&str], i32, &str); 14] = [
+    let cases: [(&[&str], i32, &str); 15] = [
         (&["nothing.db"], 1, "no such file: nothing.db"),
         (&["empty.db"], 1, "it is empty"),
         (&["text.db"], 1, "or it is encrypted"),
@@ -244,6 +244,7 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
         (&["shop.db", "--sql=wrong.sql"], 2, "wrong.sql, line 3: SQLite: no such column: b"),
         (&["shop.db", "--sql=asks.sql"], 2, "asks.sql, line 1: it takes the parameter :id"),
         (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
+        (&["shop.db", "--on=postgres:newer"], 2, "is not a folder with PostgreSQL's programs"),
     ];
     for (more, code, message) in cases {
         let output = place.run(&[&["try"], more].concat());
@@ -253,6 +254,20 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
     }
     place.assert_nothing_left();
     assert!(!place.path("runs").exists());
+}
+
+#[test]
+fn a_disk_without_room_is_told_before_anything_is_copied() {
+    let place = Place::new();
+    drop(place.database("shop.db", "CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)"));
+    // The file claims more room than any disk has; its pages are where they were.
+    let file = std::fs::File::options().write(true).open(place.path("shop.db")).unwrap();
+    file.set_len(8 << 40).unwrap();
+    let output = place.run(&["try", "shop.db"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = error(&output);
+    assert!(told.contains("not enough room") && told.contains("CROSSOVER_DATA_DIR"), "{told}");
+    place.assert_nothing_left();
 }
 
 #[test]

@@ -74,7 +74,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     demo.migrate()?;
     demo.experiment()?;
     demo.report()?;
-    shared.print(&format!("\nThe story took {}.\n", seconds(begun.elapsed())))?;
+    shared.print(&format!(
+        "\nThe story took {}. For a file of your own: crossover try FILE.db\n",
+        seconds(begun.elapsed())
+    ))?;
     if !demo.arguments.no_serve {
         demo.serve()?;
     }

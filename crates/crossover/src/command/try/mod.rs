@@ -285,6 +285,7 @@ impl Try<'_> {
             engines,
             cure,
             chosen,
+            budget: self.arguments.budget,
             seed: self.arguments.seed,
             command_line: self.command_line.as_str(),
         }

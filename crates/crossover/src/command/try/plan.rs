@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
+use lab::plan::Seconds;
 
 use super::budget::Chosen;
 use super::cure::Cure;
@@ -23,6 +24,8 @@ pub struct PlanText<'a> {
     pub cure: &'a Cure,
     /// Statements, blocks, length of a trial.
     pub chosen: &'a Chosen,
+    /// How long it may take.
+    pub budget: Seconds,
     /// Starts every random choice.
     pub seed: Option<u64>,
     /// How it was made.
@@ -36,7 +39,9 @@ impl PlanText<'_> {
         let mut text = format!("# Written by: {}\n", self.command_line.replace('\n', " "));
         text.push_str(
             "# What to change to learn more:\n\
-             #   replicates   more blocks give narrower intervals (5 is the least)\n\
+             #   replicates   more blocks give narrower intervals (5 is the least); beyond the \
+             fifth none\n\
+             #                begins that would end after the budget\n\
              #   engines      other releases and settings: 'postgres:16', \
              'postgres:18[work_mem=64MB]', 'sqlite[cache_size=-64000]'\n\
              #   [factors]    clients = [1, 2, 4] asks with several clients at a time\n\
@@ -52,6 +57,7 @@ impl PlanText<'_> {
         let _ = writeln!(text, "engines = [{}]", engines.join(", "));
         let _ = writeln!(text, "data = {}", basic(&self.data.display().to_string()));
         let _ = writeln!(text, "replicates = {}", self.chosen.blocks);
+        let _ = writeln!(text, "budget = \"{}\"", self.budget);
         if let Some(seed) = self.seed {
             let _ = writeln!(text, "seed = {seed}");
         }

@@ -178,7 +178,10 @@ impl<'a> Teller<'a> {
         let rows = document.as_ref().map(result::rows).unwrap_or_default();
         let verdict = result::verdict(&rows);
         let report = match (told.measured, &document) {
-            (Some(finished), Some(document)) => Some(write_report(finished, document)?),
+            // The figures are there; a page that cannot be drawn or written does not undo them.
+            (Some(finished), Some(document)) => write_report(finished, document)
+                .inspect_err(|error| self.shared.say(&format!("no report.html: {error:#}")))
+                .ok(),
             _ => None,
         };
         match self.shared.output_format {
@@ -233,9 +236,10 @@ fn text(
     if let Some(document) = document {
         let _ = writeln!(
             text,
-            "Mean response times in ms, {} blocks, intervals of 95%; a ratio below 1: faster than \
-             SQLite",
-            document.run.blocks
+            "Mean response times in ms, {} blocks in {:.0} s, intervals of 95%; a ratio below 1: \
+             faster than SQLite",
+            document.run.blocks,
+            document.run.duration_seconds.unwrap_or_default()
         );
         let _ = writeln!(text, "{}", result::grid(rows));
     }
