@@ -18,6 +18,11 @@ function shape(line: string): string {
     .trim();
 }
 
+/** A plan without its numbers: two of the same shape are one plan. */
+export function planShape(text: string): string {
+  return text.trimEnd().split("\n").map(shape).join("\n");
+}
+
 /** For each pair of beginnings how many lines the rest of both have in common, in order. */
 function common(a: readonly string[], b: readonly string[]): number[][] {
   const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));

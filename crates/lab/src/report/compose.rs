@@ -44,7 +44,7 @@ pub fn document(finished: &Finished) -> Document {
         engines: engines(finished),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         crossings: crossings(finished, &analysis),
-        effects: analysis.effects.iter().map(effect).collect(),
+        effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
         warnings: warnings
             .iter()
@@ -89,6 +89,11 @@ fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
         .map(|(name, factor)| {
             let measured: std::collections::BTreeSet<&Level> =
                 cells.iter().filter_map(|cell| cell.get(name)).collect();
+            let mut measured: Vec<&Level> = measured.into_iter().collect();
+            if factor.swept.is_none() {
+                // In the plan's order: its first level is the base of what varies alone.
+                measured.sort_by_key(|level| factor.levels.iter().position(|own| own == *level));
+            }
             let levels = measured.into_iter().map(|level| LevelPart {
                 value: level.clone(),
                 label: level_label(plan, name, level),
@@ -285,14 +290,20 @@ fn plans(plans: &OperationPlans) -> PlanPart {
     }
 }
 
-fn effect(effect: &Effect) -> EffectPart {
+fn effect(plan: &Plan, effect: &Effect) -> EffectPart {
+    let at_base = |name: &str, level: &Level| {
+        let factor = plan.factors.get(name).filter(|factor| factor.alone);
+        factor.is_some_and(|factor| factor.levels.first() == Some(level))
+    };
+    let mut levels = effect.levels.clone();
+    levels.retain(|name, level| !at_base(name, level));
     EffectPart {
         factor: effect.factor.clone(),
         engine: effect.engine.clone(),
         against: effect.against.clone(),
         from: effect.from.clone(),
         to: effect.to.clone(),
-        levels: effect.levels.clone(),
+        levels,
         estimate: effect.estimate,
         verdict: effect.shown,
     }

@@ -63,8 +63,10 @@ export function crossingCaptions(
   return [...new Set(crossings.map((c) => c.sentence))].map((sentence) => {
     const of = crossings.filter((crossing) => crossing.sentence === sentence);
     const request = of[0]?.request ?? "";
-    const prefixes = [experiment.describe(fixed), experiment.describeAll(fixed)].flatMap((title) =>
-      [[title, request], [title]].map((words) => words.filter(Boolean).join(", ")));
+    const title = experiment.describe(fixed);
+    const titles = [title, title.replace(/(, )?base$/, ""), experiment.describeAll(fixed)];
+    const prefixes = titles.flatMap((words) =>
+      [[words, request], [words]].map((parts) => parts.filter(Boolean).join(", ")));
     return {
       text: withoutPrefix(sentence, prefixes.filter(Boolean), experiment.engines),
       marked: of.some((crossing) => crossing.kind === "bracketed"),

@@ -9,6 +9,9 @@ import { byEngine, byOther, bySwept, cpuCharts, ratioCharts } from "./panels";
 /** More lines of one colour in a panel cannot be told apart. */
 const FOLLOWED_LINES = 6;
 
+/** A row that says in another way what the first row says has no more panels than this. */
+const MOST_PANELS = 12;
+
 /** Bands need lines to lie along. */
 const joinedIn = (charts: readonly Chart[]) => charts.some((chart) => chart.x.joined);
 
@@ -34,7 +37,8 @@ function ratioRow(experiment: Experiment, over: string): ChartRow {
 function otherRow(experiment: Experiment): ChartRow {
   const crossed = experiment.others.filter((f) => !f.alone && f.levels.length > 1);
   const inner = crossed.toSorted((a, b) => b.levels.length - a.levels.length)[0];
-  const charts = inner ? byOther(experiment, inner) : [];
+  const all = inner ? byOther(experiment, inner) : [];
+  const charts = all.length <= MOST_PANELS ? all : [];
   return {
     id: "other",
     title: `${experiment.document.response.label} by ${inner?.label.toLowerCase() ?? ""}`,
