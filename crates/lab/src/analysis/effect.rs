@@ -2,7 +2,7 @@
 //! every ratio of two engines against the ratio there, paired by block. From these follows which
 //! factor moves or makes a crossing (METHOD.md, section 7).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stats::crossing::signs;
 use stats::{Comparison, Estimate, ratio_comparison};
@@ -48,6 +48,9 @@ struct Question {
     base: Place,
     /// The first engine in the same two cells, for the ratio against it.
     reference: Option<(Place, Place)>,
+    /// The engine's label with both cells as they differ for the engines compared: the same again
+    /// is the same question.
+    key: (String, Vec<Levels>),
 }
 
 /// All effects: first those on an engine's own time, then those on ratios to the first engine.
@@ -77,13 +80,20 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
     effects
 }
 
-/// In the plan's order of factors, cells and engines.
+/// In the plan's order of factors, cells and engines. What a factor does is asked with every factor
+/// that varies alone at its first level, and once for each treatment: a cell that differs in
+/// nothing that acts on an engine is no further question.
 fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
     let swept = plan.swept().map(|(name, _)| name);
     let mut questions = Vec::new();
     for (name, factor) in plan.factors.iter().filter(|(name, _)| Some(name.as_str()) != swept) {
         let Some(base) = factor.levels.first() else { continue };
-        for cell in cells.iter().filter(|cell| cell.get(name) != Some(base)) {
+        let others_at_base = |cell: &&Levels| {
+            let mut alone = plan.factors.iter().filter(|(other, f)| f.alone && *other != name);
+            alone.all(|(other, factor)| cell.get(other) == factor.levels.first())
+        };
+        let varied = cells.iter().filter(|cell| cell.get(name) != Some(base));
+        for cell in varied.filter(others_at_base) {
             let mut base_cell = cell.clone();
             base_cell.insert(name.clone(), base.clone());
             if let (Some(to), true) = (cell.get(name), cells.contains(&base_cell)) {
@@ -93,6 +103,8 @@ fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
         }
     }
     questions.extend(engine_questions(plan, cells));
+    let mut seen = BTreeSet::new();
+    questions.retain(|question| seen.insert((question.factor.clone(), question.key.clone())));
     questions
 }
 
@@ -121,7 +133,12 @@ impl Step<'_> {
             let place = |engine: &str, cell: &Levels| (engine.to_owned(), cell.clone());
             let of = |engine: &str| (place(engine, self.cell), place(engine, self.base));
             let (here, base) = of(&engine.label());
+            let compared = [Some(engine), first.filter(|_| reference.is_some() && index > 0)];
+            let cells = compared.into_iter().flatten().flat_map(|engine| {
+                [self.cell, self.base].map(|cell| canonical_levels(plan, engine, cell))
+            });
             Question {
+                key: (engine.label(), cells.collect()),
                 factor: self.name.to_owned(),
                 from: self.from.clone(),
                 to: self.to.clone(),
@@ -151,6 +168,10 @@ fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
                 here: (engine.label(), cell.clone()),
                 base: (base.label(), cell.clone()),
                 reference: None,
+                key: (
+                    engine.label(),
+                    [engine, base].map(|one| canonical_levels(plan, one, cell)).to_vec(),
+                ),
             });
         }
     }

@@ -242,7 +242,8 @@ pub struct EffectPart {
     /// The level in the denominator.
     pub from: Level,
     pub to: Level,
-    /// The levels at which the other factors were held.
+    /// The levels at which the other factors were held; one that varies alone and is not named
+    /// stood at its first level.
     pub levels: Levels,
     pub estimate: Estimate,
     /// Faster: `engine` gains by it.
