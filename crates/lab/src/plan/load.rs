@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Plan, PlanError, Seconds};
+use super::{Level, Plan, PlanError, Seconds, WorkloadKind};
 use crate::load::{self, LoadOptions, Mode};
 use crate::schedule::Levels;
 
@@ -14,6 +14,9 @@ use crate::schedule::Levels;
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// The most connections of open load, unless the plan says otherwise.
 const CONNECTIONS_MAX: u16 = 256;
+/// The same for clients of a database, which are all connected before a trial, a thread each.
+/// PostgreSQL lets in 100 unless its configuration says otherwise.
+const CLIENTS_MAX: u16 = 32;
 
 /// How load is offered (Schroeder, Wierman, Harchol-Balter 2006).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -150,7 +153,10 @@ impl Plan {
     pub(crate) fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
         let open = self.load.model == LoadModel::Open;
         let clients = match open {
-            true => self.load.connections_max.unwrap_or(CONNECTIONS_MAX),
+            true => self.load.connections_max.unwrap_or(match self.workload {
+                WorkloadKind::Http => CONNECTIONS_MAX,
+                WorkloadKind::Sql => CLIENTS_MAX,
+            }),
             false => clients(levels),
         };
         Ok(LoadOptions {

@@ -32,8 +32,6 @@ use crate::run::RunError;
 use crate::schedule::Levels;
 use crate::workload::{Answers, Counters, Subject};
 
-/// A statement of the untimed pass that takes longer is a failure.
-const TIMEOUT: Duration = Duration::from_secs(300);
 /// So many sets of values have their whole answers compared, of each operation and cell ...
 const CHECKED_SETS_MAX: usize = 100;
 /// ... and fewer where that takes longer; at least one.
@@ -80,7 +78,10 @@ impl<'a> SqlSubject<'a> {
     }
 
     fn open(&self) -> Result<Box<dyn Session + Send + 'a>, RunError> {
-        let patience = Patience { timeout: TIMEOUT, interrupted: self.site.interrupted };
+        let patience = Patience {
+            timeout: self.site.plan.load.timeout(),
+            interrupted: self.site.interrupted,
+        };
         let opened = self.deployed.target.open(patience);
         Ok(opened.map_err(crate::deployment::DeployError::from)?)
     }
