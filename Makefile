@@ -22,8 +22,9 @@ lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	cd web && npm run check
 
-bench: release ## the dashboard on PostgreSQL as ratios to SQLite, in interleaved blocks
+bench: release ## our dashboard, our load generator and our reports, as ratios to others
 	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
+	$(CARGO) bench --package lab --bench load_generator --bench ten_million
 
 prove: web ## the proofs at full number; long, by hand
 	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release

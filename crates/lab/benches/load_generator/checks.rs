@@ -16,7 +16,7 @@ use super::ratio;
 /// What `make release` has built.
 const CROSSOVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/release/crossover");
 const SCALE: &str = "0.02";
-const KEY: &str = "a key for this benchmark alone";
+const KEY: &str = "for-this-benchmark-alone";
 const CLIENTS: u16 = 2;
 const TIMEOUT: Duration = Duration::from_secs(60);
 static GOING_ON: AtomicBool = AtomicBool::new(false);
