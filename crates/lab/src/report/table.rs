@@ -95,7 +95,7 @@ pub(super) fn place(document: &Document, treatment: &TreatmentPart) -> String {
     format!("{}, {levels}", treatment.engine)
 }
 
-fn levels_in_words(document: &Document, levels: &Levels) -> String {
+pub(super) fn levels_in_words(document: &Document, levels: &Levels) -> String {
     let words: Vec<String> =
         levels.iter().map(|(name, level)| level_label(document, name, level)).collect();
     words.join(", ")

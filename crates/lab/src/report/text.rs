@@ -61,7 +61,8 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         let sentences = document.verdict.by_request.iter().cloned();
         parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
     }
-    let mut changes: Vec<String> = document.crossings.iter().filter_map(plan_change).collect();
+    let mut changes: Vec<String> =
+        document.crossings.iter().filter_map(|crossing| plan_change(document, crossing)).collect();
     changes.dedup();
     if !changes.is_empty() {
         parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes)));
@@ -113,11 +114,10 @@ fn threshold(threshold: &ThresholdPart) -> String {
 }
 
 /// Of all requests together; the page has the plans themselves.
-fn plan_change(crossing: &CrossingPart) -> Option<String> {
+fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     let change = crossing.plan_change.as_ref().filter(|_| crossing.request.is_none())?;
-    let levels: Vec<String> =
-        crossing.levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
-    let place = if levels.is_empty() { String::new() } else { format!("{}: ", levels.join(", ")) };
+    let place = table::levels_in_words(document, &crossing.levels);
+    let place = if place.is_empty() { place } else { format!("{place}: ") };
     let (low, high) = change.between;
     let operations = change.operations.join(", ");
     Some(format!(
