@@ -269,50 +269,34 @@ fn a_planted_difference_stops_the_run_and_shows_a_row_of_each_side() {
 #[test]
 fn mistakes_are_named_with_file_and_line() {
     let place = Place::new();
-    let mistake = |text: &str, more: &str| {
+    let mistake = |engine: &str, text: &str, more: &str| {
         place.write("bad.sql", text);
-        place.plan_on(
-            r#"["postgres:18"]"#,
-            r#"mode = "passes", passes = 1"#,
-            &format!("[[statement]]\nfile = \"bad.sql\"\n{more}\n"),
-        );
+        let statement = format!("[[statement]]\nfile = \"bad.sql\"\n{more}\n");
+        let engines = format!("[\"{engine}\"]");
+        place.plan_on(&engines, r#"mode = "passes", passes = 1"#, &statement);
         place.fails(2)
     };
-    let said = mistake("SELECT id\nFROM orders\nWHERE idd = 1", "");
+    let said = mistake("postgres:18", "SELECT id\nFROM orders\nWHERE idd = 1", "");
     assert!(said.contains("bad.sql, line 3: postgres:18: column \"idd\" does not exist"), "{said}");
-    let said = mistake("SELECT id FROM orders\nWHERE id = :id", "");
+    let word = "parameters = { id = { list = [\"x\"] } }";
+    let said = mistake("postgres:18", "-- one\nSELECT id FROM orders WHERE id = :id", word);
+    let expected = "bad.sql, line 1: postgres:18: invalid input syntax for type";
+    assert!(said.contains(expected), "{said}");
+    let said = mistake("sqlite", "SELECT\n nope FROM orders", "");
+    assert!(said.contains("bad.sql, line 2: sqlite: no such column: nope"), "{said}");
+    let said = mistake("sqlite", "SELECT id FROM orders\nWHERE id = :id", "");
     assert!(said.contains("bad.sql, line 1: :id has no values"), "{said}");
-    let said = mistake(
-        "-- one\nSELECT id FROM orders WHERE id = :id",
-        "parameters = { id = { list = [\"x\"] } }",
-    );
-    assert!(said.contains("bad.sql, line 1: postgres:18: invalid input syntax for type"), "{said}");
-    let said = mistake("SELECT 1;\nSELECT 2", "");
+    let said = mistake("sqlite", "SELECT 1;\nSELECT 2", "");
     assert!(said.contains("bad.sql, line 2: a second statement begins here"), "{said}");
-    let said = mistake(
-        "SELECT 1",
-        "parameters = { id = { query = \"SELECT id FROM orders WHERE id < 0\" } }",
-    );
+    let none = "parameters = { id = { query = \"SELECT id FROM orders WHERE id < 0\" } }";
+    let said = mistake("sqlite", "SELECT :id", none);
     assert!(said.contains("the query of parameter id has no rows"), "{said}");
-
-    place.plan_on(
-        r#"["sqlite"]"#,
-        r#"mode = "passes", passes = 1"#,
-        "[[statement]]\nname = \"a\"\ntext = \"SELECT\\n nope FROM orders\"\n",
-    );
-    let said = place.fails(2);
-    assert!(said.contains("statement a, line 2: sqlite: no such column: nope"), "{said}");
-    place.plan_on(
-        r#"["sqlite:shop.db"]"#,
-        r#"mode = "passes", passes = 1"#,
-        "[[statement]]\nname = \"a\"\ntext = \"DELETE FROM orders\"\n",
-    );
-    let said = place.fails(2);
-    assert!(said.contains("a changes data, and sqlite:shop.db is yours and only read"), "{said}");
-    assert!(
-        !place.path("runs").is_dir()
-            || std::fs::read_dir(place.path("runs")).unwrap().next().is_none()
-    );
+    let said = mistake("sqlite:shop.db", "DELETE FROM orders", "");
+    assert!(said.contains("bad changes data, and sqlite:shop.db is yours and only read"), "{said}");
+    let said = mistake("mariadb", "SELECT 1", "");
+    assert!(said.contains("fill a MariaDB of yours and name its URL"), "{said}");
+    let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);
+    assert_eq!(runs, 0, "a run without a trial was left");
 }
 
 /// Moves money between orders, so that the sum of all amounts stays.
