@@ -146,7 +146,12 @@ pub fn verdict(rows: &[Row]) -> String {
             1 => parts.push("1 has no verdict".to_owned()),
             open => parts.push(format!("{open} have no verdict")),
         }
-        format!("Of {} {}.", several(of.len() as u64, "statement"), parts.join(", "))
+        let against = match engines.len() {
+            1 => "Of".to_owned(),
+            _ => format!("Against {engine}, of"),
+        };
+        let all = several(of.len() as u64, "statement");
+        format!("{against} {all} {}.", parts.join(", "))
     };
     match engines.is_empty() {
         true => "Nothing was measured, so there is no verdict.".to_owned(),
@@ -184,4 +189,57 @@ pub fn csv(rows: &[Row]) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(engine: &str, ratio: Option<(f64, Shown)>) -> Row {
+        let estimate = |value| Estimate {
+            value,
+            low: Some(value / 2.0),
+            high: None,
+            confidence_level: 0.95,
+            method: stats::Method::StudentT,
+            replicates: 5,
+        };
+        Row {
+            statement: "a, \"b\"".to_owned(),
+            engine: engine.to_owned(),
+            response_time_ms_mean: Some(estimate(2.0)),
+            ratio: ratio.map(|(ratio, _)| estimate(ratio)),
+            verdict: ratio.map(|(_, shown)| shown),
+        }
+    }
+
+    #[test]
+    fn the_verdict_counts_wins_and_says_how_far() {
+        let faster = || row("postgres:18", Some((0.25, Shown::Faster)));
+        let slower = || row("postgres:18", Some((3.0, Shown::Slower)));
+        let open = || row("postgres:18", Some((1.1, Shown::Undecided)));
+        let sqlite = row("sqlite", None);
+        for (rows, expected) in [
+            (vec![], "Nothing was measured, so there is no verdict."),
+            (vec![sqlite.clone(), open()], "Of 1 statement 1 has no verdict."),
+            (vec![faster()], "Of 1 statement postgres:18 is shown faster in 1 (up to 4.00 times)."),
+            (
+                vec![sqlite, faster(), slower(), slower(), open(), open()],
+                "Of 5 statements SQLite is shown faster in 2 (up to 3.00 times), postgres:18 in 1 \
+                 (up to 4.00 times), 2 have no verdict.",
+            ),
+        ] {
+            assert_eq!(verdict(&rows), expected);
+        }
+        let two = [faster(), row("postgres:14", Some((3.0, Shown::Slower)))];
+        assert!(verdict(&two).contains("\nAgainst postgres:14, of 1 statement SQLite is shown"));
+    }
+
+    #[test]
+    fn csv_quotes_names_and_leaves_open_what_is_not_known() {
+        let text = csv(&[row("sqlite", None), row("postgres:18", Some((0.5, Shown::Faster)))]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "\"a, \"\"b\"\"\",\"sqlite\",2,1,,,,,");
+        assert_eq!(lines[2], "\"a, \"\"b\"\"\",\"postgres:18\",2,1,,0.5,0.25,,faster");
+    }
 }

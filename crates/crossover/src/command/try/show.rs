@@ -51,6 +51,7 @@ struct Json<'a> {
     left_out: &'a [LeftOut],
     verdict: &'a str,
     plan: Option<&'a Path>,
+    kept: Option<&'a Path>,
     report: Option<&'a Document>,
 }
 
@@ -201,9 +202,14 @@ impl<'a> Teller<'a> {
                 left_out: told.left_out,
                 verdict: &verdict,
                 plan: told.plan_file,
+                kept: told.kept,
                 report: document.as_ref(),
             })?,
-            OutputFormat::Csv => self.shared.print(&result::csv(&rows))?,
+            OutputFormat::Csv => {
+                self.shared.print(&result::csv(&rows))?;
+                let made = told.plan_file.into_iter().chain(told.kept);
+                made.for_each(|path| self.shared.say(&path.display().to_string()));
+            }
             OutputFormat::Text => {
                 let text = text(told, document.as_ref(), &rows, &verdict, report.as_deref());
                 self.shared.print(&text)?;
