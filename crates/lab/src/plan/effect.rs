@@ -134,6 +134,15 @@ impl Plan {
         }
     }
 
+    /// The levels that decide which data an engine holds, as `rows=1000 `; empty where all hold the
+    /// same.
+    pub(crate) fn data_scope(&self, levels: &Levels) -> String {
+        let prepare = self.application.prepare.iter().flatten().map(String::as_str);
+        let names: BTreeSet<&str> = self.data.texts().chain(prepare).flat_map(names_in).collect();
+        let told = levels.iter().filter(|(name, _)| names.contains(name.as_str()));
+        told.map(|(name, level)| format!("{name}={level} ")).collect()
+    }
+
     /// Names that act on every engine.
     fn names_everywhere(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();

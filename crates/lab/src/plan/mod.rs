@@ -35,7 +35,7 @@ pub(crate) use effect::telling_levels;
 pub use factor::{Factor, Level, Scale};
 pub(crate) use load::clients;
 pub use load::{Arrivals, ConnectionUse, Load, LoadModel, Pause, Trial};
-pub use parse::read;
+pub use parse::{parse, read};
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
 pub use quantity::{Bound, Bytes, Percent};

@@ -10,6 +10,15 @@ use super::{Data, Factor, Level, Plan, PlanError, Request, WorkloadKind, days_of
 /// # Errors
 /// [`PlanError`] with the place of the mistake.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
+    parse(text, name)?.resolved()
+}
+
+/// Reads a plan and the files beside it as they are written, so that something can be changed
+/// before it is resolved.
+///
+/// # Errors
+/// [`PlanError::Malformed`] with the place of the mistake; a file that cannot be read.
+pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
     let mut plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
     for statement in &mut plan.statements {
         statement.read_files(Path::new(name).parent())?;
@@ -17,7 +26,7 @@ pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
     if let Some(source) = &mut plan.request_source {
         source.lies_beside(Path::new(name));
     }
-    plan.resolved()
+    Ok(plan)
 }
 
 fn malformed(text: &str, name: &str, error: &toml::de::Error) -> PlanError {
@@ -81,6 +90,14 @@ impl Plan {
         self.requests.iter_mut().try_for_each(Request::resolve)?;
         if self.workload == WorkloadKind::Sql {
             self.resolve_statements()?;
+        }
+        let key = |name: &str| match name {
+            "server_cpus" => self.server_cpus.is_some(),
+            "server_memory" => self.server_memory.is_some(),
+            _ => false,
+        };
+        if let Some(name) = self.factors.keys().find(|name| key(name)) {
+            return Err(impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
         self.check_load()?;

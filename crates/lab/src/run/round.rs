@@ -12,12 +12,12 @@ use super::{Datasets, Finished, RunError, RunOptions, file};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, Mode, TrialSample};
 use crate::observe::{Quiet, durability};
-use crate::plan::{OnError, clients};
+use crate::plan::{OnError, Plan, clients};
 use crate::prewarm;
 use crate::record::{CapturedPlan, Durability, OperationPlan, Trial, describe};
 use crate::resource::{MemoryGroup, ServerSide};
 use crate::schedule::{self, Levels, PlannedTrial};
-use crate::workload::{self, Subject};
+use crate::workload::{self, Answers, Subject};
 
 /// Dirty pages that are not written back by then belong to somebody else.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
@@ -67,6 +67,27 @@ impl<'a> Setting<'a> {
         self.options.progress.set_length(finished.planned() as u64);
     }
 
+    fn site<'s>(
+        &'s self,
+        plan: &'s Plan,
+        logs: &'s Path,
+        memory: Option<&'s MemoryGroup>,
+    ) -> Site<'s> {
+        Site {
+            plan,
+            datasets: self.datasets,
+            scratch: self.scratch,
+            logs,
+            secret: &self.secret,
+            program: &self.program,
+            locations: self.options.locations,
+            runtime: self.options.runtime,
+            progress: self.options.progress,
+            interrupted: self.options.interrupted,
+            memory,
+        }
+    }
+
     fn check_interrupted(&self, run: &str) -> Result<(), RunError> {
         match self.options.interrupted.load(Ordering::Relaxed) {
             true => Err(RunError::Interrupted { run: run.to_owned() }),
@@ -112,22 +133,11 @@ fn take_turn(
     let spec = plan.engine_at(first.engine, &levels)?;
     let logs = finished.folder.path().join("logs");
     std::fs::create_dir_all(&logs).map_err(|source| RunError::Io { path: logs.clone(), source })?;
-    let site = Site {
-        plan: &plan,
-        datasets: setting.datasets,
-        scratch: setting.scratch,
-        logs: &logs,
-        secret: &setting.secret,
-        program: &setting.program,
-        locations: setting.options.locations,
-        runtime: setting.options.runtime,
-        progress: setting.options.progress,
-        interrupted: setting.options.interrupted,
-    };
-    let workload = workload::of(&plan);
-    let name = spec.label();
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
+    let site = setting.site(&plan, &logs, group.as_ref());
+    let workload = workload::of(&plan);
+    let name = spec.label();
     let ready = |finished: &mut Finished| {
         // What is started and read while we are inside belongs to the group.
         let inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
@@ -145,6 +155,11 @@ fn take_turn(
         finished.folder.write_run(&finished.run)?;
         Ok::<_, RunError>((subject, warmed, inside))
     };
+    let out_of_memory = |what: &str| group.as_ref().and_then(|group| group.explain(what));
+    let ready = |finished: &mut Finished| {
+        ready(finished)
+            .map_err(|error| out_of_memory(&error.to_string()).map_or(error, RunError::from))
+    };
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
@@ -158,6 +173,7 @@ fn take_turn(
         };
         let measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());
+        let ended = ended.map(|why| out_of_memory(&why).map_or(why, |full| full.to_string()));
         let measured = match &ended {
             None => measured,
             Some(why) => void(measured, why.clone()),
@@ -212,6 +228,23 @@ fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Answers are compared between engines that hold the same data: the levels that say which data
+/// it is stand before the text of each operation in the record.
+fn check_answers(
+    finished: &mut Finished,
+    cells: &[Levels],
+    subject: &mut dyn Subject,
+) -> Result<(), RunError> {
+    let scope = cells.first().map(|levels| finished.plan.data_scope(levels)).unwrap_or_default();
+    let known = finished.run.answers.iter();
+    let known = known.filter_map(|(key, answer)| Some((key.strip_prefix(&scope)?, answer)));
+    let mut answers: Answers = known.map(|(key, answer)| (key.to_owned(), *answer)).collect();
+    subject.check_answers(cells, &mut answers)?;
+    let answers = answers.into_iter().map(|(key, answer)| (format!("{scope}{key}"), answer));
+    finished.run.answers.extend(answers);
+    Ok(())
+}
+
 /// Does every distinct operation once and compares the answers, looks plans up, then offers load
 /// at the lowest swept level until two windows agree.
 fn warm(
@@ -220,7 +253,7 @@ fn warm(
     subject: &mut dyn Subject,
 ) -> Result<Warmed, RunError> {
     let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
-    subject.check_answers(&cells, &mut finished.run.answers)?;
+    check_answers(finished, &cells, subject)?;
     let mut plans = BTreeMap::new();
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
         plans.insert(trial.number, subject.plans(&trial.levels));

@@ -12,14 +12,28 @@ use crate::analysis::{self, Analysis};
 pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clock) -> usize {
     let plan = &finished.plan;
     let Some(round) = finished.run.rounds.get(index) else { return done };
-    let mut blocks = round.blocks;
-    if let Some(wanted) = plan.precision.filter(|_| done == blocks) {
+    let is_precise = || {
+        let wanted = plan.precision?;
         let analysis = analysis::analyse(plan, &round.cells, &finished.trials);
-        blocks += usize::from(!is_precise(&analysis, wanted.0));
-    }
+        Some(is_precise(&analysis, wanted.0))
+    };
     let per_block = crate::schedule::treatments(plan, &round.cells).len();
     let over = plan.budget.is_some_and(|budget| clock.after(per_block) > budget.duration());
-    if over && done >= INTERVAL_MIN_REPLICATES { done } else { blocks }
+    wanted(round.blocks, done, is_precise, over)
+}
+
+/// `blocks` as planned, one more where these are not precise enough, or `done` where the next one
+/// would end after the budget and there are enough for intervals.
+fn wanted(
+    blocks: usize,
+    done: usize,
+    is_precise: impl FnOnce() -> Option<bool>,
+    over: bool,
+) -> usize {
+    if over && done >= INTERVAL_MIN_REPLICATES {
+        return done;
+    }
+    if done == blocks && is_precise() == Some(false) { blocks + 1 } else { blocks }
 }
 
 /// Whether the interval of every mean and of every ratio is narrow enough.
@@ -84,5 +98,18 @@ mod tests {
         assert!(half_width(&wide) > 0.2);
         let range = stats::mean_estimate(&[1.0, 1.0, 1.0], 0.95).unwrap();
         assert_eq!(half_width(&range), f64::INFINITY);
+    }
+
+    #[test]
+    fn blocks_are_added_until_precise_and_none_begins_after_the_budget() {
+        let wanted =
+            |blocks, done, precise: Option<bool>, over| wanted(blocks, done, || precise, over);
+        assert_eq!(wanted(10, 9, Some(false), false), 10, "the width is looked at after the last");
+        assert_eq!(wanted(10, 10, Some(false), false), 11);
+        assert_eq!(wanted(11, 11, Some(true), false), 11);
+        assert_eq!(wanted(10, 10, Some(false), true), 10);
+        assert_eq!(wanted(7, 5, None, true), 5);
+        assert_eq!(wanted(7, 4, None, true), 7, "five blocks are the least for an interval");
+        assert_eq!(wanted(7, 7, None, false), 7);
     }
 }

@@ -179,7 +179,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
-    let mut plan = lab::plan::read(&text, &path.display().to_string())?;
+    let mut plan = lab::plan::parse(&text, &path.display().to_string())?;
     run.apply(&mut plan)?;
     carry_out(plan.resolved()?, run, shared)
 }
