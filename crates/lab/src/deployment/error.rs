@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::http::HttpError;
 use crate::plan::PlanError;
 use crate::process::ProcessError;
+use crate::resource::MemoryLimitError;
 
 /// Why an engine could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub enum DeployError {
     /// The application or a command that prepares.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// The limit on memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryLimitError),
     /// The application does not answer.
     #[error(transparent)]
     Http(#[from] HttpError),

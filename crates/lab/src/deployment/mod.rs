@@ -16,6 +16,7 @@ use server::{Locations, PostgresServer, StartOptions};
 use crate::plan::{Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
+use crate::resource::MemoryGroup;
 use crate::run::{Dataset, Datasets, RunOptions};
 use crate::schedule::Levels;
 
@@ -44,6 +45,8 @@ pub struct Site<'a> {
     pub progress: &'a ProgressBar,
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
+    /// Where the server side's memory is limited. Whoever deploys is inside this group.
+    pub memory: Option<&'a MemoryGroup>,
 }
 
 /// A database with its data, settled and ready for connections.

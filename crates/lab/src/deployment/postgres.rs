@@ -36,13 +36,32 @@ impl Site<'_> {
         options.data_digest = self.filling(engine, levels)?;
         options.cpus = self.plan.server_cpus_at(levels)?;
         options.database = DATABASE.to_owned();
-        let start = PostgresServer::start(self.locations, options, self.progress, self.interrupted);
-        let server = self.runtime.block_on(start)?;
-        let url = server.url(DATABASE);
-        if !server.data_is_ready() {
-            self.prepare(engine, levels, &DatabaseUrl::Postgres(url.clone()))?;
-            server.mark_data_ready()?;
+        let start = || {
+            let options = options.clone();
+            let (progress, interrupted) = (self.progress, self.interrupted);
+            let start = PostgresServer::start(self.locations, options, progress, interrupted);
+            self.runtime.block_on(start)
+        };
+        let fill = |server: &PostgresServer| {
+            self.prepare(engine, levels, &DatabaseUrl::Postgres(server.url(DATABASE)))?;
+            Ok::<_, DeployError>(server.mark_data_ready()?)
+        };
+        let mut server = start()?;
+        match self.memory {
+            _ if server.data_is_ready() => {}
+            None => fill(&server)?,
+            // The limit is for what is measured; filling may take what it needs.
+            Some(group) => {
+                self.runtime.block_on(server.stop())?;
+                let outside = group.step_out()?;
+                let unlimited = start()?;
+                fill(&unlimited)?;
+                self.runtime.block_on(unlimited.stop())?;
+                drop(outside);
+                server = start()?;
+            }
         }
+        let url = server.url(DATABASE);
         let record = self.settle_postgres(engine, &url, server.settings_read_back())?;
         Ok(Database {
             record,

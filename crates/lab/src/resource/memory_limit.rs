@@ -19,6 +19,9 @@ pub const LIMIT_BYTES_MIN: u64 = 32 << 20;
 /// Begins the name of every group of ours; behind it the owner's process number and start time.
 const PREFIX: &str = "crossover-";
 
+/// Counts processes that the kernel ended because the group was full.
+const OUT_OF_MEMORY_KILLS: &str = "cgroup_out_of_memory_kills";
+
 /// One at a time: it is the whole process that moves into a group.
 static MOVING: Mutex<()> = Mutex::new(());
 
@@ -44,6 +47,17 @@ pub enum MemoryLimitError {
     TooSmall {
         /// As asked for.
         bytes: u64,
+    },
+    /// The server side did not fit.
+    #[error(
+        "server_memory = {bytes} bytes is too little: the kernel ended a process for want of memory \
+         ({what}). Allow more, or make shared_buffers and other caches smaller"
+    )]
+    TooLittle {
+        /// The limit.
+        bytes: u64,
+        /// What was seen of it.
+        what: String,
     },
     /// The kernel took another limit than the one asked for.
     #[error("server_memory: {asked} bytes were asked for and the kernel set {found}")]
@@ -188,6 +202,15 @@ impl MemoryGroup {
         Ok(Inside { home: &self.home, _alone: alone })
     }
 
+    /// Back out of the group, for a caller who is [`Inside`], until the answer is dropped.
+    ///
+    /// # Errors
+    /// [`MemoryLimitError::Io`].
+    pub(crate) fn step_out(&self) -> Result<Outside<'_>, MemoryLimitError> {
+        move_here(&self.home)?;
+        Ok(Outside { group: self })
+    }
+
     /// Counters of the group since it was made, by the names that a trial gives them.
     /// `cgroup_refaults`: file pages that were read again after the limit had pushed them out;
     /// a kernel that does not count these tells `cgroup_major_page_faults` instead.
@@ -204,9 +227,17 @@ impl MemoryGroup {
         };
         let kills = fs::read_to_string(self.folder.join(names.kills)).unwrap_or_default();
         if let Some(kills) = number(&kills, "oom_kill") {
-            counters.insert("cgroup_out_of_memory_kills".to_owned(), kills);
+            counters.insert(OUT_OF_MEMORY_KILLS.to_owned(), kills);
         }
         counters
+    }
+
+    /// `what` explained by the kernel's having ended a process of the group, if it has.
+    #[must_use]
+    pub fn explain(&self, what: &str) -> Option<MemoryLimitError> {
+        let kills = self.counters().get(OUT_OF_MEMORY_KILLS).copied().unwrap_or_default();
+        (kills > 0.0)
+            .then(|| MemoryLimitError::TooLittle { bytes: self.limit_bytes, what: what.to_owned() })
     }
 
     /// Memory charged to the group now, page cache included.
@@ -260,6 +291,18 @@ impl Drop for Inside<'_> {
         // We came from there, so the way back is open; and if the group there is gone, staying
         // inside the limit is the safe side.
         let _ = move_here(self.home);
+    }
+}
+
+/// This process has left the group that it is inside of, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Outside<'a> {
+    group: &'a MemoryGroup,
+}
+
+impl Drop for Outside<'_> {
+    fn drop(&mut self) {
+        let _ = move_here(&self.group.folder);
     }
 }
 

@@ -11,6 +11,9 @@ use crate::record::{CapturedPlan, Durability, Run, Status, Trial};
 
 /// An engine that uses this many times the cores of another is not compared at equal means.
 const CORES_RATIO_MAX: f64 = 1.3;
+/// Up to here one core does the work, with the rounding of clock ticks; below it more cores means
+/// less waiting.
+const ONE_CORE: f64 = 1.05;
 /// Means of the first and the last block that differ by more than this hint at drift.
 const DRIFT_RATIO_MAX: f64 = 1.25;
 /// Halves of trials that differ by more than this, in every block of a treatment alike, are no
@@ -125,7 +128,7 @@ fn unequal_cores(plan: &Plan, engines: &[String], trials: &[Trial]) -> Option<Wa
     let at_one_core = trials.iter().any(|trial| level(trial, "server_cpus") == Some(1.0));
     let equal_at = (at_one_core && plan.factors.contains_key("server_cpus"))
         .then(|| "server_cpus = 1".to_owned());
-    let unequal = more_cores > less_cores * CORES_RATIO_MAX;
+    let unequal = more_cores > ONE_CORE && more_cores > less_cores * CORES_RATIO_MAX;
     unequal.then_some(Warning::UnequalCores { more, more_cores, less, less_cores, equal_at })
 }
 
