@@ -24,7 +24,11 @@ fn noise(number: usize) -> f64 {
     1.0 + 0.02 * ((number * 7919 % 101) as f64 / 50.0 - 1.0)
 }
 
-pub(crate) fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
+pub(crate) fn trials(
+    plan: &Plan,
+    rounds: &[Round],
+    time: impl Fn(usize, f64, f64) -> f64,
+) -> Vec<Trial> {
     let number = |levels: &Levels, name: &str| levels[name].number().unwrap();
     let of = |engine: usize, levels: &Levels| {
         time(engine, number(levels, "days"), number(levels, "clients"))
@@ -185,4 +189,31 @@ fn a_treatment_with_failures_gets_no_verdict_and_void_trials_do_not_count() {
     assert_eq!(compared[&false], 3, "the three week treatments");
     assert_eq!(compared[&true], 9);
     assert_eq!(analysis.treatments.iter().map(|t| t.void).sum::<usize>(), 1);
+}
+
+#[test]
+fn a_percentile_needs_observations_in_every_trial_and_is_bootstrapped_from_20_blocks() {
+    let of_blocks = |blocks: usize| {
+        let plan = plan(blocks);
+        let rounds = [schedule::first_round(&plan)];
+        let mut all = trials(&plan, &rounds, |_, days, _| days);
+        for trial in &mut all {
+            let mean = trial.response_time_ms_mean.unwrap();
+            let percentiles = &mut trial.response_time_ms_percentiles;
+            percentiles.insert("p50".to_owned(), mean * 0.9);
+            if trial.number > 1 {
+                percentiles.insert("p99".to_owned(), mean * 3.0);
+            }
+        }
+        let short = (all[0].engine.clone(), all[0].levels.clone());
+        let analysis = analyse(&plan, &rounds[0].cells, &all);
+        let names = |one: &Treatment| one.percentiles.iter().map(|p| p.name).collect::<Vec<_>>();
+        for one in &analysis.treatments {
+            let is_short = (one.engine.clone(), one.levels.clone()) == short;
+            assert_eq!(names(one), if is_short { vec!["p50"] } else { vec!["p50", "p99"] });
+        }
+        analysis.treatments[0].percentiles[0].estimate.method
+    };
+    assert_eq!(of_blocks(7), stats::Method::StudentT);
+    assert_eq!(of_blocks(20), stats::Method::Bca);
 }
