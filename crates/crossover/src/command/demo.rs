@@ -11,7 +11,7 @@ use engine::EngineSpec;
 use lab::plan::Seconds;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::shared::{Outcome, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, the
 /// experiment and the report; then the dashboard itself, left serving until Ctrl-C.
@@ -64,6 +64,10 @@ const OWN_TABLES: &str = "schema_version,api_keys";
 
 /// Runs `crossover demo`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if shared.output_format != OutputFormat::Text {
+        let text = "demo tells a story in text; --output-format goes with the commands that it shows";
+        return Err(Usage(text.to_owned()).into());
+    }
     let begun = Instant::now();
     let demo = Demo { arguments, shared, program: std::env::current_exe()? };
     std::fs::create_dir_all(&demo.arguments.folder)
