@@ -119,7 +119,9 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             }
         }
         if found.is_empty() {
-            return Err(Usage(format!("--sql {}: no file there ends in .sql", path.display())).into());
+            return Err(
+                Usage(format!("--sql {}: no file there ends in .sql", path.display())).into()
+            );
         }
         found.sort();
         files.extend(found);
@@ -189,9 +191,8 @@ fn statements(
 }
 
 fn parts(path: &Path, text: &str, kind: &str) -> anyhow::Result<Vec<Part>> {
-    let parts = split(text, kind).map_err(|(line, message)| {
-        Usage(format!("{}, line {line}: {message}", path.display()))
-    })?;
+    let parts = split(text, kind)
+        .map_err(|(line, message)| Usage(format!("{}, line {line}: {message}", path.display())))?;
     if parts.is_empty() {
         return Err(Usage(format!("{} holds no statement", path.display())).into());
     }
@@ -204,9 +205,7 @@ fn check_parameters(
 ) -> anyhow::Result<()> {
     let used = |name: &String| statements.iter().any(|one| one.parameters.contains_key(name));
     match parameters.keys().find(|name| !used(name)) {
-        Some(name) => {
-            Err(Usage(format!("--parameter {name}: no statement holds :{name}")).into())
-        }
+        Some(name) => Err(Usage(format!("--parameter {name}: no statement holds :{name}")).into()),
         None => Ok(()),
     }
 }
@@ -221,7 +220,8 @@ fn parameter(text: &str) -> Result<(String, Parameter), String> {
     let parameter = if ["select", "with", "values"].contains(&first_word.as_str()) {
         Parameter::Query { query: values.to_owned() }
     } else if let Some((first, last)) = values.split_once("..") {
-        let number = |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is no whole number"));
+        let number =
+            |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is no whole number"));
         Parameter::Range { range: [number(first)?, number(last)?] }
     } else {
         Parameter::List { list: values.split(',').map(given).collect() }
@@ -263,8 +263,18 @@ mod tests {
         file("notes.txt", "not SQL");
         let path = folder.path().to_str().unwrap();
         let words = [
-            "--on", "sqlite", "--sql", path, "--parameter", "id=1..9", "--parameter", "word=a,2",
-            "--clients", "1,4", "--time", "1s",
+            "--on",
+            "sqlite",
+            "--sql",
+            path,
+            "--parameter",
+            "id=1..9",
+            "--parameter",
+            "word=a,2",
+            "--clients",
+            "1,4",
+            "--time",
+            "1s",
         ];
         let plan = plan_of(&words).unwrap();
         let names: Vec<&str> = plan.statements.iter().map(|one| one.name.as_str()).collect();
@@ -290,9 +300,12 @@ mod tests {
         };
         assert!(mistake("SELECT\n'a", &[]).contains("a.sql, line 2: this string is not closed"));
         assert!(mistake("-- nothing", &[]).contains("holds no statement"));
-        assert!(mistake("SELECT 1", &["--parameter", "id=1..2"]).contains("no statement holds :id"));
+        assert!(
+            mistake("SELECT 1", &["--parameter", "id=1..2"]).contains("no statement holds :id")
+        );
         assert!(mistake("SELECT 1", &["--parameter", "id"]).contains("write NAME=FIRST..LAST"));
-        let none = plan_of(&["--on", "sqlite", "--sql", folder.path().join("b.sql").to_str().unwrap()]);
+        let none =
+            plan_of(&["--on", "sqlite", "--sql", folder.path().join("b.sql").to_str().unwrap()]);
         assert!(none.unwrap_err().to_string().contains("cannot read"));
     }
 }

@@ -6,6 +6,7 @@ mod client;
 mod deck;
 mod deploy;
 mod entry;
+mod kept;
 mod load;
 mod mysql;
 mod postgres;

@@ -1,6 +1,6 @@
 //! A connection to MariaDB or MySQL by the crate mysql, statements prepared on the server.
 
-use mysql::consts::{ColumnFlags, ColumnType};
+use mysql::consts::ColumnType;
 use mysql::prelude::Queryable as _;
 use mysql::{Column, Conn, Params, Row, Statement};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -182,7 +182,6 @@ fn value_of_bytes(bytes: &[u8], column: &Column) -> Value {
 
 fn is_json(column: &Column) -> bool {
     column.column_type() == ColumnType::MYSQL_TYPE_JSON
-        && !column.flags().contains(ColumnFlags::PRI_KEY_FLAG)
 }
 
 fn hash_of(row: &Row) -> u64 {

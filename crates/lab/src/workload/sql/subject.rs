@@ -2,27 +2,24 @@
 //! with prepared statements, plans of the very statements that were measured.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::answer::{Table, difference};
 use super::client::{Session, SqlFailure, fetch};
 use super::deploy::{Deployed, drop_copy};
 use super::entry::Entry;
+use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
 use super::target::Target;
 use super::value::Value;
 use super::{deck, script, used};
 use crate::deployment::Site;
-use crate::http::Answer;
 use crate::load::{LoadOptions, TrialSample, run_clients};
 use crate::observe::{counters_postgres, plan_hash};
 use crate::plan::{Placeholders, Statement};
@@ -51,13 +48,6 @@ pub(super) struct SqlSubject<'a> {
     invariant: Option<Table>,
 }
 
-/// The answers to the first sets of a deck, as they wait for the other engines.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    engine: String,
-    answers: Vec<Vec<Table>>,
-}
-
 impl<'a> SqlSubject<'a> {
     pub(super) fn new(
         site: &'a Site<'a>,
@@ -78,10 +68,8 @@ impl<'a> SqlSubject<'a> {
     }
 
     fn open(&self) -> Result<Box<dyn Session + Send + 'a>, RunError> {
-        let patience = Patience {
-            timeout: self.site.plan.load.timeout(),
-            interrupted: self.site.interrupted,
-        };
+        let patience =
+            Patience { timeout: self.site.plan.load.timeout(), interrupted: self.site.interrupted };
         let opened = self.deployed.target.open(patience);
         Ok(opened.map_err(crate::deployment::DeployError::from)?)
     }
@@ -180,7 +168,7 @@ impl<'a> SqlSubject<'a> {
         let fetched = self.fetch_sets(session, entry)?;
         let file = format!("answers-{:032x}.json", xxh3_128(entry.key.as_bytes()));
         let file = self.site.scratch.join(file);
-        if let Some(kept) = read_kept(&file)? {
+        if let Some(kept) = Kept::read(&file)? {
             let pairs = kept.answers.iter().zip(&fetched).zip(&entry.deck);
             for ((theirs, ours), values) in pairs {
                 for (theirs, ours) in theirs.iter().zip(ours) {
@@ -196,7 +184,7 @@ impl<'a> SqlSubject<'a> {
             return Ok(());
         }
         note_for_resumption(self.label(), entry, &fetched, answers)?;
-        write_kept(&file, &Kept { engine: self.label().to_owned(), answers: fetched })
+        Kept { engine: self.label().to_owned(), answers: fetched }.write(&file)
     }
 
     fn fetch_sets(
@@ -381,51 +369,4 @@ fn key(statement: &Statement, placeholders: &Placeholders) -> String {
     } else {
         format!("{} ({})", statement.name, used.join(", "))
     }
-}
-
-/// A run that is taken up again has only this to compare with: how many rows each answer had.
-fn note_for_resumption(
-    engine: &str,
-    entry: &Entry,
-    fetched: &[Vec<Table>],
-    answers: &mut Answers,
-) -> Result<(), RunError> {
-    let first: u64 = fetched.first().into_iter().flatten().map(Table::count).sum();
-    let hash = xxh3_128(format!("{:?}", entry.deck.first()).as_bytes());
-    let answer = Answer { status: 0, body_bytes: first, body_hash: hash };
-    match answers.get(&entry.key) {
-        Some(before)
-            if *before != answer && entry.script.comparison != crate::plan::Comparison::None =>
-        {
-            let what = format!(
-                "before the run was taken up again its first answer had {} rows, now {engine} has \
-                 {first}, or it was asked with other values",
-                before.body_bytes
-            );
-            Err(RunError::StatementAnswersDiffer { statement: entry.key.clone(), what })
-        }
-        Some(_) => Ok(()),
-        None => {
-            answers.insert(entry.key.clone(), answer);
-            Ok(())
-        }
-    }
-}
-
-fn read_kept(path: &std::path::Path) -> Result<Option<Kept>, RunError> {
-    let failed = |source| RunError::Io { path: path.to_owned(), source };
-    match File::open(path) {
-        Ok(file) => {
-            let kept = serde_json::from_reader(BufReader::new(file));
-            kept.map(Some).map_err(|error| failed(error.into()))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error)),
-    }
-}
-
-fn write_kept(path: &std::path::Path, kept: &Kept) -> Result<(), RunError> {
-    let failed = |source| RunError::Io { path: path.to_owned(), source };
-    let file = BufWriter::new(File::create(path).map_err(failed)?);
-    serde_json::to_writer(file, kept).map_err(|error| failed(error.into()))
 }

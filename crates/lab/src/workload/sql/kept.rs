@@ -1,0 +1,73 @@
+//! Answers of one engine, kept in the run's scratch folder until the other engines' come.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::answer::Table;
+use super::entry::Entry;
+use crate::http::Answer;
+use crate::plan::Comparison;
+use crate::run::RunError;
+use crate::workload::Answers;
+
+/// The answers to the first sets of a deck, as they wait for the other engines.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// Whose.
+    pub engine: String,
+    /// By set, then by statement.
+    pub answers: Vec<Vec<Table>>,
+}
+
+/// A run that is taken up again has only this to compare with: how many rows each answer had.
+pub(crate) fn note_for_resumption(
+    engine: &str,
+    entry: &Entry,
+    fetched: &[Vec<Table>],
+    answers: &mut Answers,
+) -> Result<(), RunError> {
+    let first: u64 = fetched.first().into_iter().flatten().map(Table::count).sum();
+    let hash = xxh3_128(format!("{:?}", entry.deck.first()).as_bytes());
+    let answer = Answer { status: 0, body_bytes: first, body_hash: hash };
+    match answers.get(&entry.key) {
+        Some(before) if *before != answer && entry.script.comparison != Comparison::None => {
+            let what = format!(
+                "before the run was taken up again its first answer had {} rows, now {engine} has \
+                 {first}, or it was asked with other values",
+                before.body_bytes
+            );
+            Err(RunError::StatementAnswersDiffer { statement: entry.key.clone(), what })
+        }
+        Some(_) => Ok(()),
+        None => {
+            answers.insert(entry.key.clone(), answer);
+            Ok(())
+        }
+    }
+}
+
+impl Kept {
+    /// What another engine, or an earlier turn, has left.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunError> {
+        let failed = |source| RunError::Io { path: path.to_owned(), source };
+        match File::open(path) {
+            Ok(file) => {
+                let kept = serde_json::from_reader(BufReader::new(file));
+                kept.map(Some).map_err(|error| failed(error.into()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Leaves it for the others.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), RunError> {
+        let failed = |source| RunError::Io { path: path.to_owned(), source };
+        let file = BufWriter::new(File::create(path).map_err(failed)?);
+        serde_json::to_writer(file, self).map_err(|error| failed(error.into()))
+    }
+}
