@@ -135,7 +135,8 @@ describe.skipIf(!executablePath || given)("a reader of the report", () => {
     const { page } = await open(browser, await urlOf("article"));
     expect(await page.locator("#thresholds h2").textContent()).toBe(
       "Thresholds: 1 missed, 1 not told, of 3");
-    expect(await page.locator("#counters").textContent()).toContain("spilled 25 MB of a sort");
+    expect(await page.locator("#counters .note").textContent()).toContain(
+      "postgres:18 (year, 1 client; year, 2 clients; year, 4 clients): spilled 25 MB of a sort");
     const change = page.locator("#crossings details").first();
     await change.locator("summary").click();
     const plans = change.locator(".plan");
