@@ -24,7 +24,12 @@ pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Ve
         if told.is_empty() {
             silent.push(variation.name(plan));
         }
-        said.extend(told);
+        // What acts on the first engine alone is the same for all pairs.
+        for sentence in told {
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
     }
     if !silent.is_empty() {
         said.push(format!("No effect is shown of: {}.", silent.join("; ")));
@@ -90,6 +95,9 @@ impl Variation {
             let (a, other) = (self.to.to_string(), self.from.to_string());
             let base = find(&other, &self.others);
             return vec![Pair { base, here: find(&a, &self.others), a, b }];
+        }
+        if plan.engines.len() == 1 {
+            return vec![Pair { base: None, here: None, a: b.clone(), b }];
         }
         let with = |level: &Level| {
             let mut levels = self.others.clone();

@@ -119,3 +119,19 @@ fn thresholds_are_judged_for_each_treatment() {
     assert_eq!(missed.len(), 2, "{missed:?}");
     assert!(missed.iter().all(|j| j.engine == "pg" && j.bound == Bound::Below(500.0)));
 }
+
+#[test]
+fn one_engine_alone_shows_what_its_factors_do_and_claims_no_comparison() {
+    let plan = PLAN.replace("\"sqlite\", ", "");
+    let plan = crate::plan::read(&plan, "one.toml").unwrap();
+    let rounds = [schedule::first_round(&plan)];
+    let trials = trials_by(&plan, &rounds, |_, levels| time(1, levels));
+    let analysis = analyse(&plan, &rounds[0].cells, &trials);
+    assert!(analysis.sweeps.is_empty() && !analysis.verdict.undecided);
+    let said = [vec![analysis.verdict.headline], analysis.verdict.sentences].concat().join("\n");
+    insta::assert_snapshot!(said, @r"
+    One engine was measured, so there is nothing to compare.
+    memory 16MB instead of memory 4MB: at 365 days it multiplies pg's time by 0.166 (0.164 to 0.168).
+    No effect is shown of: release 14 instead of release 18.
+    ");
+}
