@@ -59,7 +59,7 @@ fn main() {
     let begun = Instant::now();
     let read = Finished::read(finished.folder).unwrap();
     let document = report::document(&read);
-    let text = report::text(&document, 80);
+    let text = report::text(&document, None);
     let page = report::html(&document).map_or_else(
         |error| error.to_string(),
         |page| format!("a page of {:.1} MB", page.len() as f64 / MEGABYTE),

@@ -33,6 +33,7 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     };
     let mut warnings: Vec<Warning> = void_trials(trials).into_iter().collect();
     warnings.extend(each(&failures));
+    warnings.extend(each(&saturated));
     warnings.extend(each(&answers_differ));
     warnings.extend(durability_differs(plan, run));
     warnings.extend(unequal_cores(plan, &labels, trials));
@@ -69,6 +70,18 @@ fn failures(engine: &str, trials: &[Trial]) -> Option<Warning> {
         failures: failed.iter().map(|trial| trial.failures).sum(),
         requests: failed.iter().map(|trial| trial.requests).sum(),
         first,
+    })
+}
+
+fn saturated(engine: &str, trials: &[Trial]) -> Option<Warning> {
+    let saturated: Vec<&Trial> =
+        trials.iter().filter(|trial| trial.engine == engine && trial.saturated).collect();
+    let first = saturated.first()?;
+    Some(Warning::Saturated {
+        engine: engine.to_owned(),
+        trials: saturated.len(),
+        offered_per_second: first.offered_per_second.unwrap_or_default(),
+        answered_per_second: first.requests_per_second,
     })
 }
 

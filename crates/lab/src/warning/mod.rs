@@ -45,6 +45,17 @@ pub enum Warning {
         /// The first, in words.
         first: String,
     },
+    /// Open load came faster than an engine answered.
+    Saturated {
+        /// The engine.
+        engine: String,
+        /// In how many trials.
+        trials: usize,
+        /// Requests due per second, in the first of them.
+        offered_per_second: f64,
+        /// Right answers per second in it.
+        answered_per_second: f64,
+    },
     /// The measuring client used much of the machine.
     ClientBusy {
         /// Its cores, in the busiest trial.
@@ -198,6 +209,7 @@ impl Warning {
             Self::Incomplete { .. } => "incomplete",
             Self::VoidTrials { .. } => "void_trials",
             Self::Failures { .. } => "failures",
+            Self::Saturated { .. } => "saturated",
             Self::ClientBusy { .. } => "client_busy",
             Self::UnequalCores { .. } => "unequal_cores",
             Self::SharedCores => "shared_cores",

@@ -223,3 +223,16 @@ fn wrong_answers_are_more_than_failures() {
     let kinds: Vec<&str> = record.warnings().iter().map(Warning::kind).collect();
     assert_eq!(kinds, ["failures", "answers_differ"]);
 }
+
+#[test]
+fn a_server_that_did_not_keep_up_is_told_with_its_rates() {
+    let warning = Record::after(|record: &mut Record| {
+        record.of("sqlite").take(2).for_each(|trial| {
+            trial.saturated = true;
+            trial.offered_per_second = Some(500.0);
+            trial.requests_per_second = 120.0;
+        });
+    });
+    let told = "sqlite did not keep up in 2 trials: 500.0 requests per second were due, 120.0";
+    assert!(warning.message().starts_with(told), "{}", warning.message());
+}

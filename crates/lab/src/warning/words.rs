@@ -19,6 +19,11 @@ impl Warning {
                 "{engine}: {failures} of {requests} requests failed, the first by: {first}. \
                  Treatments with failures get no verdict."
             ),
+            Self::Saturated { engine, trials, offered_per_second, answered_per_second } => format!(
+                "{engine} did not keep up in {trials} trials: {offered_per_second:.1} requests \
+                 per second were due, {answered_per_second:.1} answered. Response times there \
+                 grow with the length of the trial and mean nothing else."
+            ),
             Self::ClientBusy { cores, of } => {
                 format!("The measuring client used up to {cores:.2} of {of} cores.")
             }
@@ -131,6 +136,9 @@ impl Warning {
             Self::VoidTrials { .. } => "Read the log of the application in the run's folder.",
             Self::Failures { .. } => {
                 "Read the log of the application in the run's folder; mend it and repeat."
+            }
+            Self::Saturated { .. } => {
+                "Offer less (rate), or compare the rates that the engines sustain."
             }
             Self::ClientBusy { .. } => {
                 "Give client and server cores of their own: --client-cpus and --server-cpus."
