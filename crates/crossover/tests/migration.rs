@@ -130,6 +130,118 @@ fn a_file_is_moved_proved_and_its_rejects_repaired() {
     place.run(&["verify", place.source(), url], 0);
 }
 
+/// Rows enough to be killed among.
+fn many_rows(place: &Place) {
+    sql(
+        &place.source,
+        "DROP TABLE articles; \
+         CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT UNIQUE); \
+         CREATE TABLE item(id INTEGER PRIMARY KEY, kind_id INT NOT NULL REFERENCES kind, \
+             body TEXT); \
+         CREATE INDEX item_kind ON item(kind_id); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) \
+         INSERT INTO kind SELECT i, 'kind ' || i FROM n; \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
+         INSERT INTO item SELECT i, 1 + i % 50, hex(i) FROM n",
+    );
+}
+
+/// `crossover migrate` with `arguments`, killed without warning after `delay` unless it has ended.
+fn killed(place: &Place, arguments: &[&str], delay: std::time::Duration) -> bool {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
+        .args(arguments)
+        .env("CROSSOVER_DATA_DIR", place.directory.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // The moment is the point of the test, not a wait for something.
+    std::thread::sleep(delay);
+    let ended = child.try_wait().unwrap().is_some();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    !ended
+}
+
+#[test]
+fn killed_at_random_moments_it_goes_on_with_the_same_result() {
+    let place = Place::new();
+    many_rows(&place);
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = url.trim();
+    let move_it = ["migrate", place.source(), url, "--resume", "--part-bytes", "50000"];
+    let times = if std::env::var_os("CROSSOVER_PROVE").is_some() { 50 } else { 3 };
+    let began = std::time::Instant::now();
+    place.run(&move_it, 0);
+    let whole = began.elapsed();
+    let mut interruptions = 0;
+    for number in 0..times {
+        let schema = format!("round_{number}");
+        let of_round = [&move_it[..], &["--schema", &schema]].concat();
+        // A golden-ratio walk spreads the moments over the whole migration.
+        let mut moment = f64::from(number) * 0.618;
+        while {
+            moment = (moment + 0.381).fract();
+            killed(&place, &of_round, whole.mul_f64(0.1 + moment * 0.8))
+        } {
+            interruptions += 1;
+            if interruptions % 3 == 0 {
+                break;
+            }
+        }
+        let there = ["verify", place.source(), url, "--schema", &schema];
+        if verify_code(&place, &there) != Some(0) {
+            place.run(&of_round, 0);
+        }
+        place.run(&there, 0);
+    }
+    assert!(interruptions > 0, "no run was killed in {whole:?}");
+}
+
+/// The exit code of a command that may find anything.
+fn verify_code(place: &Place, arguments: &[&str]) -> Option<i32> {
+    let mut command = Command::cargo_bin("crossover").unwrap();
+    let output = command.args(arguments).env("CROSSOVER_DATA_DIR", place.directory.path()).output();
+    output.unwrap().status.code()
+}
+
+#[test]
+fn a_file_says_everything_and_the_server_may_restart_between() {
+    let place = Place::new();
+    many_rows(&place);
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let recipe = place.beside("shop.toml");
+    let write = |more: &str| {
+        let text = format!(
+            "source = \"shop.db\"\ntarget = \"{}\"\npart_bytes = 50000\n{more}\n\
+             [map]\n\"item.body\" = \"varchar(20)\"\n",
+            url.trim()
+        );
+        std::fs::write(&recipe, text).unwrap();
+    };
+    let recipe_path = recipe.to_str().unwrap();
+    write("colour = 1");
+    let (_, error) = place.run(&["migrate", recipe_path], 2);
+    assert!(error.contains("unknown field `colour`"), "{error}");
+    write("");
+    let began = std::time::Instant::now();
+    place.run(&["migrate", recipe_path, "--dry-run"], 0);
+    killed(&place, &["migrate", recipe_path], began.elapsed().mul_f64(0.6));
+    place.run(&["server", "stop", "--all"], 0);
+    // Its socket may be another one now: the command line has the last word.
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    place.run(&["migrate", recipe_path, url.trim(), "--resume"], 0);
+    place.run(&["verify", place.source(), url.trim()], 0);
+
+    let (_, error) = place.run(&["migrate", "--abandon", url.trim()], 1);
+    assert!(error.contains("no unfinished migration"), "{error}");
+    let load = place.beside("shop.load");
+    let text = format!("LOAD DATABASE FROM shop.db INTO {} WITH data only, moonlight;", url.trim());
+    std::fs::write(&load, text).unwrap();
+    let (_, error) = place.run(&["migrate", load.to_str().unwrap()], 2);
+    assert!(error.contains("`WITH moonlight` is not understood"), "{error}");
+}
+
 fn sql(path: &Path, script: &str) {
     rusqlite::Connection::open(path).unwrap().execute_batch(script).unwrap();
 }

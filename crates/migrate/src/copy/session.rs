@@ -13,6 +13,8 @@ use crate::{Error, Watch};
 const INDEX_MEMORY: &str = "256MB";
 /// How long another session's lock on a table is waited for.
 const LOCK_WAIT: &str = "10s";
+/// And another program's claim of the database.
+const CLAIM_WAIT: &str = "2s";
 
 /// Advisory locks: one for the program that migrates, one that its workers share, so that whoever
 /// goes on after a crash knows when the server has ended their work.
@@ -82,17 +84,24 @@ impl Session {
     /// [`Error::Target`] names the session that does so already.
     pub async fn claim(&self) -> Result<(), Error> {
         let failed = || Error::postgres("cannot lock the database for a migration");
+        // A program that has just ended may not be gone from the server yet.
         let sql = format!(
-            "SELECT pg_try_advisory_lock({LOCK_CLASS}, {PROGRAM_LOCK}), \
-             (SELECT min(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
-              AND classid = {LOCK_CLASS} AND objid = {PROGRAM_LOCK} \
-              AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+            "SET lock_timeout = '{CLAIM_WAIT}'; \
+             SELECT pg_advisory_lock({LOCK_CLASS}, {PROGRAM_LOCK}); \
+             SET lock_timeout = '{LOCK_WAIT}'"
+        );
+        match self.client.batch_execute(&sql).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {}
+            Err(error) => return Err(failed()(error)),
+        }
+        let sql = format!(
+            "SELECT min(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+             AND classid = {LOCK_CLASS} AND objid = {PROGRAM_LOCK} \
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         );
         let row = self.client.query_one(&sql, &[]).await.map_err(failed())?;
-        if row.get(0) {
-            return Ok(());
-        }
-        let process = row.get::<_, Option<i32>>(1);
+        let process = row.get::<_, Option<i32>>(0);
         let process = process.map_or_else(|| "?".to_owned(), |process| process.to_string());
         Err(Error::Target(format!(
             "another crossover migrates into this database (server process {process}): wait for \

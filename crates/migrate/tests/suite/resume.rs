@@ -80,8 +80,12 @@ async fn cut_off(
                  WHERE datname = current_database() AND pid <> pg_backend_pid(); COMMIT",
             )
             .await;
+        std::future::pending::<()>().await;
     };
-    tokio::join!(target.migrate(file, options), cutting).0
+    tokio::select! {
+        result = target.migrate(file, options) => result,
+        () = cutting => unreachable!(),
+    }
 }
 
 async fn abandon(target: &Target) -> Result<migrate::Unfinished, Error> {
