@@ -105,8 +105,9 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
             }
             let empty = rusqlite::Connection::open_in_memory()
                 .map_err(|source| DeployError::Sqlite { path: ":memory:".into(), source })?;
-            // A database in memory has a journal of its own.
-            let settings = engine.engine_settings().filter(|(name, _)| *name != "journal_mode");
+            // A database in memory has a journal of its own and is never mapped.
+            let of_files = ["journal_mode", "mmap_size"];
+            let settings = engine.engine_settings().filter(|(name, _)| !of_files.contains(name));
             engine::sqlite::pragmas(&empty, settings)?;
         }
         EngineSource::PostgresUrl(url) => {
