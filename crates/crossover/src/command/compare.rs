@@ -23,10 +23,10 @@ pub struct Arguments {
     #[arg(value_name = "RUN")]
     b: String,
     /// Also show where both are the same within this share, as 3%
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_EQUIVALENT_WITHIN")]
     equivalent_within: Option<Percent>,
     /// Exit code 99 where the second is slower by more than this share, 3 where that is undecided
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_FAIL_ON_REGRESSION")]
     fail_on_regression: Option<Percent>,
     /// Measure both again on this machine, their blocks in turn, and compare the new runs
     #[arg(long)]

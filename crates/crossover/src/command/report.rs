@@ -19,13 +19,13 @@ pub struct Arguments {
     #[arg(value_name = "RUN", default_values_t = ["latest".to_owned()])]
     names: Vec<String>,
     /// The form of the report [default: html, or what --output-format says]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, env = "CROSSOVER_FORMAT")]
     format: Option<Format>,
     /// What a line of csv is
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, env = "CROSSOVER_ROWS")]
     rows: Rows,
     /// Several runs: draw all charts over the same axes
-    #[arg(long)]
+    #[arg(long, env = "CROSSOVER_COMMON_AXES")]
     common_axes: bool,
     /// Write to this file, and print its path
     #[arg(long, value_name = "FILE")]
