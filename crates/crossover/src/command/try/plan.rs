@@ -1,6 +1,7 @@
 //! The plan of the experiment as a file for the user: it repeats what was measured, and says what
 //! to change to learn more.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,13 @@ impl PlanText<'_> {
         if let Some(conditions) = self.conditions() {
             let _ = writeln!(text, "conditions = {}", basic(&conditions));
         }
+        let braces = self.braces();
+        if !braces.is_empty() {
+            text.push_str("\n# Braces that are meant as they are.\n[constants]\n");
+        }
+        for name in braces {
+            let _ = writeln!(text, "{name} = \"{{{name}}}\"");
+        }
         let _ = writeln!(text, "\n[trial]\nmode = \"steady\"");
         let _ = writeln!(text, "time = \"{}s\"", self.chosen.trial.as_secs().max(1));
         let _ = writeln!(text, "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.");
@@ -73,6 +81,22 @@ impl PlanText<'_> {
             text.push_str(&statement_text(statement, *weight));
         }
         text
+    }
+
+    /// Names in braces in the statements: a plan would take them for placeholders.
+    fn braces(&self) -> BTreeSet<String> {
+        let texts = self.chosen.statements.iter().flat_map(|(statement, _)| {
+            let parameters = statement.parameters.iter().map(|parameter| &parameter.query);
+            [&statement.text].into_iter().chain(&statement.postgres_text).chain(parameters)
+        });
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
+        texts
+            .flat_map(|text| text.split('{').skip(1))
+            .filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+            .filter(is_name)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What the report has to say of the data.
@@ -160,6 +184,49 @@ pub fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_plan_is_one_that_the_laboratory_reads_whatever_the_statements_hold() {
+        let statement = Statement {
+            name: "it's \"x\"".to_owned(),
+            text: "SELECT '{a}', '{\"k\": 1}', '\n{b_2}' -- {C}".to_owned(),
+            postgres_text: Some("SELECT '{d}'".to_owned()),
+            parameters: Vec::new(),
+            place: Some("a.sql, line 1".to_owned()),
+            tables: Vec::new(),
+        };
+        let chosen = Chosen {
+            statements: vec![(statement.clone(), 3)],
+            blocks: 5,
+            trial: std::time::Duration::from_secs(2),
+            left_out: Vec::new(),
+        };
+        let cure = Cure { mappings: vec!["t.c=varchar(9)".to_owned()], ..Cure::default() };
+        let engines = ["sqlite", "postgres:18[work_mem=64MB]"].map(|name| name.parse().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("it's.db");
+        std::fs::write(&data, "").unwrap();
+        let text = PlanText {
+            source: Path::new("shop.db"),
+            data: &data,
+            engines: &engines,
+            cure: &cure,
+            chosen: &chosen,
+            budget: Seconds(120),
+            seed: Some(7),
+            command_line: "crossover try shop.db",
+        }
+        .write();
+        let plan = lab::plan::read(&text, "it").unwrap();
+        assert_eq!(plan.statements[0].name, statement.name);
+        assert_eq!(plan.statements[0].text_for("sqlite"), statement.text);
+        assert_eq!(plan.statements[0].text_for("postgres"), "SELECT '{d}'");
+        let constants: Vec<(&str, &str)> =
+            plan.constants.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(constants, [("a", "{a}"), ("b_2", "{b_2}"), ("d", "{d}")]);
+        assert_eq!(plan.application.prepare[0][2], "--map=t.c=varchar(9)");
+        assert_eq!((plan.replicates, plan.seed), (5, Some(7)));
+    }
 
     #[test]
     fn texts_come_back_as_they_were() {

@@ -1,0 +1,39 @@
+//! What a user gets wrong in a URL, an engine or a setting ends with exit code 2 and one line that
+//! names it, in every command that takes one.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::process::Command;
+
+#[test]
+fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), mode).unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
+    connection.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)").unwrap();
+    let cases: [(&[&str], &str); 12] = [
+        (&["dashboard", "init", "--database=oracle://x"], "unsupported database URL"),
+        (&["dashboard", "serve", "--database=shop.db"], "unsupported database URL"),
+        (&["dashboard", "generate", "--database=postgresql://h:99999/x"], "99999"),
+        (&["dashboard", "key", "add", "me", "--database=nothing"], "unsupported database URL"),
+        (&["audit", "shop.db", "--target=sqlite://x"], "sqlite://x"),
+        (&["migrate", "shop.db", "mysql://x"], "mysql://x"),
+        (&["verify", "shop.db", "postgresql://h:none/x"], "none"),
+        (&["bench", "dashboard", "--on=oracle://x"], "oracle://x"),
+        (&["server", "start", "postgres:99"], "PostgreSQL 99"),
+        (&["server", "start", "postgres:18[work_mem=much]"], "work_mem=much"),
+        (&["try", "shop.db", "--on=postgres:18[port=1]"], "port"),
+        (&["try", "shop.db", "--on=oracle"], "unknown engine `oracle`"),
+    ];
+    for (words, message) in cases {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command.args(words).current_dir(folder.path());
+        command.env("CROSSOVER_DATA_DIR", folder.path().join("data"));
+        command.env_remove("DATABASE_URL").env_remove("CROSSOVER_DATABASE");
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.contains(message), "{words:?}: {told}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+    }
+}
