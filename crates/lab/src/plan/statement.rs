@@ -235,7 +235,8 @@ fn locate(file: &Path, plan_folder: Option<&Path>) -> PathBuf {
 fn read(file: &Path) -> Result<String, PlanError> {
     std::fs::read_to_string(file).map_err(|error| {
         let message = format!(
-            "cannot read {}: {error}; it is looked for in the working directory and beside the plan",
+            "cannot read {}: {error}; it is looked for in the working directory and beside the \
+             plan",
             file.display()
         );
         PlanError::impossible("statement.file", message)
