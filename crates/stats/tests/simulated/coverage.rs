@@ -1,6 +1,6 @@
 //! How often the intervals of mean, ratio and bootstrap cover the truth in simulated experiments.
 
-use stats::{Estimate, bca_interval, mean_estimate, ratio_comparison};
+use stats::{Estimate, bca_interval, mean_estimate, ratio_comparison, unpaired_ratio_comparison};
 
 use crate::machine::{Machine, Noise, SlowMode};
 use crate::{chance, repetitions};
@@ -139,5 +139,27 @@ fn bootstrap_intervals_of_twenty_blocks_are_a_little_short() {
         let share = covered as f64 / count as f64;
         println!("BCa, mean of 20 blocks, lognormal {name}: {share:.3} of {count}");
         assert!(share >= 0.92 - chance(0.92, count), "{name}: {share}");
+    }
+}
+
+/// Sittings of two sides, with nothing to pair: Welch's t, with equal spread, and with one side
+/// three times as noisy as the other. Few sittings are covered a little too often.
+#[test]
+fn ratios_of_several_sittings_are_covered() {
+    let count = repetitions(5_000);
+    for (name, of_a, of_b) in [("3% and 3%", 0.03, 0.03), ("3% and 10%", 0.03, 0.10)] {
+        for sittings in [3, 5, 10] {
+            let mut side_a = Machine::new(1947 + sittings as u64, trials(of_a));
+            let mut side_b = Machine::new(1946 + sittings as u64, trials(of_b));
+            let covered = (0..count).filter(|_| {
+                let (a, _) = side_a.run_blocks(&[1.0], sittings, |_| RATIO).remove(0);
+                let (_, b) = side_b.run_blocks(&[1.0], sittings, |_| RATIO).remove(0);
+                covers(&unpaired_ratio_comparison(&a, &b, 0.95).unwrap().ratio, RATIO)
+            });
+            let share = covered.count() as f64 / count as f64;
+            println!("Welch, {sittings} sittings a side of {name}: {share:.3}");
+            assert_at_least(share, 0.945);
+            assert!(share <= 0.975, "{share}");
+        }
     }
 }
