@@ -1,7 +1,7 @@
 //! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
 
 use super::finding::{Finding, Severity};
-use crate::copy::{Field, LONGEST_NAME_BYTES, default_expression};
+use crate::copy::{Field, LONGEST_NAME_BYTES, default_expression, index_predicate};
 use crate::inspect::{OtherKind, Rowid, Schema, Table, shorten};
 
 /// The largest number of columns in a table of PostgreSQL.
@@ -25,7 +25,7 @@ pub fn objects(schema: &Schema) -> Vec<Finding> {
 pub fn declaration(table: &Table, fields: &[Field]) -> Vec<Finding> {
     let mut findings = names(table);
     findings.extend(constraints(table, fields));
-    findings.extend(indexes(table));
+    findings.extend(indexes(table, fields));
     findings.extend(kinds(table));
     findings
 }
@@ -103,10 +103,22 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
     findings
 }
 
-fn indexes(table: &Table) -> Vec<Finding> {
+fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for index in &table.indexes {
-        let what = if index.partial {
+        if index.name.len() > LONGEST_NAME_BYTES {
+            let message = format!(
+                "the name of the index {} has {} bytes, PostgreSQL keeps {LONGEST_NAME_BYTES}: it \
+                 gets a shorter one",
+                shorten(&index.name),
+                index.name.len()
+            );
+            let (severity, kind) = (Severity::Warning, "long_index_name");
+            findings.push(Finding::on_table(severity, kind, &table.name, message, ""));
+        }
+        let what = if index.partial && index_predicate(index, table, fields).is_some() {
+            continue;
+        } else if index.partial {
             "a partial index"
         } else if index.columns().is_none() {
             "an index on an expression"
@@ -119,7 +131,7 @@ fn indexes(table: &Table) -> Vec<Finding> {
             "index_not_carried_over",
             &table.name,
             format!("{}, {what}, is not carried over{unique}", shorten(&index.name)),
-            "create its equal by hand",
+            format!("create its equal by hand, in SQLite it is {}", index.sql.replace('\n', " ")),
         ));
     }
     findings

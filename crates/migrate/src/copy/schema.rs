@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use rusqlite::types::Value;
 
 use super::encode::{Field, encode};
+use super::predicate;
 use crate::audit::resolve;
-use crate::inspect::{Rowid, Schema, Table, quoted};
+use crate::inspect::{Index, Rowid, Schema, Table, quoted};
 use crate::mapping::PostgresType;
 
 /// The release from which on identity columns exist (`server_version_num`).
@@ -104,7 +105,7 @@ pub fn statements(
             .collect();
         let lines = lines.join(",\n    ");
         statements.tables.push(format!("CREATE TABLE {} (\n    {lines}\n)", name(table)));
-        statements.keys.extend(keys(table, &name(table), &mut taken));
+        statements.keys.extend(keys(table, fields, &name(table), &mut taken));
     }
     for table in &schema.tables {
         for resolved in resolve(schema, table) {
@@ -165,7 +166,7 @@ fn column(table: &Table, position: usize, field: &Field, server_version: i32) ->
     sql
 }
 
-fn keys(table: &Table, name: &str, taken: &mut Names) -> Vec<KeyStatements> {
+fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<KeyStatements> {
     let mut statements = Vec::new();
     let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
         let mut parts = vec![table.name.as_str()];
@@ -189,8 +190,13 @@ fn keys(table: &Table, name: &str, taken: &mut Names) -> Vec<KeyStatements> {
             constraint(&columns, "UNIQUE", "key");
         }
     }
-    for index in table.indexes.iter().filter(|index| index.created && !index.partial) {
+    for index in table.indexes.iter().filter(|index| index.created) {
         let Some(columns) = index.columns() else { continue };
+        let predicate = match index_predicate(index, table, fields) {
+            Some(predicate) => format!(" WHERE {predicate}"),
+            None if index.partial => continue,
+            None => String::new(),
+        };
         let parts: Vec<String> = columns
             .iter()
             .zip(&index.parts)
@@ -200,11 +206,21 @@ fn keys(table: &Table, name: &str, taken: &mut Names) -> Vec<KeyStatements> {
             })
             .collect();
         let unique = if index.unique { "UNIQUE " } else { "" };
-        let (index, parts) = (quoted(&index.name), parts.join(", "));
-        let index = format!("CREATE {unique}INDEX {index} ON {name} ({parts})");
+        let named = match index.name.len() {
+            0..=LONGEST_NAME_BYTES => index.name.clone(),
+            _ => taken.choose(&[&index.name], "idx"),
+        };
+        let (index, parts) = (quoted(&named), parts.join(", "));
+        let index = format!("CREATE {unique}INDEX {index} ON {name} ({parts}){predicate}");
         statements.push(KeyStatements { index, attach: None });
     }
     statements
+}
+
+/// The WHERE of a partial index for PostgreSQL, if it surely means the same.
+pub fn index_predicate(index: &Index, table: &Table, fields: &[Field]) -> Option<String> {
+    let written = predicate::of_index(&index.sql).filter(|_| index.partial)?;
+    predicate::translate(written, table, fields)
 }
 
 /// A default of SQLite as PostgreSQL writes it: a literal that the type takes, or the current

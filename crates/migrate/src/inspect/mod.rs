@@ -176,6 +176,8 @@ pub struct Index {
     pub unique: bool,
     /// Whether it has a WHERE clause.
     pub partial: bool,
+    /// The CREATE INDEX statement as it was written; empty for a constraint.
+    pub sql: String,
     /// What it orders by.
     pub parts: Vec<IndexPart>,
 }

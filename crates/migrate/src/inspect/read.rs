@@ -142,8 +142,10 @@ fn rowid(columns: &[Column], key: &[usize], without_rowid: bool, key_has_index: 
 
 fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>, bool)> {
     let mut statement = connection.prepare(
-        "SELECT name, origin, \"unique\", partial FROM pragma_index_list(?1, 'main') \
-         ORDER BY seq DESC",
+        "SELECT l.name, l.origin, l.\"unique\", l.partial, coalesce(m.sql, '') \
+         FROM pragma_index_list(?1, 'main') AS l \
+         LEFT JOIN main.sqlite_schema AS m ON m.type = 'index' AND m.name = l.name \
+         ORDER BY l.seq DESC",
     )?;
     let mut parts = connection.prepare(
         "SELECT cid, \"desc\", coalesce(coll, 'BINARY') FROM pragma_index_xinfo(?1, 'main') \
@@ -173,6 +175,7 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>
             created: origin == "c",
             unique: row.get(2)?,
             partial: row.get(3)?,
+            sql: row.get(4)?,
         });
     }
     Ok((indexes, key_has_index))

@@ -74,6 +74,24 @@ async fn a_server_without_an_answer_is_one_clear_line() {
 }
 
 #[tokio::test]
+async fn a_target_that_is_not_utf_8_is_refused() {
+    let (file, target) = (some_rows(), Target::new().await);
+    let name = format!("{}_latin1", target.url.database().unwrap());
+    target
+        .run(&format!(
+            "CREATE DATABASE {name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' \
+             LC_CTYPE 'C'"
+        ))
+        .await;
+    let url = target.url.with_database(&name);
+    let (progress, stop) =
+        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let options = migrate::MigrateOptions::default();
+    let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
+    assert!(error.to_string().contains("has the encoding LATIN1: make one with UTF8"), "{error}");
+}
+
+#[tokio::test]
 async fn a_target_without_rights_is_left_alone() {
     let (file, target) = (some_rows(), Target::new().await);
     target

@@ -66,6 +66,26 @@ async fn the_oldest_release_takes_the_same() {
 }
 
 #[tokio::test]
+async fn a_release_between_takes_the_same() {
+    moves_the_shop(&Target::release("14").await).await;
+}
+
+#[tokio::test]
+async fn partial_indexes_are_carried_over_where_they_mean_the_same() {
+    let file = File::new(
+        "CREATE TABLE t(a INT, b TEXT); CREATE UNIQUE INDEX one ON t(a) WHERE b IS NULL; \
+         CREATE INDEX two ON t(a) WHERE length(b) > 1; INSERT INTO t VALUES (1, NULL), (1, 'x')",
+    );
+    let target = Target::new().await;
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    let named = report.findings.iter().find(|each| each.kind == "index_not_carried_over");
+    assert!(named.unwrap().fix.contains("CREATE INDEX two ON t(a) WHERE length(b) > 1"));
+    let made = "SELECT pg_get_indexdef('one'::regclass)";
+    let expected = "CREATE UNIQUE INDEX one ON public.t USING btree (a) WHERE (b IS NULL)";
+    assert_eq!(target.texts(made).await, [expected]);
+}
+
+#[tokio::test]
 async fn the_structure_that_is_made() {
     let (file, target) = (shop(), Target::new().await);
     target.migrate(&file, &MigrateOptions::default()).await.unwrap();
