@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use engine::{EngineSource, EngineSpec};
+
 use super::placeholder::names_in;
 use super::{Data, Factor, Level, Plan, PlanError, Request, WorkloadKind, days_of};
 
@@ -88,6 +90,17 @@ impl Plan {
             return Err(impossible("request", "there is none; write [[request]] and path = \"/\""));
         }
         self.requests.iter_mut().try_for_each(Request::resolve)?;
+        let runs_already = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
+        if self.workload == WorkloadKind::Http
+            && self.application.start.is_empty()
+            && let Some(engine) = self.engines.iter().find(|engine| !runs_already(engine))
+        {
+            let message = format!(
+                "is missing for {engine}: give the command that serves, \
+                 or name applications that run already by their http:// URLs"
+            );
+            return Err(impossible("application.start", message));
+        }
         if self.workload == WorkloadKind::Sql {
             self.resolve_statements()?;
         }

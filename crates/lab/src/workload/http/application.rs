@@ -11,7 +11,7 @@ use engine::{DatabaseUrl, EngineSpec};
 
 use crate::deployment::{Database, DeployError, Site};
 use crate::http::{Connection, HttpError, PreparedRequest, Target};
-use crate::plan::{PlanError, expand};
+use crate::plan::expand;
 use crate::process::{Application, ProcessError, free_port, run_to_end};
 use crate::record::EngineRecord;
 use crate::schedule::Levels;
@@ -50,11 +50,6 @@ impl Site<'_> {
         purpose: &str,
     ) -> Result<(Application, Target, String), DeployError> {
         let words = &self.plan.application.start;
-        if words.is_empty() {
-            let message = "is missing: give the command that serves, \
-                           or name engines by the http:// URLs of applications that run";
-            return Err(PlanError::impossible("application.start", message).into());
-        }
         let listen = format!("127.0.0.1:{}", free_port()?);
         let values = self.placeholders(engine, levels, Some(url), &listen)?;
         let start = self.command(words, engine, levels, purpose, &values)?;
