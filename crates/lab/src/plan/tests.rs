@@ -103,3 +103,20 @@ fn what_factors_and_engines_cannot_be_is_refused() {
         .join("\n---\n")
     );
 }
+
+#[test]
+fn answers_belong_to_the_data_that_they_were_given_on() {
+    let growth = read(include_str!("../../../../experiments/growth.toml"), "growth.toml").unwrap();
+    assert_eq!(growth.data_scope(&growth.base()), "rows=20000 ");
+    let article = read(ARTICLE, "article.toml").unwrap();
+    assert_eq!(article.data_scope(&article.base()), "");
+}
+
+#[test]
+fn a_changed_key_is_named() {
+    let one = read(ARTICLE, "article.toml").unwrap();
+    let mut other = one.clone();
+    other.load.connection = ConnectionUse::PerRequest;
+    assert_eq!(one.first_difference(&other).unwrap().as_deref(), Some("load.connection"));
+    assert_eq!(one.first_difference(&one.clone()).unwrap(), None);
+}
