@@ -1,6 +1,5 @@
 //! What a user gets wrong in a URL, an engine or a setting ends with exit code 2 and one line that
 //! names it, in every command that takes one.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::process::Command;
 
