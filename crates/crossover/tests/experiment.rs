@@ -159,10 +159,46 @@ fn an_interrupted_experiment_is_resumed_without_losing_or_repeating_a_trial() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("3 blocks show values and ranges, not a verdict"), "{text}");
     assert!(place.only_run().join("report.html").is_file());
+    check_what_was_observed(&place.only_run(), &after);
     let scratch = std::fs::read_dir(place.path("data").join("scratch")).unwrap();
     let copies = scratch.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
     assert_eq!(copies, 0, "copies of the data are left");
     assert_eq!(running_servers(&place), "[]");
+}
+
+/// Counters of both engines in every trial, plans of PostgreSQL's first blocks, promises and sizes.
+fn check_what_was_observed(run: &Path, trials: &BTreeMap<String, Vec<u8>>) {
+    let mut plans = 0;
+    for bytes in trials.values() {
+        let trial: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        let counter = |name: &str| trial["counters"][name].as_f64();
+        assert!(counter("client_voluntary_context_switches").is_some(), "{trial}");
+        assert!(counter("server_voluntary_context_switches").is_some(), "{trial}");
+        let is_sqlite = trial["engine"] == "sqlite";
+        let own = if is_sqlite { "sqlite_cache_hits" } else { "postgres_blocks_hit" };
+        assert!(counter(own).is_some(), "{trial}");
+        for one in trial["plans"].as_array().unwrap() {
+            plans += 1;
+            let observed = one["plan"]["observed"]["hash"].is_string();
+            assert_ne!(observed, is_sqlite, "{one}");
+        }
+    }
+    // Nine requests, four treatments, two engines, twice.
+    assert_eq!(plans, 9 * 4 * 2 * 2);
+    let record = std::fs::read(run.join("run.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
+    assert!(
+        record["plans"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(|text| { text.as_str().unwrap().contains("(cost=") })
+    );
+    for engine in record["engines"].as_object().unwrap().values() {
+        assert_eq!(engine["durability"], "survives_power_loss", "{engine}");
+        assert_eq!(engine["statistics_present"], true, "{engine}");
+        assert!(engine["data_bytes"].as_u64().unwrap() > 100_000, "{engine}");
+    }
 }
 
 /// What `server list` says runs in this place's data folder.
