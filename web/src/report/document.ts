@@ -162,6 +162,8 @@ export interface Percentile {
   /** The interval from the blocks; null under five blocks. */
   low_ms: number | null;
   high_ms: number | null;
+  /** `Bca` from 20 blocks. */
+  method?: Method;
   replicates: number;
 }
 
