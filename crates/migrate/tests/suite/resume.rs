@@ -226,3 +226,68 @@ async fn one_program_at_a_time_migrates() {
     let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err().to_string();
     assert!(error.contains("another crossover migrates into this database"), "{error}");
 }
+
+/// A small file system of its own; only root may make one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        let disk = Self(folder);
+        disk.mount("size=24m,mode=0777").then_some(disk)
+    }
+
+    fn mount(&self, options: &str) -> bool {
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0.path());
+        mount.status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_can_be_emptied_and_the_migration_resumed() {
+    let Some(disk) = SmallDisk::new() else {
+        eprintln!("passed over: only root may mount the small disk that is to be filled");
+        return;
+    };
+    let file = File::new(
+        "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+         INSERT INTO kv SELECT i, randomblob(10000) FROM n",
+    );
+    let target = Target::release("18").await;
+    let name = target.url.database().unwrap().to_owned();
+    let place = disk.0.path().join("tablespace");
+    std::fs::create_dir(&place).unwrap();
+    // The server's account has to own it.
+    let owner = target.texts("SHOW data_directory").await;
+    let mut chown = std::process::Command::new("chown");
+    chown.arg(format!("--reference={}", owner[0])).arg(&place);
+    assert!(chown.status().unwrap().success());
+    target.run(&format!("CREATE TABLESPACE small LOCATION '{}'", place.display())).await;
+    target.run(&format!("CREATE DATABASE {name}_small TABLESPACE small")).await;
+    let url = target.url.with_database(&format!("{name}_small"));
+    let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let options = MigrateOptions { part_bytes: 2_000_000, ..MigrateOptions::default() };
+    let error = migrate::migrate(&file.path, &url, &options, &progress, &interrupted).await;
+    let error = error.unwrap_err();
+    let Error::CutOff { unfinished, .. } = &error else { panic!("{error}") };
+    assert!(error.to_string().contains("No space left on device"), "{error}");
+    assert!(unfinished.steps_done > 0);
+
+    assert!(disk.mount("remount,size=200m"));
+    let options = MigrateOptions { resume: true, ..options };
+    let report = migrate::migrate(&file.path, &url, &options, &progress, &interrupted).await;
+    let report = report.unwrap();
+    assert_eq!(report.steps_done_before, unfinished.steps_done);
+    assert!(report.verification.unwrap().is_equal());
+}
