@@ -2,7 +2,7 @@
 //! closed, or open with as many clients as may be at work at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,13 +105,16 @@ fn concluded(recorded: Vec<Recorded>, tallies: &[Option<Tally>]) -> TrialSample 
 /// What is due in an open trial, handed out in its order.
 struct Agenda {
     offer: Offer,
+    /// When the first client began: one clock for all.
+    begun: OnceLock<Instant>,
     next: Mutex<(Schedule, Rounds)>,
 }
 
 impl Agenda {
     fn new(offer: Offer, options: &LoadOptions, weights: &[u32]) -> Self {
         let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed);
-        Self { offer, next: Mutex::new((schedule, Rounds::new(weights, options.seed, 0))) }
+        let next = Mutex::new((schedule, Rounds::new(weights, options.seed, 0)));
+        Self { offer, begun: OnceLock::new(), next }
     }
 
     /// When after the beginning what is due; none when the trial's time is over.
@@ -147,7 +150,7 @@ impl<C: Client> Desk<'_, C> {
     /// Open load.
     fn work_off(&mut self, agenda: &Agenda) -> Result<Tally, LoadError> {
         wake_in_time();
-        let begun = self.recorder.begun();
+        let begun = *agenda.begun.get_or_init(|| self.recorder.begun());
         let mut tally = Tally::new(begun, agenda.offer.time);
         while let Some((after, operation)) = agenda.next() {
             let due = begun + after;
@@ -195,6 +198,75 @@ impl<C: Client> Desk<'_, C> {
         match self.interrupted.load(Ordering::Relaxed) {
             true => Err(LoadError::Interrupted),
             false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arrivals, ConnectionUse, Mode};
+    use super::*;
+
+    /// Clients that answer at once, and notes of what they were asked.
+    #[derive(Default)]
+    struct Quick {
+        asked: Mutex<Vec<usize>>,
+    }
+
+    struct QuickClient<'a>(&'a Quick);
+
+    impl Clients for Quick {
+        type Client<'a> = QuickClient<'a>;
+
+        fn client(&self, _number: u16) -> QuickClient<'_> {
+            QuickClient(self)
+        }
+    }
+
+    impl Client for QuickClient<'_> {
+        fn run(&mut self, operation: usize) -> Outcome {
+            self.0.asked.lock().unwrap().push(operation);
+            if operation == 1 { Outcome::WrongAnswer } else { Outcome::Ok }
+        }
+
+        fn connections_opened(&self) -> u64 {
+            1
+        }
+    }
+
+    fn offer(clients: u16, mode: Mode) -> (TrialSample, Vec<usize>) {
+        let quick = Quick::default();
+        let options = LoadOptions {
+            clients,
+            mode,
+            think_time: Duration::ZERO,
+            connection: ConnectionUse::PerClient,
+            seed: 1,
+            timeout: Duration::from_secs(60),
+            client_cpus: None,
+        };
+        let going_on = AtomicBool::new(false);
+        let sample = run_clients(&quick, &[1, 1, 2], &options, &going_on).unwrap();
+        (sample, quick.asked.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_closed_trial_does_every_operation_as_often_as_its_weight_says() {
+        let (sample, asked) = offer(3, Mode::Passes(5));
+        let counts: Vec<u64> = sample.operations.iter().map(|one| one.count).collect();
+        assert_eq!((counts, asked.len()), (vec![15, 15, 30], 60));
+        assert_eq!((sample.failures(), sample.connections_opened), (15, 3));
+        assert_eq!(sample.first_failure, Some((1, Outcome::WrongAnswer)));
+    }
+
+    #[test]
+    fn an_open_trial_does_what_is_due_and_no_more_whatever_the_number_of_clients() {
+        for clients in [1, 4] {
+            let time = Duration::from_millis(200);
+            let mode = Mode::Open { time, per_second: 100.0, arrivals: Arrivals::Uniform };
+            let (sample, asked) = offer(clients, mode);
+            assert_eq!((sample.observations.len(), asked.len()), (20, 20));
+            assert_eq!(sample.offered_per_second, Some(100.0));
         }
     }
 }
