@@ -84,6 +84,9 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt as _, SeedableRng as _};
+
     use super::*;
 
     fn estimate(low: f64, high: f64) -> Estimate {
@@ -111,5 +114,32 @@ mod tests {
         assert_eq!(wanted(7, 5, None, true), 5);
         assert_eq!(wanted(7, 4, None, true), 7, "five blocks are the least for an interval");
         assert_eq!(wanted(7, 7, None, false), 7);
+    }
+
+    /// Blocks of noise `spread`, drawn until ten or more are precise enough; whether the interval
+    /// covers the true mean of 1.
+    fn covers(spread: f64, precision: f64, random: &mut Xoshiro256PlusPlus) -> bool {
+        let mut blocks = Vec::new();
+        loop {
+            // Box and Muller's way from two uniform numbers to a normal one.
+            let (u, v): (f64, f64) = (random.random(), random.random());
+            let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+            blocks.push(1.0 + spread * normal);
+            let Some(estimate) = stats::mean_estimate(&blocks, 0.95) else { continue };
+            if blocks.len() >= 10 && half_width(&estimate) <= precision {
+                return estimate.low <= Some(1.0) && Some(1.0) <= estimate.high;
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_that_were_measured_until_narrow_enough_cover_nearly_as_often_as_they_say() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for spread in [0.03, 0.05, 0.08] {
+            let covered = (0..4_000).filter(|_| covers(spread, 0.03, &mut random)).count();
+            let share = covered as f64 / 4_000.0;
+            println!("noise {spread}: {share}");
+            assert!((0.92..0.965).contains(&share), "noise {spread}: {share}");
+        }
     }
 }
