@@ -71,6 +71,17 @@ pub enum Error {
         /// The WAL holds changes.
         hot: bool,
     },
+    /// A crash left a transaction half done.
+    #[error(
+        "{}: a program was ended in the middle of a transaction and left a journal beside the \
+         file: open it once for writing, for example by sqlite3 \"{}\" .tables, which undoes that \
+         transaction",
+        path.display(), path.display()
+    )]
+    HotJournal {
+        /// The file.
+        path: PathBuf,
+    },
     /// More readers at once than connections.
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,

@@ -160,7 +160,8 @@ fn open(path: &Path) -> Result<Connection, Error> {
     let connection = match engine::sqlite::open_read_only(path) {
         Ok(connection) => connection,
         Err(error @ engine::Error::CannotOpen { .. }) => {
-            return Err(wal_on_read_only_medium(path).unwrap_or(Error::Engine(error)));
+            let known = hot_journal(path).or_else(|| wal_on_read_only_medium(path));
+            return Err(known.unwrap_or(Error::Engine(error)));
         }
         Err(error) => return Err(error.into()),
     };
@@ -203,9 +204,22 @@ fn header(path: &Path) -> Option<[u8; 100]> {
 }
 
 fn wal_path(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(ending);
     PathBuf::from(name)
+}
+
+/// A rollback journal that a crash left has to be played back, which a reader may not.
+fn hot_journal(path: &Path) -> Option<Error> {
+    let mut head = [0; 8];
+    File::open(beside(path, "-journal")).ok()?.read_exact(&mut head).ok()?;
+    // The head of a journal (<https://sqlite.org/fileformat2.html>, section 3).
+    let is_journal = head == [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    is_journal.then(|| Error::HotJournal { path: path.to_owned() })
 }
 
 /// SQLite finds a missing end only when it reads that far; the header tells at once. While a WAL

@@ -55,6 +55,30 @@ fn rows_that_are_still_in_the_wal_are_read() {
     drop(writer);
 }
 
+/// A copy of a file and its journal, taken in the middle of a transaction, as a crash leaves them.
+fn with_hot_journal() -> File {
+    let (file, crashed) = (some_rows(), File::new("SELECT 1"));
+    let writer = file.connection();
+    writer
+        .execute_batch("PRAGMA cache_size = 2; BEGIN; UPDATE t SET body = 'never committed'")
+        .unwrap();
+    let journal = |path: &std::path::Path| format!("{}-journal", path.display());
+    std::fs::copy(&file.path, &crashed.path).unwrap();
+    std::fs::copy(journal(&file.path), journal(&crashed.path)).unwrap();
+    crashed
+}
+
+#[test]
+fn a_hot_journal_is_named_with_the_way_out() {
+    let crashed = with_hot_journal();
+    let error = crashed.audit(&[]).unwrap_err().to_string();
+    assert!(error.contains("in the middle of a transaction"), "{error}");
+    // Opened once for writing it is as it was before that transaction.
+    crashed.run("SELECT count(*) FROM t");
+    let report = crashed.audit(&[]).unwrap();
+    assert_eq!((report.tables[0].rows, report.tables[0].columns[1].profile.texts), (5000, 5000));
+}
+
 #[test]
 fn a_file_without_tables_has_nothing_to_refuse() {
     let file = File::new("CREATE VIEW v AS SELECT 1");
