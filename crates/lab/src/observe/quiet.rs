@@ -85,3 +85,26 @@ fn other_cores(ours: &ServerSide) -> Option<f64> {
     let idle = machine.idle_seconds? + machine.steal_seconds?;
     Some((processors - (idle + used.cpu_seconds()) / wall).max(0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_waits_for_nobody_and_an_interrupted_wait_ends() {
+        let look = wait_for_quiet(None, Duration::ZERO, &AtomicBool::new(false));
+        assert_eq!(look.waited_seconds, 0.0);
+        assert!(look.other_cores.is_some());
+        let stopped = wait_for_quiet(None, Duration::from_secs(3600), &AtomicBool::new(true));
+        assert_eq!(stopped.waited_seconds, 0.0);
+    }
+
+    #[test]
+    fn after_a_wait_in_vain_the_next_trial_only_looks() {
+        let quiet = Quiet::default();
+        quiet.in_vain.set(true);
+        let wait = quiet.wait(None, &AtomicBool::new(false));
+        assert_eq!(wait.waited_seconds, 0.0);
+        assert_eq!(quiet.in_vain.get(), !wait.is_quiet());
+    }
+}
