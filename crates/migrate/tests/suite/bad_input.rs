@@ -2,7 +2,7 @@
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 
-use crate::support::{File, Target, data_only};
+use crate::support::{File, SmallDisk, Target, data_only};
 
 fn some_rows() -> File {
     File::new(
@@ -77,6 +77,24 @@ fn a_hot_journal_is_named_with_the_way_out() {
     crashed.run("SELECT count(*) FROM t");
     let report = crashed.audit(&[]).unwrap();
     assert_eq!((report.tables[0].rows, report.tables[0].columns[1].profile.texts), (5000, 5000));
+}
+
+#[test]
+fn a_read_only_medium_is_read_unless_the_wal_forbids_it() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let on_disk = |script: &str, name: &str| {
+        let mut file = File::new(script);
+        let path = disk.path().join(name);
+        std::fs::copy(&file.path, &path).unwrap();
+        file.path = path;
+        file
+    };
+    let plain = on_disk("CREATE TABLE t(a INT); INSERT INTO t VALUES (1)", "plain.db");
+    let wal = on_disk("PRAGMA journal_mode = wal; CREATE TABLE t(a INT)", "wal.db");
+    assert!(disk.mount("remount,ro"));
+    assert_eq!(plain.audit(&[]).unwrap().tables[0].rows, 1);
+    let error = wal.audit(&[]).unwrap_err().to_string();
+    assert!(error.contains("its folder cannot be written; copy the file"), "{error}");
 }
 
 #[test]

@@ -149,6 +149,41 @@ impl Target {
     }
 }
 
+/// A small file system of its own; only root may make one.
+pub struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None`, with a printed reason, if it cannot be made.
+    pub fn new() -> Option<Self> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        let disk = Self(folder);
+        let made = disk.mount("size=24m,mode=0777");
+        if !made {
+            eprintln!("passed over: only root may mount a small disk");
+        }
+        made.then_some(disk)
+    }
+
+    pub fn path(&self) -> &std::path::Path {
+        self.0.path()
+    }
+
+    pub fn mount(&self, options: &str) -> bool {
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0.path());
+        mount.status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
 pub fn data_only() -> MigrateOptions {
     MigrateOptions { data_only: true, ..MigrateOptions::default() }
 }
