@@ -1,5 +1,5 @@
-//! `crossover try` from end to end on real files: a clean one that is written to meanwhile, one with
-//! both faults of the article, odd names and rows that PostgreSQL refuses, and every bad input.
+//! `crossover try` from end to end on real files: a clean one that is written to meanwhile, one
+//! with both faults of the article, odd names and rows that PostgreSQL refuses, every bad input.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::PathBuf;
@@ -102,7 +102,8 @@ fn a_file_that_is_written_to_is_audited_moved_proved_and_measured() {
                 connection
                     .execute_batch(
                         "BEGIN; INSERT INTO customers(country) VALUES ('new'); \
-                         INSERT INTO orders SELECT max(id), max(id), 'today' FROM customers; COMMIT",
+                         INSERT INTO orders SELECT max(id), max(id), 'today' FROM customers; \
+                         COMMIT",
                     )
                     .unwrap();
                 std::thread::yield_now();
@@ -151,15 +152,15 @@ fn blockers_are_said_and_what_is_sound_is_measured_nevertheless() {
         "found.db",
         "CREATE TABLE Articles(\"Id\" INTEGER PRIMARY KEY, uuid INTEGER NOT NULL UNIQUE, \
              \"Slug\" VARCHAR(20) NOT NULL, Note TEXT); \
-         CREATE TABLE \"Daily Visits\"(day INTEGER, \"Article\" INTEGER REFERENCES Articles(\"Id\"), \
-             visits INTEGER, PRIMARY KEY(day, \"Article\")) WITHOUT ROWID; \
+         CREATE TABLE \"Daily Visits\"(day INTEGER, \"Article\" INTEGER REFERENCES \
+             Articles(\"Id\"), visits INTEGER, PRIMARY KEY(day, \"Article\")) WITHOUT ROWID; \
          CREATE VIEW busy AS SELECT * FROM \"Daily Visits\" WHERE visits > 90; \
          CREATE TABLE broken(what TEXT); \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
          INSERT INTO Articles SELECT i, printf('%08x-0000-4000-8000-%012x', i, i * 7), \
              'slug-' || i, NULL FROM n; \
-         INSERT INTO \"Daily Visits\" SELECT d.Id, a.Id, a.Id % 97 FROM Articles AS a, Articles AS d \
-             WHERE d.Id <= 3; \
+         INSERT INTO \"Daily Visits\" SELECT d.Id, a.Id, a.Id % 97 FROM Articles AS a, \
+             Articles AS d WHERE d.Id <= 3; \
          UPDATE Articles SET Slug = Slug || '-which-is-much-too-long' WHERE Id IN (3, 5); \
          UPDATE Articles SET Note = char(97, 0, 98) WHERE Id = 7; \
          INSERT INTO broken VALUES (char(0)), ('whole');",
@@ -168,8 +169,8 @@ fn blockers_are_said_and_what_is_sound_is_measured_nevertheless() {
     let before = std::fs::read(place.path("found.db")).unwrap();
     place.write(
         "slow.sql",
-        "-- the busiest\nSELECT slug, sum(visits) FROM articles JOIN [daily visits] ON article = id\n\
-         GROUP BY slug ORDER BY 2 DESC, 1 LIMIT 5;\n\
+        "-- the busiest\nSELECT slug, sum(visits) FROM articles JOIN [daily visits] ON article \
+         = id\nGROUP BY slug ORDER BY 2 DESC, 1 LIMIT 5;\n\
          SELECT count(*) FROM busy;\n\
          SELECT count(*) FROM broken;\n\
          SELECT julianday('2020-01-01') FROM articles LIMIT 1;\n\

@@ -24,9 +24,9 @@ const ROWS_LOOKED_AT: u64 = 20_000;
 /// The rule above in one sentence, for the user.
 pub fn rule() -> String {
     format!(
-        "derived for the {TABLES} largest tables: count, lookups by key ({KEYS} keys drawn from the \
-         table), joins along foreign keys, the top 20 of an indexed column, a grouping by a text \
-         column of few values"
+        "derived for the {TABLES} largest tables: count, lookups by key ({KEYS} keys drawn from \
+         the table), joins along foreign keys, the top 20 of an indexed column, a grouping by a \
+         text column of few values"
     )
 }
 

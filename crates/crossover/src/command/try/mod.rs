@@ -1,5 +1,5 @@
-//! `crossover try FILE.db`: the whole question on a user's own file: what PostgreSQL refuses, a copy
-//! moved and proved, every statement measured on both, the verdict, and the plan that repeats it.
+//! `crossover try FILE.db`: the whole question on a user's own file: what PostgreSQL refuses, a
+//! copy moved and proved, every statement measured on both, the verdict, the plan that repeats it.
 
 mod budget;
 mod candidates;
@@ -39,7 +39,7 @@ use self::statement::Statement;
 use crate::command::bench::shown_command_line;
 use crate::shared::{Outcome, Shared, Usage};
 
-/// Try your own SQLite file on PostgreSQL: audit it, move a copy, measure both, and say what is faster.
+/// Try your own SQLite file on PostgreSQL: audit, a copy moved, both measured, the verdict.
 ///
 /// The file is only read, also while another program writes to it. Every statement is measured in
 /// randomised blocks with checked answers. Exits 3 if something blocks a migration or a statement

@@ -9,14 +9,15 @@ use migrate::Schema;
 use super::token::{Kind, Token, name, tokens};
 
 /// Words of the grammar that may be names of columns too: as a word they are left alone.
-const GRAMMAR: &str = " all and any as asc between both by case cast check collate column constraint \
-    cross current current_date current_time current_timestamp default desc distinct else end \
-    escape except exclude exists explain false filter first following for foreign from full glob \
-    group groups having in index indexed inner interval intersect into is isnull join key last \
-    lateral left like limit match materialized natural no not nothing notnull null nulls offset on \
-    or order others outer over partition plan preceding primary query range recursive regexp \
-    replace right row rows select set some table then ties to true unbounded union unique using \
-    values view when where window with without ";
+const GRAMMAR: &str = " \
+    all and any as asc between both by case cast check collate column constraint cross \
+    current current_date current_time current_timestamp default desc distinct else end \
+    escape except exclude exists explain false filter first following for foreign from full \
+    glob group groups having in index indexed inner interval intersect into is isnull join \
+    key last lateral left like limit match materialized natural no not nothing notnull null \
+    nulls offset on or order others outer over partition plan preceding primary query range \
+    recursive regexp replace right row rows select set some table then ties to true \
+    unbounded union unique using values view when where window with without ";
 
 /// How the schema's tables and columns are declared.
 pub struct Names {
@@ -88,8 +89,8 @@ mod tests {
     #[test]
     fn names_are_quoted_as_declared_and_nothing_else_is() {
         let names = names(
-            "CREATE TABLE Orders(OrderId INTEGER, \"Order Date\" TEXT, total, \"Desc\", \"Count\"); \
-             CREATE TABLE items(orderid, Total)",
+            "CREATE TABLE Orders(OrderId INTEGER, \"Order Date\" TEXT, total, \"Desc\", \
+             \"Count\"); CREATE TABLE items(orderid, Total)",
         );
         for (sql, expected) in [
             (

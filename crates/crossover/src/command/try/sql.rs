@@ -135,7 +135,7 @@ fn twins(path: &Path, written: &[Piece<'_>]) -> anyhow::Result<Vec<Statement>> {
         let (found, wanted) = (pieces.len(), written.len());
         let twin = twin.display();
         return Err(Usage(format!(
-            "{twin} holds {found} statements and {} holds {wanted}: they belong together one by one",
+            "{twin} holds {found} statements and {} holds {wanted}: they belong together",
             path.display()
         ))
         .into());
