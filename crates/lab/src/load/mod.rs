@@ -31,6 +31,5 @@ pub use sample::{Observation, Outcome, TrialSample};
 pub use threads::run_clients;
 pub use trial::run;
 
-
 use gate::Gate;
 use trial::Trial;
