@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::catalog::{catalog, current_schema};
 use super::crew::Job;
 use super::matching::{Matched, match_tables};
-use super::migration::{MigrateOptions, blocked};
+use super::migration::MigrateOptions;
 use super::place::Place;
 use super::prepare::{self, Prepared};
 use super::references::Reference;
@@ -19,7 +19,7 @@ use super::session::Session;
 use super::state::{self, Saved, State, WORKSHOP};
 use super::step::{Stage, Step, plan};
 use crate::audit::{Audit, AuditOptions, Finding, audit_source, readers};
-use crate::inspect::{Schema, Source};
+use crate::inspect::{Schema, Source, thousands};
 use crate::selection::estimated_rows;
 use crate::verify::selected;
 use crate::watch::blocking;
@@ -304,4 +304,12 @@ fn read_source(
     let rows: u64 = audit.report.tables.iter().map(|table| table.rows).sum();
     watch.progress.set_length(passes * rows);
     Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
+}
+
+/// The blockers among findings, as an error.
+fn blocked(blockers: &[&Finding]) -> Error {
+    let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
+    let plural = if blockers.len() == 1 { "" } else { "s" };
+    let count = thousands(blockers.len() as u64);
+    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n") }
 }

@@ -126,7 +126,7 @@ fn match_columns(
         let left_out = !columns.iter().any(|matched| matched.name == column.name);
         if left_out && column.not_null && !column.has_default && !column.generated {
             problems.push(format!(
-                "{}.{} of the target is NOT NULL without a default, and the source does not have it",
+                "{}.{} of the target is NOT NULL without a default, which the source lacks",
                 table.name, column.name
             ));
         }

@@ -21,6 +21,7 @@ mod reject;
 mod reject_file;
 mod reload;
 mod report;
+mod run;
 mod schema;
 mod sequences;
 mod session;

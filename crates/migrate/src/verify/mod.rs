@@ -134,7 +134,7 @@ pub(crate) fn selected(source: &Source, selection: &Selection) -> Result<Schema,
     })
 }
 
-/// Compares all matched tables over connections that see the same state of the target, side by side.
+/// Compares all matched tables side by side, over connections that see one state of the target.
 pub(crate) async fn compare_all(
     clients: &[&Client],
     source: &Arc<Source>,
