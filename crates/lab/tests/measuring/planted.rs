@@ -29,13 +29,14 @@ fn timed(service_ms: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Loopback {
 
 /// One experiment on both servers, from its plan to its record and analysis.
 fn measure(a: &Loopback, b: &Loopback, levels: &str, blocks: usize) -> (Finished, Analysis) {
+    let passes = if prove() { 16 } else { 4 };
     let plan = format!(
         r#"
         title = "planted"
         workload = "http"
         engines = ["{}[label=a]", "{}[label=b]"]
         replicates = {blocks}
-        trial = {{ mode = "passes", passes = 4 }}
+        trial = {{ mode = "passes", passes = {passes} }}
         [factors]
         level = {levels}
         [[request]]
