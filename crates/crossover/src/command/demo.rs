@@ -65,7 +65,8 @@ const OWN_TABLES: &str = "schema_version,api_keys";
 /// Runs `crossover demo`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     if shared.output_format != OutputFormat::Text {
-        let text = "demo tells a story in text; --output-format goes with the commands that it shows";
+        let text =
+            "demo tells a story in text; --output-format goes with the commands that it shows";
         return Err(Usage(text.to_owned()).into());
     }
     let begun = Instant::now();

@@ -32,11 +32,6 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let verifying = migrate::verify(&source, &target, &options, &progress, shared.interrupted());
     let verification = shared.runtime().block_on(verifying).map_err(usage)?;
     progress.finish_and_clear();
-    print_report(
-        shared,
-        &verification,
-        || verification.to_csv(),
-        || verification.to_text(),
-    )?;
+    print_report(shared, &verification, || verification.to_csv(), || verification.to_text())?;
     Ok(if verification.is_equal() { Outcome::Done } else { Outcome::Findings })
 }
