@@ -55,8 +55,11 @@ fn write_lines(bar: &ProgressBar, label: String) {
 fn line(label: &str, bar: &ProgressBar) -> String {
     let mut text = format!("{label}: {}", HumanCount(bar.position()));
     if let Some(length) = bar.length().filter(|length| *length > 0) {
-        let left = HumanDuration(bar.eta());
-        text.push_str(&format!(" of {}, about {left} left", HumanCount(length)));
+        text.push_str(&format!(" of {}", HumanCount(length)));
+        // Nothing is known of the rest before the first one is done.
+        if bar.position() > 0 {
+            text.push_str(&format!(", about {} left", HumanDuration(bar.eta())));
+        }
     }
     if !bar.message().is_empty() {
         text.push_str(&format!(" ({})", bar.message()));

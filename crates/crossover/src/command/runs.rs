@@ -1,6 +1,5 @@
 //! `crossover runs`: the recorded runs as a list, and their removal.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use comfy_table::{LineStyle, Table, TableStyle};
@@ -9,7 +8,7 @@ use lab::record::RunFolder;
 use lab::report::{RunSummary, summarise};
 
 use crate::command::report::terminal_width;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{Outcome, OutputFormat, Shared};
 
 /// `crossover runs`
 #[derive(clap::Args)]
@@ -167,9 +166,13 @@ fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
     }
     folders.sort_by_key(RunFolder::id);
     folders.dedup_by_key(|folder| folder.id());
-    if !arguments.yes && !confirmed(&folders)? {
-        shared.say("Nothing was removed.");
-        return Ok(Outcome::Done);
+    if !arguments.yes {
+        let shown: Vec<_> = folders.iter().map(|it| it.path().display().to_string()).collect();
+        let question = format!("Remove {} with everything in it?", count(folders.len()));
+        if !shared.confirm(&shown, &question)? {
+            shared.say("Nothing was removed.");
+            return Ok(Outcome::Done);
+        }
     }
     for folder in folders {
         let id = folder.id();
@@ -177,22 +180,6 @@ fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
         shared.print(&format!("{id}\n"))?;
     }
     Ok(Outcome::Done)
-}
-
-/// Asks on a terminal; elsewhere nobody could answer.
-fn confirmed(folders: &[RunFolder]) -> anyhow::Result<bool> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Usage("nobody can be asked here; add --yes to remove the runs".into()).into());
-    }
-    let mut stderr = std::io::stderr().lock();
-    for folder in folders {
-        writeln!(stderr, "{}", folder.path().display())?;
-    }
-    write!(stderr, "Remove {} with everything in it? [y/N] ", count(folders.len()))?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn count(runs: usize) -> String {

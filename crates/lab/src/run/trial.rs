@@ -112,12 +112,14 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
 }
 
 fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
-    let levels: Vec<String> = planned
-        .levels
-        .iter()
-        .map(|(name, level)| crate::analysis::level_label(&bench.finished.plan, name, level))
-        .collect();
-    format!("block {}, {}, {}", planned.block, bench.engine, levels.join(", "))
+    let mut words = vec![format!("block {}", planned.block), bench.engine.to_owned()];
+    words.extend(
+        planned
+            .levels
+            .iter()
+            .map(|(name, level)| crate::analysis::level_label(&bench.finished.plan, name, level)),
+    );
+    words.join(", ")
 }
 
 fn summarise(

@@ -230,11 +230,10 @@ fn outliers(trials: &[Trial]) -> Option<Warning> {
     let treatments = found.len();
     found.sort_by(|(a, ..), (b, ..)| b.abs().total_cmp(&a.abs()));
     let (distance, engine, levels, block) = found.into_iter().next()?;
-    let levels: Vec<String> =
-        levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
+    let mut treatment = vec![engine.clone()];
+    treatment.extend(levels.iter().map(|(name, level)| format!("{name} {level}")));
     Some(Warning::Outlier {
-        engine: engine.clone(),
-        levels: levels.join(", "),
+        treatment: treatment.join(", "),
         block,
         ratio: distance.exp(),
         treatments,

@@ -157,10 +157,8 @@ pub enum Warning {
     },
     /// One block of a treatment lies far from its siblings.
     Outlier {
-        /// The engine.
-        engine: String,
-        /// The treatment's levels in words.
-        levels: String,
+        /// The engine and its levels in words.
+        treatment: String,
         /// The block.
         block: usize,
         /// Its mean by the median of the treatment's blocks.

@@ -94,9 +94,9 @@ impl Warning {
                  two plans.",
                 operations.join(", ")
             ),
-            Self::Outlier { engine, levels, block, ratio, treatments } => format!(
+            Self::Outlier { treatment, block, ratio, treatments } => format!(
                 "{treatments} treatments have a block far from the others (Grubbs' test), the \
-                 farthest {engine}, {levels}: block {block} took {ratio:.2} times the median. \
+                 farthest {treatment}: block {block} took {ratio:.2} times the median. \
                  Nothing was left out."
             ),
             Self::NotQuiet { trials } => format!(
