@@ -14,6 +14,7 @@ use tokio_postgres::{Client, Transaction};
 use super::dataset::{Cell, SMALL_TABLES};
 use super::traffic::Fact;
 use super::{Error, Job};
+use crate::rollup;
 use crate::schema::{
     ColumnType, Declarations, Dialect, TABLES, Table, VERSION, check_postgres, column_names,
     create_indexes, create_tables, existing_postgres_table, insert_row,
@@ -85,6 +86,10 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<(), E
         if !replace && transaction.query_one(&has_rows, &[]).await?.get(0) {
             return Err(Error::NotEmpty { table: table.name() });
         }
+    }
+    // Totals of the rows that go would be wrong for those that come.
+    for statement in rollup::drop_totals() {
+        transaction.batch_execute(&statement).await?;
     }
     for table in TABLES.iter().rev() {
         transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;

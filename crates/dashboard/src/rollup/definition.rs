@@ -68,7 +68,7 @@ pub(crate) fn create(dialect: Dialect) -> Vec<String> {
 }
 
 /// The statements that remove them, whether they are there or not.
-pub(crate) fn drop_all() -> impl Iterator<Item = String> {
+pub(crate) fn drop_totals() -> impl Iterator<Item = String> {
     TABLES.iter().map(|definition| format!("DROP TABLE IF EXISTS {}", definition.table.name()))
 }
 

@@ -23,6 +23,7 @@ use calendar::Grain;
 use connection::Connection;
 use fold::{Article, Fact, Fold};
 
+pub(crate) use definition::drop_totals;
 pub use verify::{Difference, Verification};
 
 /// Why totals cannot be made or proved.
@@ -75,7 +76,7 @@ impl Work<'_> {
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     in_transaction(target, work, |connection| {
-        for statement in definition::drop_all().chain(definition::create(connection.dialect())) {
+        for statement in drop_totals().chain(definition::create(connection.dialect())) {
             connection.execute(&statement)?;
         }
         fill(connection, work)

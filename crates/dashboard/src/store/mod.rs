@@ -23,8 +23,8 @@ pub use sqlite::SqliteStore;
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How questions are answered; absent: from totals where there are any.
-    pub design: Option<Design>,
+    /// How questions are answered.
+    pub design: Design,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
     /// How many questions are answered at the same time; further ones wait in order.
@@ -36,7 +36,11 @@ impl Default for Options {
     /// quick ones waiting, few enough that they do not crowd each other out of the caches.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { design: None, settings: Settings::default(), connections: (4 * cores).max(8) }
+        Self {
+            design: Design::default(),
+            settings: Settings::default(),
+            connections: (4 * cores).max(8),
+        }
     }
 }
 
@@ -143,16 +147,11 @@ fn day_text(number: i32) -> Result<String, Error> {
     Ok(day.to_string())
 }
 
-/// The design that was asked for, or the quicker one that the database can have.
-///
-/// # Errors
-/// A design whose tables are not there.
-fn chosen(design: Option<Design>, has_totals: bool) -> Result<Design, Error> {
-    match (design, has_totals) {
-        (Some(Design::Rollup), false) => Err(Error::Totals(rollup::Error::Missing)),
-        (Some(design), _) => Ok(design),
-        (None, true) => Ok(Design::Rollup),
-        (None, false) => Ok(Design::Daily),
+/// Refuses a design whose tables are not there.
+fn require_totals(design: Design, has_totals: bool) -> Result<(), Error> {
+    match design {
+        Design::Rollup if !has_totals => Err(Error::Totals(rollup::Error::Missing)),
+        _ => Ok(()),
     }
 }
 

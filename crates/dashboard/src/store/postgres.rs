@@ -10,7 +10,7 @@ use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{IsolationLevel, RowStream};
 
 use super::postgres_pool::{Pool, prepare_session};
-use super::{Error, Options, SIDE_CONNECTIONS, chosen, day_text, known_ids};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids, require_totals};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::{Period, Query};
 use crate::schema::{self, Dialect};
@@ -36,14 +36,14 @@ impl PostgresStore {
         let client = engine::postgres::connect(url).await?;
         let settings = prepare_session(&client, &options.settings).await?;
         schema::check_postgres(&client).await?;
-        let design = chosen(options.design, schema::has_totals_postgres(&client).await?)?;
+        require_totals(options.design, schema::has_totals_postgres(&client).await?)?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default();
         Ok(Self {
             settings,
             questions: Pool::new(url, &options.settings, options.connections)?,
             side: Pool::new(url, &options.settings, SIDE_CONNECTIONS)?,
-            design,
+            design: options.design,
             engine: format!("PostgreSQL {number}"),
         })
     }

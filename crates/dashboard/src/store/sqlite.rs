@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::sqlite_metrics::SqliteMetrics;
 use super::sqlite_pool::Pool;
-use super::{Error, Options, SIDE_CONNECTIONS, chosen, day_text, known_ids};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids, require_totals};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::Query;
 use crate::schema::{self, Dialect};
@@ -36,7 +36,7 @@ impl SqliteStore {
         let work = move || {
             let connection = engine::sqlite::open_existing(&path)?;
             schema::check_sqlite(&connection)?;
-            let design = chosen(options.design, schema::has_totals_sqlite(&connection)?)?;
+            require_totals(options.design, schema::has_totals_sqlite(&connection)?)?;
             let mode_is_asked_for = options.settings.get("journal_mode").is_some();
             if !mode_is_asked_for && !connection.is_readonly("main")? {
                 engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
@@ -45,7 +45,7 @@ impl SqliteStore {
                 settings: settings(&connection, &options.settings)?,
                 questions: Pool::open(&path, &options.settings, options.connections)?,
                 side: Pool::open(&path, &options.settings, SIDE_CONNECTIONS)?,
-                design,
+                design: options.design,
                 engine: format!("SQLite {}", engine::sqlite::version()),
                 metrics: SqliteMetrics::default(),
             })

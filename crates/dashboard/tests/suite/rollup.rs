@@ -28,7 +28,7 @@ async fn execute(database: &TestDatabase, sql: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_totals_the_design_is_refused_with_the_way_out() {
     for database in both(&Rows::nasty()).await {
-        let options = Options { design: Some(Design::Rollup), ..Options::default() };
+        let options = Options { design: Design::Rollup, ..Options::default() };
         let error = Store::open(&database.url, &options).await.unwrap_err().to_string();
         assert!(error.contains("dashboard rollup rebuild"), "{error}");
         assert!(matches!(verify(&database).await, Err(rollup::Error::Missing)));
@@ -38,11 +38,10 @@ async fn without_totals_the_design_is_refused_with_the_way_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_total_is_proved_and_a_wrong_one_is_found() {
     for database in both(&Rows::nasty()).await {
+        drop(database.rollup_store().await);
+        // Totals do not follow facts that change later, so they are taken only when asked for.
         let by_default = Store::open(&database.url, &Options::default()).await.unwrap();
         assert_eq!(by_default.design(), Design::Daily);
-        drop(database.rollup_store().await);
-        let by_default = Store::open(&database.url, &Options::default()).await.unwrap();
-        assert_eq!(by_default.design(), Design::Rollup);
         let proof = verify(&database).await.unwrap();
         assert!(proof.totals > 3_000, "{proof:?}");
         assert_eq!(proof.differences, []);

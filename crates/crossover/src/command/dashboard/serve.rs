@@ -32,9 +32,9 @@ pub struct Arguments {
     )]
     listen: String,
     /// Which tables answer: daily sums the facts of each day, rollup the totals that `dashboard
-    /// rollup rebuild` makes [default: rollup where there are totals, else daily]
-    #[arg(long, value_parser = design(), env = "CROSSOVER_DESIGN")]
-    design: Option<Design>,
+    /// rollup rebuild` made; they do not follow facts that change later
+    #[arg(long, default_value = "daily", value_parser = design(), env = "CROSSOVER_DESIGN")]
+    design: Design,
     /// Whether answers are kept for the same question
     #[arg(long, default_value = "off", value_parser = ["off"], env = "CROSSOVER_ANSWER_CACHE")]
     answer_cache: String,
