@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dashboard::generate::{Error, Generate, Summary, generate};
+use dashboard::rollup::{self, Work};
 use dashboard::schema::{self, TABLES, TableDefinition};
 use engine::{DatabaseUrl, PostgresUrl};
 use indicatif::ProgressBar;
@@ -132,8 +133,14 @@ fn rows_are_replaced_only_on_request_and_others_tables_never() {
 
     let refused = place.postgres(&Generate { seed: 2, ..tiny() }).unwrap_err();
     assert!(matches!(refused, Error::NotEmpty { table: "blogs" }), "{refused}");
+    let (progress, interrupted) = (ProgressBar::hidden(), Arc::default());
+    let runtime = place.runtime.handle();
+    let work = Work { runtime, progress: &progress, interrupted: &interrupted };
+    rollup::rebuild(&target, work).unwrap();
     let other = Generate { seed: 2, replace: true, ..tiny() };
     place.postgres(&other).unwrap();
+    let totals = rollup::verify(&target, work);
+    assert!(matches!(totals, Err(rollup::Error::Missing)), "totals of rows that are gone");
 
     let as_found = Generate { as_found: true, ..tiny() };
     assert!(matches!(place.postgres(&as_found), Err(Error::AsFoundPostgres)));
