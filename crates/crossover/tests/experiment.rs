@@ -2,52 +2,18 @@
 //! resumed without losing or repeating a trial, and every bad request refused by name.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod place;
 mod schema;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output};
 
-use tempfile::TempDir;
+use place::Place;
 
 const PERIODS: &str = "--periods=week,month";
 
-/// A folder of its own for data, datasets and runs; fetched releases are shared.
-struct Place {
-    folder: TempDir,
-}
-
 impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The account that the server runs as has to reach its data.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command
-            .args(words)
-            .current_dir(self.folder.path())
-            .env("CROSSOVER_DATA_DIR", self.path("data"))
-            .env_remove("DATABASE_URL")
-            .env_remove("CROSSOVER_KEY")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
     /// A dashboard of 80 articles.
     fn generate(&self) -> PathBuf {
         let database = self.path("small.db");

@@ -2,47 +2,14 @@
 //! that dies in the middle of a trial, a disk that is full.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod place;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use tempfile::TempDir;
-
-/// A folder of its own for data, datasets and runs; fetched releases are shared.
-struct Place {
-    folder: TempDir,
-}
+use place::Place;
 
 impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The account that a server runs as has to reach its data.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command
-            .args(words)
-            .current_dir(self.folder.path())
-            .env("CROSSOVER_DATA_DIR", self.path("data"))
-            .env_remove("DATABASE_URL")
-            .env_remove("CROSSOVER_KEY")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
     /// Writes the article's plan, small, with `from` replaced by `to`.
     fn article(&self, changes: &[(&str, &str)]) -> String {
         let mut text = std::fs::read_to_string(shipped().join("article.toml")).unwrap();
