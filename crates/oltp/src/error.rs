@@ -1,5 +1,6 @@
 //! What can go wrong, each with the way out; and how a transaction can fail.
 
+use engine::postgres::thin::ThinError;
 use serde::{Deserialize, Serialize};
 
 /// What keeps tables from being filled, checked, or a load from being offered at all. What fails
@@ -157,5 +158,24 @@ impl Failure {
     #[must_use]
     pub fn ends_client(self) -> bool {
         matches!(self, Self::Lost | Self::TimedOut | Self::DiskFull)
+    }
+}
+
+/// What a refusal of PostgreSQL's, or an end of its connection, means to a transaction.
+pub(crate) fn failure_of(error: &ThinError) -> Failure {
+    match error {
+        ThinError::Server { severity, .. } if severity == "FATAL" || severity == "PANIC" => {
+            Failure::Lost
+        }
+        ThinError::Server { code, .. } => match code.as_str() {
+            "40P01" => Failure::Deadlock,
+            "40001" => Failure::Serialization,
+            "23505" => Failure::DuplicateKey,
+            "55P03" => Failure::LockTimeout,
+            "53100" => Failure::DiskFull,
+            _ => Failure::Refused,
+        },
+        ThinError::TimedOut(_) => Failure::TimedOut,
+        _ => Failure::Lost,
     }
 }

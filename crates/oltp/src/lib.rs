@@ -3,10 +3,13 @@
 //! load of them on PostgreSQL, SQLite and MariaDB. A load generator must cost next to nothing:
 //! PostgreSQL is spoken to by crate engine's thin connections, many to a thread.
 
+mod catalog;
+mod console;
 mod distribution;
 mod error;
 mod fill;
 mod invariants;
+mod layout;
 mod load;
 mod mix;
 mod random;
@@ -14,8 +17,9 @@ mod row;
 mod statement;
 mod table;
 mod target;
+mod words;
 
-pub use distribution::{Distribution, Keys};
+pub use distribution::Distribution;
 pub use error::{Error, Failure};
 pub use fill::{fill, find, remove};
 pub use invariants::invariants;

@@ -22,6 +22,9 @@ pub struct LoadOptions {
     /// For one answer of the engine; then the client ends. SQLite, which cannot be told to give
     /// up, is interrupted.
     pub timeout: Duration,
+    /// SQLite: how long the busy handler waits for a lock. A transaction that did not get one is
+    /// tried again and counted.
+    pub busy_timeout: Duration,
     /// In which the client's texts travel ([`Mix::Encoding`]): PostgreSQL and MariaDB.
     pub character_set: CharacterSet,
     /// How the clients are driven.
@@ -40,6 +43,7 @@ impl LoadOptions {
             warmup: Duration::from_secs(1),
             seed: 1,
             timeout: Duration::from_secs(60),
+            busy_timeout: Duration::from_secs(5),
             character_set: CharacterSet::Utf8,
             driver: Driver::Fitting,
         }

@@ -55,7 +55,7 @@ pub struct ClientTotals {
     pub failures: BTreeMap<Failure, u64>,
     /// SQLite: how often the busy handler slept.
     pub busy_waits: u64,
-    /// Rows inserted less rows deleted by transactions that succeeded.
+    /// Rows inserted less rows deleted by transactions that succeeded, in the warm-up too.
     pub rows_added: i64,
     /// The beginning of its first measured transaction, from the load's.
     pub first_start: Duration,
