@@ -4,6 +4,7 @@
 //! by the main thread between a thousand busy ones would be late.
 
 mod drawer;
+mod files;
 mod mysql;
 mod notes;
 mod options;
@@ -86,6 +87,7 @@ pub fn run<S: Sink>(
     interrupted: &AtomicBool,
 ) -> Result<Load<S::Kept>, Error> {
     check(target, tables, options)?;
+    files::make_room(options.clients)?;
     let mut console = Console::open(target, interrupted)?;
     catalog::require(&mut console, tables)?;
     let oldest = match options.mix {
@@ -235,7 +237,7 @@ fn drive<W: Worker, S: Sink>(
     begin: &(impl Fn() -> S + Sync),
     handles: &[InterruptHandle],
 ) -> Result<Vec<ThreadDone<S::Kept>>, Error> {
-    let offer = |worker: W| {
+    let offer = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
         let mut notes = Notes::new(shared, begin);
         let accounts = worker.work(shared, &mut notes);
         shared.called_off.fetch_or(accounts.is_err(), Ordering::Relaxed);
