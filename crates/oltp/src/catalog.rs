@@ -134,7 +134,9 @@ fn check_columns(console: &mut Console<'_>, layout: &Layout) -> Result<(), Error
     let (columns, table) = (layout.column_list(), &layout.name);
     let found = console.run(&format!("SELECT {columns} FROM {table} LIMIT 0"));
     found.map_err(|error| match error {
-        Error::Engine { .. } => foreign(console, table, &format!("it has not the columns {columns}")),
+        Error::Engine { .. } => {
+            foreign(console, table, &format!("it has not the columns {columns}"))
+        }
         error => error,
     })
 }

@@ -48,8 +48,7 @@ impl<'a> Console<'a> {
     ) -> Result<Self, Error> {
         let session = match target {
             Target::Postgres { url, session } => {
-                let settings =
-                    session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let patience = Patience { timeout: ANSWER_AT_MOST, interrupted };
                 let settings: Vec<_> = settings.collect();
                 Session::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
@@ -90,7 +89,9 @@ impl<'a> Console<'a> {
                 let done = connection.query(sql, |row| each(&row.values().collect::<Vec<_>>()));
                 done.map_err(Problem::from)
             }
-            Session::Sqlite(connection) => sqlite_rows(connection, sql, each).map_err(Problem::from),
+            Session::Sqlite(connection) => {
+                sqlite_rows(connection, sql, each).map_err(Problem::from)
+            }
             Session::Mysql(connection) => mysql_rows(connection, sql, each).map_err(Problem::from),
         };
         done.map_err(|problem| self.failed(problem))

@@ -64,14 +64,14 @@ pub enum Error {
         difference: String,
     },
     /// A client could not connect; nothing was measured.
-    #[error("client {client} of {clients}: {source}")]
+    #[error("client {client} of {clients}: {cause}")]
     Connect {
         /// From 1.
         client: usize,
         /// All of them.
         clients: usize,
         /// What stands in the way, with the way out.
-        source: Box<engine::Error>,
+        cause: Box<engine::Error>,
     },
     /// The engine refused, or was lost, before the load began or outside of one.
     #[error("{place}: {problem}")]
@@ -85,12 +85,12 @@ pub enum Error {
     #[error(transparent)]
     Engines(#[from] engine::Error),
     /// A thread or a poller could not be had.
-    #[error("cannot offer load with {threads} threads: {source}")]
+    #[error("cannot offer load with {threads} threads: {cause}")]
     Threads {
         /// How many were to be.
         threads: usize,
         /// Why not.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The user asked to stop.
     #[error("interrupted")]
@@ -114,7 +114,7 @@ impl Error {
         match self {
             Self::UnknownName { .. } | Self::Options(_) | Self::ForeignTable { .. } => true,
             Self::Engines(error) => error.is_usage(),
-            Self::Connect { source, .. } => source.is_usage(),
+            Self::Connect { cause, .. } => cause.is_usage(),
             _ => false,
         }
     }

@@ -183,7 +183,7 @@ impl Filling<'_> {
                 out.extend_from_slice(field);
             }
             out.extend_from_slice(b"\n");
-            if key % CHUNK_ROWS == 0 || key == self.layout.rows {
+            if key.is_multiple_of(CHUNK_ROWS) || key == self.layout.rows {
                 self.told(key);
             }
             true

@@ -90,9 +90,10 @@ fn check_table(
             (layout.row)(&rows, id, &mut fields);
             let compared = fields.iter().zip(row).zip(&kept);
             let mut names = layout.columns();
-            let wrong = compared.map(|pair| (names.next(), pair)).find(|(_, ((filled, found), kept))| {
-                **kept && found.map(<[u8]>::trim_ascii_end) != Some(filled.trim_ascii_end())
-            });
+            let wrong =
+                compared.map(|pair| (names.next(), pair)).find(|(_, ((filled, found), kept))| {
+                    **kept && found.map(<[u8]>::trim_ascii_end) != Some(filled.trim_ascii_end())
+                });
             difference = wrong.map(|(name, _)| {
                 format!("row {id}: {} is not what was filled", name.unwrap_or_default())
             });

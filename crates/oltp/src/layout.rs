@@ -46,12 +46,18 @@ pub(crate) fn layouts(options: &TableOptions) -> Vec<Layout> {
             .collect(),
         Schema::Orders => {
             const CUSTOMER: &[(&str, Type)] = &[
-                ("id", Key), ("name", Varchar(80)), ("town", Varchar(40)), ("postal_code", Integer),
+                ("id", Key),
+                ("name", Varchar(80)),
+                ("town", Varchar(40)),
+                ("postal_code", Integer),
             ];
             const ORDER: &[(&str, Type)] =
                 &[("id", Key), ("customer_id", Integer), ("day", Integer)];
             const ITEM: &[(&str, Type)] = &[
-                ("id", Key), ("order_id", Integer), ("product", Integer), ("quantity", Integer),
+                ("id", Key),
+                ("order_id", Integer),
+                ("product", Integer),
+                ("quantity", Integer),
                 ("price_cents", Integer),
             ];
             let customers = u64::from(customers(options.table_size));
@@ -63,8 +69,7 @@ pub(crate) fn layouts(options: &TableOptions) -> Vec<Layout> {
             ]
         }
         Schema::Variable => {
-            const COLUMNS: &[(&str, Type)] =
-                &[("id", Key), ("name", Varchar(255)), ("body", Text)];
+            const COLUMNS: &[(&str, Type)] = &[("id", Key), ("name", Varchar(255)), ("body", Text)];
             vec![table(("sbvariable", 1), size, COLUMNS, None, Rows::variable)]
         }
         Schema::Text => {

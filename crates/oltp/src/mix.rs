@@ -142,34 +142,40 @@ impl Mix {
             Self::UpdateNonIndex => const { &[Step::once(S::NonIndexUpdate)] },
             Self::Insert => const { &[Step::once(S::InsertNew)] },
             Self::Delete => const { &[Step::once(S::Delete)] },
-            Self::SecondaryIndex => const {
-                &[
-                    Step::times(S::ByIndex, 10),
-                    Step::once(S::CountIndexRange),
-                    Step::once(S::OrderByIndex),
-                ]
-            },
-            Self::Join => const {
-                &[Step::once(S::OrderWithItems), Step::once(S::OrdersOfCustomer)]
-            },
+            Self::SecondaryIndex => {
+                const {
+                    &[
+                        Step::times(S::ByIndex, 10),
+                        Step::once(S::CountIndexRange),
+                        Step::once(S::OrderByIndex),
+                    ]
+                }
+            }
+            Self::Join => {
+                const { &[Step::once(S::OrderWithItems), Step::once(S::OrdersOfCustomer)] }
+            }
             Self::JoinMisled => const { &[Step::once(S::MisledJoin)] },
-            Self::VariableRows => const {
-                &[
-                    Step::times(S::SelectVariable, 4),
-                    Step::once(S::LongestOfRange),
-                    Step::once(S::ReplaceVariable),
-                ]
-            },
-            Self::Churn => const {
-                &[Step::times(S::DeleteOldest, 2), Step::times(S::InsertNew, 2)]
-            },
-            Self::Encoding => const {
-                &[
-                    Step::times(S::SelectText, 4),
-                    Step::once(S::OrderText),
-                    Step::once(S::ReplaceText),
-                ]
-            },
+            Self::VariableRows => {
+                const {
+                    &[
+                        Step::times(S::SelectVariable, 4),
+                        Step::once(S::LongestOfRange),
+                        Step::once(S::ReplaceVariable),
+                    ]
+                }
+            }
+            Self::Churn => {
+                const { &[Step::times(S::DeleteOldest, 2), Step::times(S::InsertNew, 2)] }
+            }
+            Self::Encoding => {
+                const {
+                    &[
+                        Step::times(S::SelectText, 4),
+                        Step::once(S::OrderText),
+                        Step::once(S::ReplaceText),
+                    ]
+                }
+            }
         }
     }
 }

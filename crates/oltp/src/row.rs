@@ -1,10 +1,10 @@
 //! The rows that tables are filled with. Each is made from the seed, its table and its key alone,
 //! by integer arithmetic, so that any of them can be made again to be compared.
 
+use crate::distribution::Keys;
 use crate::random::Random;
 use crate::words::{append_town, append_words};
 use crate::{CharacterSet, Distribution, TableOptions};
-use crate::distribution::Keys;
 
 /// Orders of a customer, and items of an order, on average.
 pub(crate) const ORDERS_PER_CUSTOMER: u32 = 10;
@@ -47,7 +47,7 @@ impl Fields {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
-        ranges.map(|(start, end)| self.text.get(start..*end).unwrap_or_default())
+        ranges.map(move |(start, end)| self.text.get(start..*end).unwrap_or_default())
     }
 }
 
@@ -266,7 +266,8 @@ mod tests {
     #[test]
     fn lengths_are_skewed() {
         let mut random = Random::new(1, [0, 0, 0]);
-        let mut lengths: Vec<u64> = (0..20_000).map(|_| skewed(BODY_LENGTHS, &mut random)).collect();
+        let mut lengths: Vec<u64> =
+            (0..20_000).map(|_| skewed(BODY_LENGTHS, &mut random)).collect();
         lengths.sort_unstable();
         let (median, longest) = (lengths[10_000], lengths[19_999]);
         assert!(median < 100 && longest > 8_192, "{median}, {longest}");

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const RANGE_ROWS: u32 = 100;
 
 /// A statement, by what it does.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statement {
     /// `BEGIN`; `BEGIN IMMEDIATE` in SQLite where the transaction writes.
@@ -171,7 +169,10 @@ impl Statement {
         self.rows_added() != 0
             || matches!(
                 self,
-                Self::IndexUpdate | Self::NonIndexUpdate | Self::ReplaceVariable | Self::ReplaceText
+                Self::IndexUpdate
+                    | Self::NonIndexUpdate
+                    | Self::ReplaceVariable
+                    | Self::ReplaceText
             )
     }
 

@@ -77,7 +77,8 @@ impl SqliteFile<'_> {
     ) -> Result<(), engine::Error> {
         let encoding = encoding.map(|encoding| ("encoding", encoding));
         let own = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let names_journal = |(name, _): &(String, String)| name.eq_ignore_ascii_case("journal_mode");
+        let names_journal =
+            |(name, _): &(String, String)| name.eq_ignore_ascii_case("journal_mode");
         let log = (!self.pragmas.iter().any(names_journal)).then_some(("journal_mode", "wal"));
         engine::sqlite::pragmas(connection, encoding.into_iter().chain(own).chain(log))?;
         Ok(())

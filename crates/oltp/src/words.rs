@@ -6,17 +6,59 @@ use crate::random::Random;
 
 /// Everyday nouns; together they hold all nine accented vowels.
 const WORDS: [&str; 48] = [
-    "asztal", "ablak", "ajtó", "alma", "anya", "ág", "ágy", "álom", "bor", "bőr", "cipő", "csillag",
-    "dió", "ebéd", "ég", "eső", "este", "év", "fűszer", "gyümölcs", "gyűrű", "hajó", "ház", "híd",
-    "hó", "idő", "írás", "könyv", "körte", "levél", "madár", "méz", "nyár", "óra", "ősz", "öröm",
-    "párna", "rózsa", "szőlő", "tél", "tükör", "út", "űr", "ünnep", "város", "víz", "zöldség",
+    "asztal",
+    "ablak",
+    "ajtó",
+    "alma",
+    "anya",
+    "ág",
+    "ágy",
+    "álom",
+    "bor",
+    "bőr",
+    "cipő",
+    "csillag",
+    "dió",
+    "ebéd",
+    "ég",
+    "eső",
+    "este",
+    "év",
+    "fűszer",
+    "gyümölcs",
+    "gyűrű",
+    "hajó",
+    "ház",
+    "híd",
+    "hó",
+    "idő",
+    "írás",
+    "könyv",
+    "körte",
+    "levél",
+    "madár",
+    "méz",
+    "nyár",
+    "óra",
+    "ősz",
+    "öröm",
+    "párna",
+    "rózsa",
+    "szőlő",
+    "tél",
+    "tükör",
+    "út",
+    "űr",
+    "ünnep",
+    "város",
+    "víz",
+    "zöldség",
     "zsűri",
 ];
 
 /// Towns of [`crate::Schema::Orders`] are numbered after one of these.
-const TOWNS: [&str; 10] = [
-    "Szeged", "Pecs", "Eger", "Sopron", "Gyula", "Baja", "Vac", "Papa", "Mako", "Tata",
-];
+const TOWNS: [&str; 10] =
+    ["Szeged", "Pecs", "Eger", "Sopron", "Gyula", "Baja", "Vac", "Papa", "Mako", "Tata"];
 
 /// Appends so many words, with blanks between them.
 pub(crate) fn append_words(count: u64, set: CharacterSet, random: &mut Random, out: &mut Vec<u8>) {

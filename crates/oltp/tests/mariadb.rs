@@ -57,8 +57,7 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
             let tables = TableOptions { character_set, collation, ..tables(Mix::Encoding, 300) };
             fill(&target, &tables);
             for client in [CharacterSet::Utf8, CharacterSet::Latin2] {
-                let options =
-                    LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 20) };
+                let options = LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 20) };
                 assert_eq!(run(&target, &tables, &options).first_failure, None);
             }
             oltp::invariants(&target, &tables, &[Mix::Encoding], 0, &NEVER).unwrap();
@@ -81,8 +80,7 @@ fn a_server_that_goes_ends_its_clients() {
     let (sender, seen) = std::sync::mpsc::channel();
     let load = std::thread::scope(|scope| {
         let begin = || Tells(sender.clone());
-        let options =
-            LoadOptions { warmup: Duration::ZERO, ..hours(Mix::PointSelect, 3) };
+        let options = LoadOptions { warmup: Duration::ZERO, ..hours(Mix::PointSelect, 3) };
         let load = scope.spawn(move || oltp::run(&target, &tables, &options, &begin, &NEVER));
         seen.recv().unwrap();
         server.stop().unwrap();

@@ -58,8 +58,9 @@ fn the_server_counts_the_statements_that_we_count() {
                 let those = counted.iter().filter(|(query, _)| query.starts_with(beginning));
                 those.map(|(_, calls)| calls).sum()
             };
-            let executions =
-                |statement: Statement| load.statements.get(&statement).map_or(0, |one| one.executions);
+            let executions = |statement: Statement| {
+                load.statements.get(&statement).map_or(0, |one| one.executions)
+            };
             let times = if mix == Mix::PointSelect { 1 } else { 10 };
             assert_eq!(executions(Statement::PointSelect), times * transactions);
             let selects: u64 = counted
@@ -329,12 +330,10 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
         let url = postgres.server.as_ref().unwrap().url(database);
         let target = Target::Postgres { url, session: Vec::new() };
         for collation in [Collation::Bytes, Collation::Language] {
-            let tables =
-                TableOptions { character_set, collation, ..tables(Mix::Encoding, 400) };
+            let tables = TableOptions { character_set, collation, ..tables(Mix::Encoding, 400) };
             fill(&target, &tables);
             for client in [CharacterSet::Utf8, CharacterSet::Latin2] {
-                let options =
-                    LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 30) };
+                let options = LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 30) };
                 assert_eq!(run(&target, &tables, &options).first_failure, None);
                 // What arrived are the words that were sent, whatever their bytes.
                 let strange = "SELECT count(*) FROM sbtext WHERE line ~ '[^a-záéíóöőúüű ]'";

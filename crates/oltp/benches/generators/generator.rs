@@ -147,7 +147,8 @@ impl Generator {
             Self::Pgbench => {
                 let script = std::env::temp_dir().join("crossover-generators-point-select.sql");
                 let rows = server.rows;
-                let text = format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id=:id;\n");
+                let text =
+                    format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id=:id;\n");
                 std::fs::write(&script, text).unwrap();
                 let mut command = Command::new("pgbench");
                 command.args(["-n", "-M", "prepared", "-c", &clients, "-j", &clients]);

@@ -56,7 +56,8 @@ fn main() {
         let others: Vec<Generator> =
             others.iter().copied().filter(|other| there.contains(other)).collect();
         // A thousand connections take seconds to open: fewer, longer runs.
-        let (pairs, seconds) = if clients > 64 { (pairs.min(5), seconds * 3) } else { (pairs, seconds) };
+        let (pairs, seconds) =
+            if clients > 64 { (pairs.min(5), seconds * 3) } else { (pairs, seconds) };
         println!("{name}:");
         compare(&server, work, clients, &others, (pairs, seconds));
     }
@@ -77,7 +78,8 @@ fn compare(
     others: &[Generator],
     (pairs, seconds): (u64, u64),
 ) {
-    let all: Vec<Generator> = std::iter::once(Generator::Ours).chain(others.iter().copied()).collect();
+    let all: Vec<Generator> =
+        std::iter::once(Generator::Ours).chain(others.iter().copied()).collect();
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); all.len()];
     Generator::Ours.run(server, work, clients, seconds);
     for pair in 0..pairs as usize {
@@ -98,13 +100,18 @@ fn compare(
         ];
         for (what, value) in compared {
             let values = |runs: &[Measured]| runs.iter().map(value).collect::<Vec<f64>>();
-            println!("    {what}, ours by {}: {}", other.name(), ratio(&values(ours), &values(runs)));
+            println!(
+                "    {what}, ours by {}: {}",
+                other.name(),
+                ratio(&values(ours), &values(runs))
+            );
         }
     }
 }
 
 fn absolute(runs: &[Measured]) -> String {
-    let mean = |value: fn(&Measured) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
+    let mean =
+        |value: fn(&Measured) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
     let memory = runs.iter().map(|run| run.memory_bytes).max().unwrap_or_default();
     let fairness: Vec<f64> = runs.iter().filter_map(|run| run.slowest_by_mean).collect();
     let fairness = match fairness.iter().copied().reduce(f64::min) {

@@ -45,7 +45,8 @@ impl Server {
         oltp::fill(&target, &tables, &|_, _| {}, &NEVER).unwrap();
         let url = url.expose();
         let parameter = |name: &str| {
-            let found = url.split(['?', '&']).find_map(|part| part.strip_prefix(&format!("{name}=")));
+            let found =
+                url.split(['?', '&']).find_map(|part| part.strip_prefix(&format!("{name}=")));
             found.unwrap_or_default().to_owned()
         };
         let authority = url.split("://").nth(1).unwrap();

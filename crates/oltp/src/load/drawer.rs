@@ -9,8 +9,8 @@ use crate::row::{
 use crate::statement::{Draw, RANGE_ROWS};
 use crate::words::append_town;
 
-/// Which of the seed's sequences are clients': rows have others.
-const OF_CLIENT: u64 = 2;
+/// Which of the seed's sequences are clients': those of rows begin with a table's number.
+const OF_CLIENT: u64 = u64::MAX;
 
 /// A value of a parameter; a text lies in its [`Arguments`].
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ enum Value {
 impl Arguments {
     /// In order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Argument<'_>> + Clone {
-        self.values.iter().map(|value| match *value {
+        self.values.iter().map(move |value| match *value {
             Value::Number(number) => Argument::Number(number),
             Value::Text(start, end) => {
                 Argument::Text(self.text.get(start..end).unwrap_or_default())

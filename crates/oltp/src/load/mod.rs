@@ -125,7 +125,8 @@ pub fn run<S: Sink>(
         }
         Target::Mysql { url, session } => {
             let server = MysqlServer { url, session };
-            let connect = |worker: usize| mysql::MysqlClient::connect(server, worker as u16, &shared);
+            let connect =
+                |worker: usize| mysql::MysqlClient::connect(server, worker as u16, &shared);
             let workers = connect_all(threads, &shared, connect)?;
             let connect_time = connecting.elapsed();
             Done { connect_time, threads: drive(workers, &shared, begin, &[])? }
@@ -182,7 +183,7 @@ fn connect_all<W: Send>(
     let threads = thread::available_parallelism().map_or(1, usize::from).min(workers);
     let connect = &connect;
     let some = |first: usize| {
-        let made = (first..workers).step_by(threads).map(|worker| {
+        let made = (first..workers).step_by(threads).map(|worker| -> Result<(usize, W), Error> {
             shared.check_going_on()?;
             Ok((worker, connect(worker)?))
         });
@@ -193,9 +194,9 @@ fn connect_all<W: Send>(
     let made = thread::scope(|scope| {
         let some = &some;
         let handles: Vec<_> = (0..threads).map(|first| scope.spawn(move || some(first))).collect();
-        let made = handles.into_iter().map(|handle| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
+        let made = handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         made.collect::<Vec<_>>()
     });
     let mut made = first_error(made)?.into_iter().flatten().collect::<Vec<_>>();
@@ -249,19 +250,17 @@ fn drive<W: Worker, S: Sink>(
         let (offer, main) = (&offer, &main);
         let mut started = Vec::with_capacity(workers.len());
         for worker in workers {
-            let spawned = thread::Builder::new().name("client".to_owned()).spawn_scoped(
-                scope,
-                move || {
+            let spawned =
+                thread::Builder::new().name("client".to_owned()).spawn_scoped(scope, move || {
                     let done = offer(worker);
                     main.unpark();
                     done
-                },
-            );
+                });
             match spawned {
                 Ok(handle) => started.push(handle),
-                Err(source) => {
+                Err(cause) => {
                     shared.called_off.store(true, Ordering::Relaxed);
-                    return Err(Error::Threads { threads: shared.threads, source });
+                    return Err(Error::Threads { threads: shared.threads, cause });
                 }
             }
         }

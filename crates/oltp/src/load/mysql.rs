@@ -26,14 +26,15 @@ impl MysqlClient {
         shared: &Shared<'_>,
     ) -> Result<Self, Error> {
         let options = &shared.program.options;
-        let mut connection =
-            server.connect(options.timeout).map_err(|source| Error::Connect {
-                client: usize::from(client) + 1,
-                clients: usize::from(options.clients),
-                source: Box::new(source),
-            })?;
-        let failed =
-            |error: mysql::Error| Error::Engine { place: server.place(), problem: error.to_string() };
+        let mut connection = server.connect(options.timeout).map_err(|cause| Error::Connect {
+            client: usize::from(client) + 1,
+            clients: usize::from(options.clients),
+            cause: Box::new(cause),
+        })?;
+        let failed = |error: mysql::Error| Error::Engine {
+            place: server.place(),
+            problem: error.to_string(),
+        };
         if options.character_set == CharacterSet::Latin2 {
             connection.query_drop("SET NAMES latin2").map_err(failed)?;
         }
@@ -69,8 +70,7 @@ impl Session for MysqlSession {
     fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused> {
         let Some(statement) = self.statements.get(place) else { return Ok(0) };
         let values: Vec<Value> = arguments.iter().map(value).collect();
-        let parameters =
-            if values.is_empty() { Params::Empty } else { Params::Positional(values) };
+        let parameters = if values.is_empty() { Params::Empty } else { Params::Positional(values) };
         let mut result = self.connection.exec_iter(statement, parameters).map_err(refused)?;
         if result.columns().as_ref().is_empty() {
             return Ok(result.affected_rows());

@@ -7,11 +7,11 @@ use bytes::BytesMut;
 use engine::PostgresUrl;
 use engine::postgres::thin::{
     Answer, Channel, Connection, Parameter, Patience, Statement, ThinError, write_execution,
+    write_query,
 };
-use postgres_protocol::message::frontend;
 
 use super::drawer::{Argument, Arguments, Drawer};
-use super::notes::{Account, Finished, Notes};
+use super::notes::{Account, Notes};
 use super::poller::Waiter;
 use super::sink::Sink;
 use super::{LOOK_UP, Shared, Worker};
@@ -65,15 +65,16 @@ impl Lanes {
         let mut all = Self { lanes: Vec::new(), statements: Vec::new() };
         for client in clients {
             shared.check_going_on()?;
-            let cannot_connect = |source| Error::Connect {
+            let cannot_connect = |cause| Error::Connect {
                 client: usize::from(client) + 1,
                 clients: usize::from(program.options.clients),
-                source: Box::new(source),
+                cause: Box::new(cause),
             };
             let mut connection =
                 Connection::connect(url, &settings, patience).map_err(cannot_connect)?;
             // The same texts in the same order: the same names in every session.
-            all.statements = prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
+            all.statements =
+                prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
             all.lanes.push(Lane {
                 channel: connection.into_channel().map_err(|error| failed(url, error))?,
                 drawer: Drawer::new(program, client),
@@ -113,9 +114,9 @@ impl Worker for Lanes {
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<Account>, Error> {
         let waiter = Waiter::new(self.lanes.iter().map(|lane| &lane.channel))
-            .map_err(|source| Error::Threads { threads: shared.threads, source })?;
+            .map_err(|cause| Error::Threads { threads: shared.threads, cause })?;
         let active = self.lanes.len();
-        let mut at_work = Driver {
+        let mut at_work = EventLoop {
             shared,
             notes,
             statements: &self.statements,
@@ -132,7 +133,7 @@ impl Worker for Lanes {
 }
 
 /// A thread at work on its lanes.
-struct Driver<'w, 'n, 's, S: Sink> {
+struct EventLoop<'w, 'n, 's, S: Sink> {
     shared: &'w Shared<'s>,
     notes: &'w mut Notes<'n, S>,
     statements: &'w [Statement],
@@ -147,7 +148,7 @@ struct Driver<'w, 'n, 's, S: Sink> {
     tick: Instant,
 }
 
-impl<S: Sink> Driver<'_, '_, '_, S> {
+impl<S: Sink> EventLoop<'_, '_, '_, S> {
     fn run(&mut self, mut waiter: Waiter) -> Result<(), Error> {
         for place in 0..self.lanes.len() {
             self.begin(place, Instant::now());
@@ -158,7 +159,7 @@ impl<S: Sink> Driver<'_, '_, '_, S> {
             let Some(first) = self.lanes.first() else { break };
             waiter
                 .wait(&first.channel, LOOK_UP, &mut ready)
-                .map_err(|source| Error::Threads { threads: self.shared.threads, source })?;
+                .map_err(|cause| Error::Threads { threads: self.shared.threads, cause })?;
             for place in ready.iter().copied() {
                 self.advance(place);
             }
@@ -201,7 +202,7 @@ impl<S: Sink> Driver<'_, '_, '_, S> {
         if answer.in_transaction && !failure.ends_client() {
             lane.rolling_back = Some((failure, error.to_string()));
             self.out.clear();
-            return match frontend::query("ROLLBACK", &mut self.out) {
+            return match write_query("ROLLBACK", &mut self.out) {
                 Ok(()) => self.send_out(place),
                 Err(error) => self.lost(place, &error.into()),
             };
@@ -262,9 +263,7 @@ impl<S: Sink> Driver<'_, '_, '_, S> {
         let table = lane.drawer.draw(program, *call, &mut self.arguments);
         let Some(statement) = self.statements.get(program.place(*call, table)) else { return };
         let parameters = self.arguments.iter().map(|argument| match argument {
-            Argument::Number(number) => {
-                Parameter::Int4(i32::try_from(number).unwrap_or(i32::MAX))
-            }
+            Argument::Number(number) => Parameter::Int4(i32::try_from(number).unwrap_or(i32::MAX)),
             Argument::Text(text) => Parameter::Binary(text),
         });
         self.out.clear();

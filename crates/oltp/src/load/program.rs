@@ -28,7 +28,6 @@ pub(crate) struct Program {
     /// Whether it changes rows.
     pub writes: bool,
     pub tables: u32,
-    pub table_size: u32,
     pub clients: u16,
     pub seed: u64,
     /// The lowest key in the tables, from which [`Mix::Churn`] deletes.
@@ -50,7 +49,6 @@ impl Program {
             has_transaction: options.mix.has_transaction(),
             writes: options.mix.writes(),
             tables: tables.tables,
-            table_size: tables.table_size,
             clients: options.clients,
             seed: options.seed,
             oldest,

@@ -39,10 +39,10 @@ impl SqliteClient {
         shared: &Shared<'_>,
     ) -> Result<(Self, InterruptHandle), Error> {
         let options = &shared.program.options;
-        let mut connection = file.open_existing().map_err(|source| Error::Connect {
+        let mut connection = file.open_existing().map_err(|cause| Error::Connect {
             client: usize::from(client) + 1,
             clients: usize::from(options.clients),
-            source: Box::new(source),
+            cause: Box::new(cause),
         })?;
         let busy_waits = Arc::new(AtomicU64::new(0));
         let (counter, at_most) = (Arc::clone(&busy_waits), options.busy_timeout);

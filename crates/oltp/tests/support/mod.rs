@@ -1,5 +1,5 @@
 //! What the tests share: real servers in a place of their own, small tables, short loads.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, clippy::print_stderr, reason = "each test file uses a part of it; skips")]
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
@@ -86,7 +86,8 @@ impl Postgres {
         let mut connection = Connection::connect(&url, &[], patience).unwrap();
         let mut rows = Vec::new();
         let row = |row: engine::postgres::thin::Row<'_>| {
-            let values = row.values().map(|value| String::from_utf8_lossy(value.unwrap_or_default()));
+            let values =
+                row.values().map(|value| String::from_utf8_lossy(value.unwrap_or_default()));
             rows.push(values.collect::<Vec<_>>().join("|"));
         };
         connection.query(sql, row).unwrap();

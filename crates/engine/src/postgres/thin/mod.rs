@@ -261,6 +261,14 @@ pub fn write_execution<'p>(
     Ok(())
 }
 
+/// A statement as text, appended to `out`.
+///
+/// # Errors
+/// More bytes than the protocol has numbers for.
+pub fn write_query(sql: &str, out: &mut BytesMut) -> std::io::Result<()> {
+    frontend::query(sql, out)
+}
+
 fn write_parameter(parameter: Parameter<'_>, out: &mut BytesMut) -> IsNull {
     use std::fmt::Write as _;
     // Writing into memory that grows cannot fail.
