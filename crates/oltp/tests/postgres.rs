@@ -4,7 +4,6 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -25,8 +24,8 @@ fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
     assert_eq!(postgres.rows(left), [""; 0]);
 }
 
-/// Executions by the beginning of their text, as the server counted them.
-fn counted(postgres: &support::Postgres) -> BTreeMap<String, u64> {
+/// Executions by their text, as the server counted them.
+fn counted(postgres: &support::Postgres) -> Vec<(String, u64)> {
     let sql = "SELECT query, calls FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid \
                WHERE datname = 'crossover'";
     let rows = postgres.rows(sql);
@@ -71,8 +70,6 @@ fn the_server_counts_the_statements_that_we_count() {
             assert_eq!(selects, times * transactions, "{mix}");
             if mix != Mix::PointSelect {
                 for (beginning, statement) in [
-                    ("BEGIN", Statement::Begin),
-                    ("COMMIT", Statement::Commit),
                     ("SELECT SUM(k)", Statement::SumRange),
                     ("SELECT DISTINCT c", Statement::DistinctRange),
                 ] {
@@ -88,6 +85,34 @@ fn the_server_counts_the_statements_that_we_count() {
             }
             assert_eq!(sum(&load, |client| client.statements), transactions * mix.statements());
         }
+    }
+}
+
+/// Transactions that the server has committed, when all clients have gone.
+fn committed(postgres: &support::Postgres) -> i64 {
+    let others = "SELECT count(*) FROM pg_stat_activity \
+                  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    while postgres.rows_in("postgres", others) != ["0"] {}
+    let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'crossover'";
+    postgres.rows_in("postgres", sql)[0].parse().unwrap()
+}
+
+#[test]
+fn the_server_commits_the_transactions_that_we_count() {
+    let place = Place::new();
+    let postgres = place.postgres(&[("autovacuum", "off")]);
+    let tables = tables(Mix::ReadOnly, 1_000);
+    fill(&postgres.target(), &tables);
+    for (mix, driver) in [(Mix::ReadOnly, Driver::Threads), (Mix::PointSelect, Driver::EventLoops)]
+    {
+        let commits = |count| {
+            let before = committed(&postgres);
+            let options = LoadOptions { driver, ..passes(mix, 3, count) };
+            assert_eq!(run(&postgres.target(), &tables, &options).first_failure, None);
+            committed(&postgres) - before
+        };
+        // What a load commits besides, before it begins, is the same each time.
+        assert_eq!(commits(50) - commits(10), 3 * 40, "{mix}");
     }
 }
 

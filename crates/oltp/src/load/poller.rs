@@ -68,10 +68,11 @@ impl Poller {
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS_MAX) })
     }
 
-    /// Watches a socket until it is closed.
+    /// Watches a socket, and whether the other side has closed it.
     fn add(&self, socket: &impl AsFd, place: usize) -> io::Result<()> {
         let data = EventData::new_u64(place as u64);
-        Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN | EventFlags::ET)?)
+        let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        Ok(epoll::add(&self.epoll, socket, data, flags)?)
     }
 
     fn wait(&mut self, timeout: Duration, ready: &mut Vec<usize>) -> io::Result<()> {
@@ -82,8 +83,15 @@ impl Poller {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let place = |event: &epoll::Event| usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
-        ready.extend(self.events.iter().map(place));
+        for event in &self.events {
+            let place = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
+            ready.push(place);
+            // What arrived before the end is taken first; no other change would tell of the end.
+            let flags = event.flags;
+            if flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR) {
+                ready.push(place);
+            }
+        }
         Ok(())
     }
 }

@@ -73,7 +73,8 @@ impl Channel {
     }
 
     /// Takes what has arrived; the answer, if it is complete. A poller that reports changes alone
-    /// (edge-triggered) may be waited for after `None`: the socket has been read empty.
+    /// (edge-triggered) may be waited for after `None`: the socket has been read empty. Only its
+    /// end may still be there, which takes another call.
     ///
     /// # Errors
     /// [`ThinError::Lost`], with the server's last words in its place where it said some;
