@@ -9,6 +9,7 @@ mod notes;
 mod plan_hash;
 mod quiet;
 mod steadiness;
+pub(crate) mod temporary_files;
 #[cfg(test)]
 mod tests;
 
