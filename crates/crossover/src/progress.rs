@@ -12,8 +12,7 @@ use indicatif::{
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-const TEMPLATE: &str =
-    "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
+const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
 
 /// Where counting began: a run that is taken up again has most of its trials already.

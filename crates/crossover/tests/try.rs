@@ -7,8 +7,8 @@ mod place;
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rusqlite::Connection;
 use place::Place;
+use rusqlite::Connection;
 use serde_json::Value;
 
 /// The shortest budget that holds five blocks of a few quick statements.

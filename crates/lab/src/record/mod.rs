@@ -79,7 +79,9 @@ pub enum RecordError {
         why: String,
     },
     /// Another process measures into the run.
-    #[error("the run {run} is being measured by another process; wait for its end, or stop it first")]
+    #[error(
+        "the run {run} is being measured by another process; wait for its end, or stop it first"
+    )]
     InProgress {
         /// The run.
         run: String,

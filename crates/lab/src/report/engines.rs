@@ -74,11 +74,11 @@ mod tests {
     fn a_start_at_other_levels_tells_what_was_read_back_otherwise() {
         let records = BTreeMap::from([
             ("pg".to_owned(), record("PostgreSQL 18.1", &[("work_mem", "4MB"), ("jit", "off")])),
+            ("pg (release=13)".to_owned(), record("PostgreSQL 13.2", &[("work_mem", "4MB")])),
             (
-                "pg (release=13)".to_owned(),
-                record("PostgreSQL 13.2", &[("work_mem", "4MB")]),
+                "pg (workers=2)".to_owned(),
+                record("PostgreSQL 18.1", &[("work_mem", "4MB"), ("jit", "off")]),
             ),
-            ("pg (workers=2)".to_owned(), record("PostgreSQL 18.1", &[("work_mem", "4MB"), ("jit", "off")])),
             ("pg2 (release=13)".to_owned(), record("PostgreSQL 13.2", &[])),
         ]);
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use lab::http::{Answer, PreparedRequest, Target};
 use lab::load::{
-    self, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation,
-    OperationTotals, Outcome, TrialSample, derive_seed,
+    self, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation, OperationTotals,
+    Outcome, TrialSample, derive_seed,
 };
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -65,7 +65,10 @@ pub(super) fn no_controller() -> MemoryLimitError {
 
 /// There is a controller, but nowhere a group could be made: `refused` is the first place that
 /// was tried, if any was found.
-pub(super) fn no_place(version: Version, refused: Option<(PathBuf, io::Error)>) -> MemoryLimitError {
+pub(super) fn no_place(
+    version: Version,
+    refused: Option<(PathBuf, io::Error)>,
+) -> MemoryLimitError {
     let Some((path, error)) = refused else {
         return MemoryLimitError::Unavailable {
             missing: "no group of cgroup v2 above this process hands the memory controller down"
