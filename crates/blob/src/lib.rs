@@ -22,7 +22,7 @@ pub use access::{
     Access, By, FileAccess, FileSettings, JournalMode, LookupAccess, Reading, SqliteAccess,
     SqliteSettings, Synchronous, Writing,
 };
-pub use cold::{Cold, Evicted, evict, resident_share};
+pub use cold::{Cold, Evicted, evict, resident_share, warm};
 pub use content::{content, generation_of};
 pub use durability::Durability;
 pub use error::Error;
@@ -31,6 +31,7 @@ pub use form::Form;
 pub use init::{InitOptions, Initialized, init};
 pub use order::{Ids, Order};
 pub use recipe::{BLOB_BYTES_MAX, Recipe};
-pub use run::{Pace, Timed, Work, check, time};
+pub use run::{Checked, Pace, Timed, Work, check, time};
+pub use space::Disk;
 pub use stat::{PageStat, Stat, stat, vacuum};
 pub use target::Target;

@@ -4,8 +4,10 @@
 mod file;
 mod held;
 mod lookup;
+mod reader;
 mod settings;
 mod sqlite;
+mod writer;
 
 pub use file::FileAccess;
 pub use lookup::LookupAccess;
@@ -13,6 +15,8 @@ pub use settings::{
     By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing,
 };
 pub use sqlite::SqliteAccess;
+pub(crate) use sqlite::{bytes_of, pragma};
+pub(crate) use writer::UNFINISHED;
 
 use crate::Error;
 
