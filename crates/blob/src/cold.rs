@@ -53,23 +53,37 @@ pub struct Evicted {
 /// # Errors
 /// [`Error::Io`], [`Error::Interrupted`].
 pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
+    sync(paths)?;
+    match drop_caches() {
+        Ok(()) => Ok(Evicted { cold: Cold::Everything, resident_share: resident_share(paths)? }),
+        Err(_) => evict_data(paths, interrupted),
+    }
+}
+
+/// The same as any user may do it, and without a loss for other programs: the pages of these files
+/// only.
+///
+/// # Errors
+/// As [`evict`].
+pub fn evict_data(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
+    sync(paths)?;
+    for path in paths {
+        each_file(path, &mut |file| {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            drop_pages(file).map_err(Error::io("drop from the page cache", file))
+        })?;
+    }
+    Ok(Evicted { cold: Cold::DataOnly, resident_share: resident_share(paths)? })
+}
+
+/// Dirty pages cannot be dropped, so they are written first.
+fn sync(paths: &[PathBuf]) -> Result<(), Error> {
     for path in paths {
         sync_file_system(path).map_err(Error::io("sync the file system of", path))?;
     }
-    let cold = if drop_caches().is_ok() {
-        Cold::Everything
-    } else {
-        for path in paths {
-            each_file(path, &mut |file| {
-                if interrupted.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
-                }
-                drop_pages(file).map_err(Error::io("drop from the page cache", file))
-            })?;
-        }
-        Cold::DataOnly
-    };
-    Ok(Evicted { cold, resident_share: resident_share(paths)? })
+    Ok(())
 }
 
 /// Reads all files of `paths` into the page cache; how many bytes they have.

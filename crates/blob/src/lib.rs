@@ -22,7 +22,7 @@ pub use access::{
     Access, By, FileAccess, FileSettings, JournalMode, LookupAccess, Reading, SqliteAccess,
     SqliteSettings, Synchronous, Writing,
 };
-pub use cold::{Cold, Evicted, evict, resident_share, warm};
+pub use cold::{Cold, Evicted, evict, evict_data, resident_share, warm};
 pub use content::{content, generation_of};
 pub use durability::Durability;
 pub use error::Error;
