@@ -105,7 +105,8 @@ fn make_way(path: &Path, replace: bool) -> Result<(), Error> {
 /// that no log is left beside it.
 fn holds_only_blobs(path: &Path) -> Result<bool, Error> {
     let connection = engine::sqlite::open_existing(path)?;
-    let sql = "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('kv', 'blob_recipe')";
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('kv', 'blob_recipe') \
+               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let others: i64 =
         connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
     let ours = others == 0 && crate::stat::require_table(&connection, path).is_ok();

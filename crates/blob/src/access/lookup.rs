@@ -78,7 +78,7 @@ impl LookupAccess {
 
     /// The whole path that was looked up last.
     fn whole_path(&self) -> PathBuf {
-        let name = self.path.get(self.begin..self.path.len() - 1).unwrap_or_default();
+        let name = self.path.get(self.begin..self.path.len().saturating_sub(1)).unwrap_or_default();
         self.folder.join(String::from_utf8_lossy(name).as_ref())
     }
 
@@ -131,7 +131,7 @@ impl Access for LookupAccess {
         } else {
             let text = self.whole_path().into_os_string().into_encoded_bytes();
             whole = std::ffi::CString::new(text).unwrap_or_default();
-            &whole
+            whole.as_c_str()
         };
         let written = self.writer.write(path, bytes);
         written.map_err(|errno| self.failed("write", errno))
