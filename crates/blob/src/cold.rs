@@ -121,10 +121,13 @@ pub fn resident_share(paths: &[PathBuf]) -> Result<f64, Error> {
     }
     // Few files, such as databases, are all looked at; of many a random sample.
     if files.len() > SAMPLE_FILES {
-        files.sort_by_cached_key(|file| mix(file.as_os_str().as_encoded_bytes().iter().fold(
-            0,
-            |hash, byte| mix(hash ^ u64::from(*byte)),
-        )));
+        files.sort_by_cached_key(|file| {
+            mix(file
+                .as_os_str()
+                .as_encoded_bytes()
+                .iter()
+                .fold(0, |hash, byte| mix(hash ^ u64::from(*byte))))
+        });
         files.truncate(SAMPLE_FILES);
     }
     let (mut resident, mut pages) = (0, 0);

@@ -70,8 +70,7 @@ mod tests {
         assert_eq!(made(1, 1, 0, 5), BLOB_1_OF_SEED_1[..5]);
     }
 
-    const BLOB_1_OF_SEED_1: [u8; 11] =
-        [55, 125, 150, 213, 224, 179, 69, 10, 243, 218, 55];
+    const BLOB_1_OF_SEED_1: [u8; 11] = [55, 125, 150, 213, 224, 179, 69, 10, 243, 218, 55];
 
     #[test]
     fn seed_id_and_generation_each_make_other_bytes() {

@@ -75,9 +75,9 @@ pub fn export(
         .map_err(Error::io("make a folder in", parent))?;
     progress.set_length(load.files);
     let work = Work { database, folder: unfinished.path(), form: options.form };
-    let exported = work
-        .write(&connection, progress, interrupted)
-        .map_err(|error| space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes))?;
+    let exported = work.write(&connection, progress, interrupted).map_err(|error| {
+        space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes)
+    })?;
     Manifest {
         form: options.form,
         files: exported.files,
@@ -238,9 +238,10 @@ fn folder_full(source: std::io::Error, path: &Path, files: u64) -> Error {
     let folder = path.parent().unwrap_or(path);
     let room = space::free(folder).is_ok_and(|free| free.bytes > 16 << 20);
     if source.kind() == ErrorKind::StorageFull && room {
-        let problem = "the folder, or the file system's table of files, takes no more; use --tree, \
+        let problem =
+            "the folder, or the file system's table of files, takes no more; use --tree, \
                        or make fewer blobs"
-            .to_owned();
+                .to_owned();
         return Error::TooManyFiles { path: folder.to_owned(), files: files + 1, problem };
     }
     Error::Io { doing: "write", path: path.to_owned(), source }

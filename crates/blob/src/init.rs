@@ -76,9 +76,8 @@ fn renamed(error: Error, path: &Path) -> Error {
 
 /// Refuses to take the place of anything but, if that is wanted, an older database of blobs.
 fn make_way(path: &Path, replace: bool) -> Result<(), Error> {
-    let exists = |way_out: &str| {
-        Err(Error::Exists { path: path.to_owned(), way_out: way_out.to_owned() })
-    };
+    let exists =
+        |way_out: &str| Err(Error::Exists { path: path.to_owned(), way_out: way_out.to_owned() });
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(Error::io("look at", path)(error)),
@@ -86,7 +85,9 @@ fn make_way(path: &Path, replace: bool) -> Result<(), Error> {
         Ok(data) if !data.is_file() => return exists("it is no file; name another one"),
         Ok(_) => {
             if !holds_only_blobs(path)? {
-                return exists("it holds other things than blobs, so it is not replaced; name another file");
+                return exists(
+                    "it holds other things than blobs, so it is not replaced; name another file",
+                );
             }
         }
     }
@@ -94,7 +95,8 @@ fn make_way(path: &Path, replace: bool) -> Result<(), Error> {
     for suffix in ["-wal", "-journal"] {
         let left = beside(path, suffix);
         if left.exists() {
-            let way_out = "it belongs to a database that was not closed; remove it first".to_owned();
+            let way_out =
+                "it belongs to a database that was not closed; remove it first".to_owned();
             return Err(Error::Exists { path: left, way_out });
         }
     }

@@ -34,7 +34,9 @@ impl Manifest {
         let path = folder.join(NAME);
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 return Ok(None);
             }
             Err(source) => return Err(Error::Io { doing: "read", path, source }),

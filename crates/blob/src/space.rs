@@ -20,7 +20,8 @@ pub(crate) struct Free {
 
 /// The file system that holds `path`, which exists.
 pub(crate) fn free(path: &Path) -> Result<Free, Error> {
-    let found = rustix::fs::statvfs(path).map_err(Error::errno("look at the file system of", path))?;
+    let found =
+        rustix::fs::statvfs(path).map_err(Error::errno("look at the file system of", path))?;
     let files = if found.f_files == 0 { None } else { Some(found.f_favail) };
     let bytes = found.f_bavail.saturating_mul(found.f_frsize);
     Ok(Free { bytes, files, block_bytes: found.f_frsize.max(512) })

@@ -92,7 +92,9 @@ pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), 
 
 fn read(connection: &Connection) -> rusqlite::Result<Stat> {
     let number = |name: &str| {
-        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
+        connection
+            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+            .map(i64::cast_unsigned)
     };
     let (page_bytes, page_count) = (number("page_size")?, number("page_count")?);
     let sizes = "SELECT count(*), coalesce(min(length(v)), 0), coalesce(max(length(v)), 0), \

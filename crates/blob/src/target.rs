@@ -222,7 +222,9 @@ fn read_recipe(connection: &Connection) -> rusqlite::Result<Option<(Recipe, u64)
 
 /// Keeps the recipe with the blobs.
 pub(crate) fn write_recipe(connection: &Connection, recipe: &Recipe) -> rusqlite::Result<()> {
-    connection.execute_batch("CREATE TABLE blob_recipe(recipe TEXT NOT NULL, generation INTEGER NOT NULL)")?;
+    connection.execute_batch(
+        "CREATE TABLE blob_recipe(recipe TEXT NOT NULL, generation INTEGER NOT NULL)",
+    )?;
     let text = serde_json::to_string(recipe).unwrap_or_default();
     connection.execute("INSERT INTO blob_recipe VALUES(?1, 0)", [text])?;
     Ok(())

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use blob::{
-    Access, By, Durability, Error, FileSettings, Form, Ids, JournalMode, Order, Pace,
-    SqliteAccess, SqliteSettings, Synchronous, Target, Timed, Work,
+    Access, By, Durability, Error, FileSettings, Form, Ids, JournalMode, Order, Pace, SqliteAccess,
+    SqliteSettings, Synchronous, Target, Timed, Work,
 };
 use place::{NEVER, Place, quiet, recipe};
 
@@ -164,7 +164,8 @@ fn a_file_that_is_replaced_keeps_its_rights_and_leaves_nothing_beside_it() {
     let folder = place.export(&place.init(&recipe(3, 100, 0)), Form::Folder);
     let file = folder.join("000002");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
-    let settings = FileSettings { writing: blob::Writing::Replace, fsync: true, ..Default::default() };
+    let settings =
+        FileSettings { writing: blob::Writing::Replace, fsync: true, ..Default::default() };
     let mut access = Target::open(&folder).unwrap().files(&settings).unwrap();
     assert!(access.update(2, &[9; 100]).unwrap());
     assert!(!access.update(4, &[9; 100]).unwrap());

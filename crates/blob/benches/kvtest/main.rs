@@ -84,11 +84,11 @@ fn prepare(data: &Data) {
     let never = AtomicBool::new(false);
     let quiet = ProgressBar::hidden();
     let (blob_bytes, variance_bytes) = (10_000, 2_000);
-    let recipe = Recipe { count: data.blobs, blob_bytes, variance_bytes, page_bytes: None, seed: 1 };
+    let recipe =
+        Recipe { count: data.blobs, blob_bytes, variance_bytes, page_bytes: None, seed: 1 };
     let database = data.path("blobs.db");
-    let fits = |path: &Path| {
-        blob::Target::open(path).is_ok_and(|target| target.recipe() == Some(&recipe))
-    };
+    let fits =
+        |path: &Path| blob::Target::open(path).is_ok_and(|target| target.recipe() == Some(&recipe));
     if !fits(&database) {
         let begin = std::time::Instant::now();
         blob::init(&database, &recipe, &InitOptions { replace: true }, &quiet, &never).unwrap();

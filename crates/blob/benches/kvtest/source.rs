@@ -75,7 +75,8 @@ fn fetch(folder: &Path, source: &Path) -> Result<(), String> {
 fn write_sources(private: &Path) -> Result<(), String> {
     let mut found = false;
     let folder = Path::new("/etc/apt/sources.list.d");
-    let entries = fs::read_dir(folder).map_err(|_| "this is no Debian: kvtest.c comes from there")?;
+    let entries =
+        fs::read_dir(folder).map_err(|_| "this is no Debian: kvtest.c comes from there")?;
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.file_name().is_none_or(|name| name != "debian.sources") {
             continue;
@@ -95,7 +96,11 @@ fn write_sources(private: &Path) -> Result<(), String> {
         found |= !text.is_empty();
         fs::write(private.join("parts/list.list"), text).map_err(|error| error.to_string())?;
     }
-    if found { Ok(()) } else { Err("apt knows no place that Debian's sources come from".to_owned()) }
+    if found {
+        Ok(())
+    } else {
+        Err("apt knows no place that Debian's sources come from".to_owned())
+    }
 }
 
 struct Library {
@@ -111,7 +116,10 @@ fn our_library() -> Result<Library, String> {
     let newest = fs::read_dir(&builds)
         .map_err(|error| format!("{}: {error}", builds.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libsqlite3-sys-")))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("libsqlite3-sys-"))
+        })
         .filter_map(|path| {
             let archive = path.join("out/libsqlite3.a");
             let made = archive.metadata().ok()?.modified().ok()?;

@@ -82,8 +82,12 @@ impl FromStr for JournalMode {
 }
 
 impl Synchronous {
-    const KNOWN: [(&'static str, Self); 4] =
-        [("off", Self::Off), ("normal", Self::Normal), ("full", Self::Full), ("extra", Self::Extra)];
+    const KNOWN: [(&'static str, Self); 4] = [
+        ("off", Self::Off),
+        ("normal", Self::Normal),
+        ("full", Self::Full),
+        ("extra", Self::Extra),
+    ];
 
     /// SQLite's word for it.
     #[must_use]
@@ -151,8 +155,7 @@ impl FromStr for Reading {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known =
-            [("stdio", Self::Stdio), ("plain", Self::Plain), ("openat", Self::Openat)];
+        let known = [("stdio", Self::Stdio), ("plain", Self::Plain), ("openat", Self::Openat)];
         choose(text, &known)
     }
 }

@@ -241,11 +241,7 @@ pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<St
 }
 
 /// The bytes of a value; one that has none is named.
-pub(crate) fn bytes_of<'a>(
-    value: ValueRef<'a>,
-    id: u64,
-    path: &Path,
-) -> Result<&'a [u8], Error> {
+pub(crate) fn bytes_of<'a>(value: ValueRef<'a>, id: u64, path: &Path) -> Result<&'a [u8], Error> {
     match value {
         ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes),
         other => {
