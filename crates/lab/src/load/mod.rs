@@ -31,5 +31,8 @@ pub use sample::{Observation, Outcome, TrialSample};
 pub use threads::run_clients;
 pub use trial::run;
 
+pub(crate) use recorder::{Recorded, Recorder};
+pub(crate) use threads::in_threads;
+
 use gate::Gate;
 use trial::Trial;

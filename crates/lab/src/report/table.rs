@@ -107,7 +107,12 @@ fn level_label(document: &Document, factor: &str, level: &Level) -> String {
     part.map_or_else(|| level.to_string(), |part| part.label.clone())
 }
 
-fn drawn(header: Vec<String>, rows: Vec<Vec<String>>, words: usize, form: Form) -> String {
+pub(super) fn drawn(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    words: usize,
+    form: Form,
+) -> String {
     let mut table = Table::new();
     match form {
         Form::Terminal(width) => {

@@ -276,7 +276,10 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
     datasets.digest().unwrap_or_else(|| {
         // Never empty, since the empty digest names the data directory of `server start`, which is
         // the user's.
-        let text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
+        let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
+        if let Some(blob) = &plan.blob {
+            text.push_str(&format!(" {blob:?}"));
+        }
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
 }

@@ -258,7 +258,7 @@ fn warm(
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
         plans.insert(trial.number, subject.plans(&trial.levels));
     }
-    let steady = warm_until_steady(finished, planned, subject)?;
+    let steady = subject.is_cold() || warm_until_steady(finished, planned, subject)?;
     Ok(Warmed { plans, steady })
 }
 

@@ -1,6 +1,7 @@
 //! What an experiment does to an engine. Each workload is a folder here, behind two small traits:
 //! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
+pub(crate) mod blob;
 pub(crate) mod http;
 pub mod sql;
 
@@ -70,6 +71,11 @@ pub(crate) trait Subject {
     /// `answers` or compares it with what stands there.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError>;
 
+    /// Whether caches are emptied before each load: then there is nothing to warm.
+    fn is_cold(&self) -> bool {
+        false
+    }
+
     /// Load on one cell: a trial or a window of the warm-up.
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
 
@@ -101,5 +107,6 @@ pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
     match plan.workload {
         WorkloadKind::Http => Box::new(http::Http::new(plan)),
         WorkloadKind::Sql => Box::new(sql::Sql::new(plan)),
+        WorkloadKind::Blob => Box::new(blob::Blobs::new(plan)),
     }
 }

@@ -1,6 +1,7 @@
 //! `crossover bench`: experiments. `bench PLAN.toml` runs any plan; the other forms fill in a plan
 //! that ships with the program.
 
+mod blob;
 mod dashboard;
 mod data;
 mod dry_run;
@@ -43,6 +44,8 @@ enum Command {
     Http(Box<http::Arguments>),
     /// SQL files of your own on several engines, answers compared
     Sql(Box<sql::Arguments>),
+    /// Blobs in the database or in files, and from which size on
+    Blob(Box<blob::Arguments>),
 }
 
 /// What every experiment can be told.
@@ -166,6 +169,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         (Some(Command::Dashboard(arguments)), _) => dashboard::run(*arguments, shared),
         (Some(Command::Http(arguments)), _) => http::run(&arguments, shared),
         (Some(Command::Sql(arguments)), _) => sql::run(&arguments, shared),
+        (Some(Command::Blob(arguments)), _) => blob::run(&arguments, shared),
         (None, Some(path)) => run_plan(&path, &arguments.run, shared),
         (None, None) => match &arguments.run.resume {
             Some(run) => report::show(&resume(run, None, &arguments.run.runs, shared)?, shared),

@@ -24,6 +24,10 @@ use wire::Wire;
 
 use crate::{Error, PostgresUrl};
 
+/// The two forms of values, as the protocol numbers them.
+const TEXT: i16 = 0;
+const BINARY: i16 = 1;
+
 /// How long to wait for the server, and who may end the waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience<'a> {
@@ -141,6 +145,30 @@ impl<'a> Connection<'a> {
         &mut self,
         statement: &Statement,
         parameters: &[Parameter<'_>],
+        each_row: impl FnMut(Row<'_>),
+    ) -> Result<u64, ThinError> {
+        self.execute_in(TEXT, statement, parameters, each_row)
+    }
+
+    /// The same with values in the binary form of their type: that of `bytea` is the bytes
+    /// themselves, its text form twice as long.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`].
+    pub fn execute_binary(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter<'_>],
+        each_row: impl FnMut(Row<'_>),
+    ) -> Result<u64, ThinError> {
+        self.execute_in(BINARY, statement, parameters, each_row)
+    }
+
+    fn execute_in(
+        &mut self,
+        format: i16,
+        statement: &Statement,
+        parameters: &[Parameter<'_>],
         mut each_row: impl FnMut(Row<'_>),
     ) -> Result<u64, ThinError> {
         self.out.clear();
@@ -151,7 +179,7 @@ impl<'a> Connection<'a> {
             formats,
             parameters,
             |parameter, out| Ok(write_parameter(*parameter, out)),
-            Some(0),
+            Some(format),
             &mut self.out,
         );
         if let Err(frontend::BindError::Serialization(error)) = bound {
