@@ -92,7 +92,7 @@ impl Iterator for Ids {
 /// Generation in an Interval", 2019; its bias of `end` in 2^64 is left).
 fn below(seed: u64, place: u64, end: u64) -> u64 {
     let bits =
-        mix(mix(seed ^ 0x6f72_6465_72).wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        mix(mix(seed ^ 0x006f_7264_6572).wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     ((u128::from(bits) * u128::from(end)) >> 64) as u64
 }
 

@@ -76,8 +76,8 @@ impl Tool {
         matches!(self, Self::Kvtest(_))
     }
 
-    /// Runs one pass in a process of its own; microseconds per blob.
-    pub fn time_us(&self, case: &Case, data: &Data) -> f64 {
+    /// Runs one pass in a process of its own.
+    pub fn measure(&self, case: &Case, data: &Data) -> Measured {
         let count = if case.updates() { data.updates } else { data.reads };
         let mut command = match self {
             Self::Ours => {
@@ -94,13 +94,34 @@ impl Tool {
         // Without --max-id kvtest reads only the first thousand files of a folder.
         command.arg(data.path(case.target)).args(case.words);
         command.args(["--count", &count.to_string(), "--max-id", &data.blobs.to_string()]);
+        let before = children_cpu_seconds();
         let output = command.output().unwrap();
+        let cpu_us = (children_cpu_seconds() - before) * 1e6 / count as f64;
         let text = String::from_utf8_lossy(&output.stdout);
         let line = text.lines().find(|line| line.starts_with("Microseconds per BLOB"));
         let told = line.and_then(|line| line.rsplit_once(": ")?.1.parse().ok());
-        told.unwrap_or_else(|| {
+        let time_us = told.unwrap_or_else(|| {
             let errors = String::from_utf8_lossy(&output.stderr);
             panic!("{}, {}: {text}\n{errors}", self.name(), case.name)
-        })
+        });
+        Measured { time_us, cpu_us }
     }
+}
+
+/// One pass, per blob.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    /// By the program's own clock.
+    pub time_us: f64,
+    /// CPU time of the whole process, which a busy machine disturbs less.
+    pub cpu_us: f64,
+}
+
+/// CPU time of all children that have ended (fields 16 and 17 of /proc/self/stat).
+fn children_cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: u64 = ticks.map(|field| field.parse::<u64>().unwrap()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }

@@ -23,22 +23,22 @@ use blob::{ExportOptions, Form, InitOptions, Recipe};
 use indicatif::ProgressBar;
 use stats::ratio_comparison;
 
-use case::{CASES, Case, Tool};
+use case::{CASES, Case, Measured, Tool};
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 /// "No slower" means that the interval ends below this (DESIGN.md section 7, rule 11).
 const NO_SLOWER: f64 = 1.05;
 
 /// The files that both work on.
-pub struct Data {
-    pub folder: PathBuf,
-    pub blobs: u64,
-    pub reads: u64,
-    pub updates: u64,
+struct Data {
+    folder: PathBuf,
+    blobs: u64,
+    reads: u64,
+    updates: u64,
 }
 
 impl Data {
-    pub fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }
@@ -108,37 +108,41 @@ fn prepare(data: &Data) {
 
 /// Runs every tool once per pair, each pair beginning with another one; whether ours is too slow.
 fn compare(case: &Case, tools: &[Tool], data: &Data, pairs: u64) -> bool {
-    let mut measured: Vec<Vec<f64>> = vec![Vec::new(); tools.len()];
+    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); tools.len()];
     // One round that does not count: the first run of each finds its files as the last case left
     // them.
     for pair in 0..=pairs {
         for turn in 0..tools.len() {
             let place = (pair as usize + turn) % tools.len();
-            let time_us = tools[place].time_us(case, data);
+            let found = tools[place].measure(case, data);
             if pair > 0 {
-                measured[place].push(time_us);
+                measured[place].push(found);
             }
         }
     }
-    let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
+    let times = |runs: &[Measured]| runs.iter().map(|run| run.time_us).collect::<Vec<_>>();
+    let cpu = |runs: &[Measured]| runs.iter().map(|run| run.cpu_us).collect::<Vec<_>>();
     let (ours, others) = measured.split_first().unwrap();
-    println!("{}: ours {:.3} us per blob", case.name, mean(ours));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    println!("{}: ours {:.3} us per blob", case.name, mean(&times(ours)));
     let mut missed = false;
     for (tool, runs) in tools[1..].iter().zip(others) {
-        let name = tool.name();
-        let Some(comparison) = ratio_comparison(ours, runs, CONFIDENCE_LEVEL) else {
-            println!("  {name} {:.3}; too few pairs for a ratio", mean(runs));
-            continue;
-        };
-        let ratio = comparison.ratio;
-        let (low, high) = (ratio.low.unwrap_or(f64::NAN), ratio.high.unwrap_or(f64::NAN));
-        let verdict = if high <= NO_SLOWER { "no slower" } else { "missed" };
+        let (time, high) = ratio(&times(ours), &times(runs));
+        let (cpu, _) = ratio(&cpu(ours), &cpu(runs));
         missed |= tool.is_yardstick() && high > NO_SLOWER;
-        println!(
-            "  {name} {:.3}; ours by it {:.3} ({low:.3} to {high:.3}): {verdict}",
-            mean(runs),
-            ratio.value
-        );
+        let verdict = if high <= NO_SLOWER { "no slower" } else { "missed" };
+        let name = tool.name();
+        println!("  {name} {:.3}; ours by it {time}: {verdict}; CPU {cpu}", mean(&times(runs)));
     }
     missed
+}
+
+/// The ratio of paired runs with its interval in words, and the interval's upper end.
+fn ratio(ours: &[f64], others: &[f64]) -> (String, f64) {
+    let Some(comparison) = ratio_comparison(ours, others, CONFIDENCE_LEVEL) else {
+        return ("unknown (too few pairs)".to_owned(), f64::INFINITY);
+    };
+    let ratio = comparison.ratio;
+    let (low, high) = (ratio.low.unwrap_or(f64::NAN), ratio.high.unwrap_or(f64::INFINITY));
+    (format!("{:.3} ({low:.3} to {high:.3})", ratio.value), high)
 }

@@ -295,7 +295,9 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let pace = Pace {
         count: arguments.count,
         transaction_per_blob: arguments.transaction_per_blob,
-        checkpoint: arguments.update && !arguments.sqlite.no_checkpoint,
+        checkpoint: arguments.update
+            && target.form() == Form::Database
+            && !arguments.sqlite.no_checkpoint,
     };
     let progress = shared.progress(if arguments.update { "write" } else { "read" });
     let interrupted = shared.interrupted();
