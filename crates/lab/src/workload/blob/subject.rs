@@ -267,8 +267,9 @@ impl Subject for BlobSubject<'_> {
         for name in self.counted() {
             counters.entry(name.to_owned()).or_default();
         }
-        if let Some(database) = &self.deployed.database {
-            counters.extend(database.counters(self.site.runtime));
+        let Deployed { place, database, .. } = &mut self.deployed;
+        if let (Place::Postgres { url }, Some(database)) = (place, database) {
+            counters.extend(database.counters_of(url, self.site.runtime));
         }
         counters
     }
