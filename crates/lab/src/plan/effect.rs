@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use engine::EngineSpec;
 
 use super::placeholder::names_in;
-use super::{Blob, Bytes, Level, Plan, PlanError, expand};
+use super::{Blob, Bytes, Level, Plan, PlanError, WorkloadKind, expand, oltp};
 use crate::resource::available_cpus;
 use crate::schedule::Levels;
 
@@ -163,6 +163,9 @@ impl Plan {
         }
         for text in self.blob.iter().flat_map(Blob::texts_for_all) {
             names.extend(self.names_with_parts(&text));
+        }
+        if self.workload == WorkloadKind::Oltp {
+            names.extend(oltp::START_FACTORS.map(str::to_owned));
         }
         names
     }

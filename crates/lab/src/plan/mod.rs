@@ -9,6 +9,7 @@ mod duration;
 mod effect;
 mod factor;
 mod load;
+pub(crate) mod oltp;
 mod parse;
 mod period;
 mod placeholder;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Operation;
 
+pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
 pub use application::Application;
 pub use blob::{Blob, Knob};
 pub(crate) use blob::{BlobCell, BlobOperation};
@@ -157,6 +159,9 @@ pub struct Plan {
     /// What must hold after every trial of workload `sql`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<Invariant>,
+    /// What workload `oltp` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oltp: Option<Oltp>,
 }
 
 fn seven() -> usize {
@@ -190,6 +195,8 @@ pub enum WorkloadKind {
     Sql,
     /// Blobs read and overwritten in databases and in files.
     Blob,
+    /// Transactions on tables of our own making, by as many clients as there are to be.
+    Oltp,
 }
 
 impl WorkloadKind {
@@ -199,6 +206,7 @@ impl WorkloadKind {
             Self::Http => "http",
             Self::Sql => "sql",
             Self::Blob => "blob",
+            Self::Oltp => "oltp",
         }
     }
 
@@ -208,6 +216,7 @@ impl WorkloadKind {
             Self::Http => "request",
             Self::Sql => "statement",
             Self::Blob => "blob",
+            Self::Oltp => "oltp",
         }
     }
 }

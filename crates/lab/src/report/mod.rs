@@ -11,6 +11,7 @@ mod listing;
 mod several;
 mod table;
 mod text;
+mod throughput;
 
 pub use self::csv::{csv, csv_of_trials, csv_table};
 pub use blob::BlobPart;

@@ -283,6 +283,9 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
         if let Some(blob) = &plan.blob {
             text.push_str(&format!(" {blob:?}"));
         }
+        if let Some(oltp) = &plan.oltp {
+            text.push_str(&format!(" {oltp:?}"));
+        }
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
 }

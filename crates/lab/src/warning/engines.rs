@@ -129,6 +129,9 @@ fn only_reads(plan: &Plan) -> bool {
         WorkloadKind::Blob => crate::schedule::first_cells(plan).iter().all(|levels| {
             plan.blob_at(levels).is_ok_and(|cell| cell.operation == BlobOperation::Read)
         }),
+        WorkloadKind::Oltp => {
+            plan.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
+        }
         WorkloadKind::Sql => plan.statements.iter().all(|one| {
             !one.texts.is_empty() && one.texts.values().all(reads)
                 || one.texts.is_empty() && reads(&one.text)

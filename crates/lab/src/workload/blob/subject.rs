@@ -207,7 +207,8 @@ impl Subject for BlobSubject<'_> {
         &self.deployed.data_paths
     }
 
-    fn is_cold(&self) -> bool {
+    /// A cold trial has nothing to be warmed.
+    fn warms_itself(&self) -> bool {
         self.deployed.cell.cold
     }
 
