@@ -35,7 +35,10 @@ fn trials(place: &Place) -> Vec<Value> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         .collect();
     paths.sort();
-    paths.iter().map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()).collect()
+    paths
+        .iter()
+        .map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
+        .collect()
 }
 
 fn find<'a>(list: &'a Value, key: &str, value: &str) -> &'a Value {
@@ -181,7 +184,8 @@ fn readers_share_a_pass_and_durability_is_the_same_promise_everywhere() {
         assert_eq!(trial["requests"], 90, "all clients together read each blob once");
     }
     let place = Place::new();
-    let words = ["durability", "--count=40", "--passes=1", "--replicates=1", "--on=sqlite", "--on=dir"];
+    let words =
+        ["durability", "--count=40", "--passes=1", "--replicates=1", "--on=sqlite", "--on=dir"];
     let document = measured(&place, &words);
     let warnings = document["warnings"].to_string();
     assert!(!warnings.contains("durability_differs"), "{warnings}");
@@ -204,7 +208,9 @@ fn exported(data: &Path) -> Option<PathBuf> {
     let runs = std::fs::read_dir(data.join("scratch")).ok()?.flatten();
     let inside = runs.flat_map(|run| std::fs::read_dir(run.path()).into_iter().flatten().flatten());
     let mut paths = inside.map(|entry| entry.path());
-    paths.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("folder-")))
+    paths.find(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("folder-"))
+    })
 }
 
 #[test]
@@ -263,7 +269,8 @@ fn what_cannot_be_measured_is_refused_with_exit_code_2() {
 #[test]
 fn the_plan_that_is_printed_is_the_plan_that_runs() {
     let place = Place::new();
-    let words = ["bench", "blob", "size", "--sizes=1k,10k", "--count=500", "--on=sqlite", "--on=tree"];
+    let words =
+        ["bench", "blob", "size", "--sizes=1k,10k", "--count=500", "--on=sqlite", "--on=tree"];
     let printed = place.run(&[&words[..], &["--print-plan"]].concat());
     assert_eq!(printed.status.code(), Some(0), "{}", error(&printed));
     std::fs::write(place.path("plan.toml"), &printed.stdout).unwrap();

@@ -35,7 +35,13 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = positive, env = "CROSSOVER_TOTAL")]
     total: Option<u64>,
     /// What is done to the blobs
-    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_OPERATIONS")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        env = "CROSSOVER_OPERATIONS"
+    )]
     operations: Vec<Operation>,
     /// Let a trial be so many passes over all blobs, not a length of time
     #[arg(long, value_name = "N", conflicts_with = "time", env = "CROSSOVER_PASSES")]
@@ -131,7 +137,8 @@ fn set_sizes(plan: &mut Plan, arguments: &Arguments) {
         factor.bisect = false;
     }
     let swept = plan.factors.contains_key("blob_bytes");
-    let levels: Vec<Level> = arguments.sizes.iter().map(|size| Level::Number(*size as f64)).collect();
+    let levels: Vec<Level> =
+        arguments.sizes.iter().map(|size| Level::Number(*size as f64)).collect();
     match (levels.is_empty(), &arguments.sizes[..]) {
         (true, _) => {}
         (false, [one]) if !swept => {
