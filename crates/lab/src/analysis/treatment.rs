@@ -63,9 +63,9 @@ fn treatment(
         cores_used: mean(counting.iter().map(|t| t.cores_used)),
         requests_per_second: mean(requests_per_second.iter().copied().map(Some)),
         throughput: mean_estimate(&requests_per_second, CONFIDENCE_LEVEL),
-        statements_per_second: all(
-            counting.iter().map(|t| t.counters.get(STATEMENTS_PER_SECOND).copied()),
-        ),
+        statements_per_second: all(counting
+            .iter()
+            .map(|t| t.counters.get(STATEMENTS_PER_SECOND).copied())),
         failure_fraction: all(counting.iter().map(|t| failure_fraction(t))),
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
