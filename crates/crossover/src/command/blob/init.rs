@@ -66,11 +66,14 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     progress.finish_and_clear();
     let made = made?;
     let file = arguments.file.display().to_string();
+    let (size, variance) = (recipe.blob_bytes, recipe.variance_bytes);
+    let sizes = match variance {
+        0 => HumanCount(size).to_string(),
+        _ => format!("{} to {}", HumanCount(size - variance), HumanCount(size + variance)),
+    };
     shared.say(&format!(
-        "{} blobs of {} to {} bytes, seed {}, in {file}: {}; {:.1} s",
+        "{} blobs of {sizes} bytes, seed {}, in {file}: {}; {:.1} s",
         HumanCount(recipe.count),
-        HumanCount(recipe.blob_bytes - recipe.variance_bytes),
-        HumanCount(recipe.blob_bytes + recipe.variance_bytes),
         recipe.seed,
         DecimalBytes(made.file_bytes),
         started.elapsed().as_secs_f64(),

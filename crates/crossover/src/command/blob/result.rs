@@ -6,7 +6,7 @@ use blob::{
     By, Checked, Durability, FileSettings, Form, JournalMode, Order, SqliteAccess, Synchronous,
     Target, Timed, Work,
 };
-use indicatif::HumanCount;
+use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::statistics::Statistics;
@@ -169,9 +169,9 @@ impl RunResult {
         };
         let seed = self.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let mut text = format!(
-            "{} blobs {done}, {} MB, {}{seed}, keys up to {}\n",
+            "{} blobs {done}, {}, {}{seed}, keys up to {}\n",
             HumanCount(self.count),
-            self.bytes / 1_000_000,
+            DecimalBytes(self.bytes),
             self.order,
             HumanCount(self.max_id),
         );
