@@ -47,8 +47,13 @@ struct Notes {
 impl Sink for Notes {
     type Kept = Recorded;
 
+    /// What would have been tried again, had the trial's time not been over, is neither right nor a
+    /// failure of the engine's; it is counted beside.
     fn observe(&mut self, transaction: &Transaction) {
         let Transaction { client, start, end, failure } = *transaction;
+        if failure.is_some_and(Failure::is_retried) {
+            return;
+        }
         let outcome = failure.map_or(Outcome::Ok, outcome);
         self.recorder.observe(client, 0, start, end, outcome);
     }
@@ -120,6 +125,12 @@ fn run(
         .map_err(|error| of_engine(bench.engine, error))
 }
 
+/// Transactions that were to be tried again when the time was over.
+fn cut_off(client: &::oltp::ClientTotals) -> u64 {
+    let retried = client.failures.iter().filter(|(failure, _)| failure.is_retried());
+    retried.map(|(_, count)| count).sum()
+}
+
 /// What the clients counted.
 fn counters(load: &Load<Recorded>) -> Counters {
     let clients = &load.clients;
@@ -138,6 +149,7 @@ fn counters(load: &Load<Recorded>) -> Counters {
         ),
         ("client_retries_after_duplicate_keys", sum(&|client| client.retries.duplicate_keys)),
         ("client_retries_after_lock_timeouts", sum(&|client| client.retries.lock_timeouts)),
+        ("client_retries_cut_off", sum(&cut_off)),
         ("client_slowest_by_mean", if mean > 0.0 { slowest / mean } else { 0.0 }),
         ("client_threads", load.threads as f64),
         ("client_round_trip_seconds", load.round_trip.as_secs_f64()),
