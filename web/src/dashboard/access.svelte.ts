@@ -61,7 +61,8 @@ export class Access {
   }
 
   async signIn(name: string, password: string): Promise<Problem | null> {
-    return this.#enter(await ask<Session>("api/session", { method: "POST", body: { name, password } }));
+    const body = { name, password };
+    return this.#enter(await ask<Session>("api/session", { method: "POST", body }));
   }
 
   /** Makes the first account; its maker is signed in. */

@@ -115,13 +115,18 @@ export function earlier(compare: Compare, period: Period): Period {
   return { start: addDays(period.start, -back), end: addDays(period.end, -back) };
 }
 
-/** What a comparison is with, in words. */
-export function compareText(compare: Compare, period: Period): string {
+/** What a comparison is with, in words; also where the data does not reach back that far. */
+export function compareText(compare: Compare, period: Period, known: Period): string {
   if (compare === "none") return "";
-  const dates = periodText(earlier(compare, period));
-  if (compare === "year") return `compared with ${dates}: 52 weeks earlier, so that weekdays match`;
+  const before = earlier(compare, period);
   const days = daysIn(period);
-  return `compared with ${days === 1 ? "the day" : `the ${days} days`} before: ${dates}`;
+  const dates = periodText(before);
+  const missing = before.start < known.start
+    ? `; there is no data before ${dayText(known.start)}` : "";
+  if (compare === "year") {
+    return `compared with ${dates}: 52 weeks earlier, so that weekdays match${missing}`;
+  }
+  return `compared with ${days === 1 ? "the day" : `the ${days} days`} before: ${dates}${missing}`;
 }
 
 /** A day, week, month or year of a chart. */

@@ -3,7 +3,7 @@
 
 import type { Answer, Metrics, Row } from "./api";
 import {
-  type Bucket, buckets, bucketText, bucketTick, type Compare, pairedKey, type Period, periodText,
+  type Bucket, buckets, bucketText, bucketTick, type Compare, daysOfKey, pairedKey, type Period, periodText,
   within,
 } from "./calendar";
 import type { Grain } from "./dimension";
@@ -45,15 +45,20 @@ function valuesBy(rows: readonly Row[], points: readonly Bucket[], metric: Metri
   return points.map(({ key }) => valueOf(found.get(key) ?? NOTHING, metric));
 }
 
-function previousValues(rows: readonly Row[], points: readonly Bucket[], metric: Metric) {
+function previousValues(input: ChartInput, points: readonly Bucket[]) {
+  const { answer: { rows }, period, known, grain, metric, compare } = input;
   const found = new Map<string, Metrics | undefined>(rows.map((row) => [row.key, row.previous]));
   return points.map(({ key }) => {
     const previous = found.get(key);
-    return previous ? valueOf(previous, metric) : null;
+    // Before the data begins nothing is known, although the API adds up to nothing there.
+    const days = daysOfKey(pairedKey(key, grain, compare, period), grain);
+    return previous && days.end >= known.start ? valueOf(previous, metric) : null;
   });
 }
 
-function countryLines({ countries, rows }: Split, points: readonly Bucket[], metric: Metric): Line[] {
+function countryLines(
+  { countries, rows }: Split, points: readonly Bucket[], metric: Metric,
+): Line[] {
   return countries.map(({ key, label }) => ({
     key,
     name: label,
@@ -90,7 +95,7 @@ export function chartOf(input: ChartInput): TimeChart {
       { key: "", name: "This period", kind: "present",
         values: valuesBy(answer.rows, points, metric) },
       ...(compare === "none" ? [] : [{ key: "", name: COMPARED[compare], kind: "previous" as const,
-        values: previousValues(answer.rows, points, metric) }]),
+        values: previousValues(input, points) }]),
     ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
@@ -142,7 +147,8 @@ function extremes(chart: TimeChart, line: Line): string {
 
 /** The chart for readers who do not see it. */
 export function chartDescription(chart: TimeChart, period: Period): string {
-  const what = `${METRIC_NAMES[chart.metric]} by ${chart.grain.slice(0, -1)}, ${periodText(period)}.`;
+  const by = `${METRIC_NAMES[chart.metric]} by ${chart.grain.slice(0, -1)}`;
+  const what = `${by}, ${periodText(period)}.`;
   const lines = chart.lines.map((line) => `${extremes(chart, line)}.`);
   return [what, ...lines, ...chart.notes, "All numbers are in the table below."].join(" ");
 }

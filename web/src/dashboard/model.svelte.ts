@@ -24,7 +24,7 @@ export class Model {
 
   /** The days that the data covers, up to today; null while that is not known or none. */
   readonly known: Period | null = $derived.by(() => {
-    const { first_day: start, last_day: last } = this.dataset ?? { first_day: null, last_day: null };
+    const [start, last] = [this.dataset?.first_day, this.dataset?.last_day];
     if (!start || !last) return null;
     const today = new Date().toISOString().slice(0, 10);
     return { start, end: start <= today && today < last ? today : last };

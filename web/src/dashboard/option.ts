@@ -1,4 +1,5 @@
-// From a chart over time to the options of ECharts. Pure, so that tests and downloads draw the same.
+// From a chart over time to the options of ECharts. Pure, so that tests and downloads draw the
+// same.
 
 import type { EChartsCoreOption } from "echarts/core";
 import type { Colours } from "../lib/chart/colours";
@@ -25,14 +26,22 @@ const TICK_GAP = 18;
 /** More points than these are drawn without symbols. */
 const SYMBOLS_UP_TO = 40;
 const AREA_OPACITY = 0.12;
-const PREVIOUS_DASH = [4, 4];
+const DASH = [4, 4];
+
+/** Steps of a clock, seconds: round in minutes and hours. */
+const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600] as const;
+
+function stepOf(chart: TimeChart, largest: number): number {
+  const rough = (largest || WANTED_TICKS) / WANTED_TICKS;
+  if (chart.metric !== "engagement") return Math.max(niceStep(rough), 1);
+  return CLOCK_STEPS.find((step) => step >= rough) ?? Math.ceil(rough / 3600) * 3600;
+}
 
 /** Ticks from zero to just above the largest value. */
 export function valueTicks(chart: TimeChart): number[] {
   const values = chart.lines.flatMap((line) => line.values.map((value) => value ?? 0));
   const largest = Math.max(0, ...values);
-  const whole = chart.metric === "engagement" ? 0 : 1;
-  const step = Math.max(niceStep((largest || WANTED_TICKS) / WANTED_TICKS), whole);
+  const step = stepOf(chart, largest);
   return multiples(0, clean(Math.ceil(largest / step) * step) || step, step);
 }
 
@@ -71,19 +80,39 @@ export function hoverHtml(
   return `${escapeMarkup(title)}<table style="font-size:12px">${rows.join("")}</table>`;
 }
 
+/** Points that the period cuts off, a part of a week for example, and the way to their neighbours. */
+function partly(chart: TimeChart, place: number): boolean {
+  const cut = (at: number) => chart.points[at]?.whole === false;
+  return cut(place) || cut(place - 1) || cut(place + 1);
+}
+
+/** A line; where it is cut off it is dashed, so that a part of a week does not look like a fall. */
 function series(chart: TimeChart, line: Line, colours: Colours) {
+  const shown = (wanted: (place: number) => boolean) =>
+    line.values.map((value, place) => (value !== null && wanted(place) ? value : "-"));
+  const whole = (place: number) => chart.points[place]?.whole !== false;
+  const all = chart.points.every(({ whole: is }) => is);
+  if (all || line.kind === "previous") return [drawn(chart, line, colours, shown(() => true))];
+  const parts = drawn(chart, line, colours, shown((place) => partly(chart, place)));
+  return [
+    drawn(chart, line, colours, shown(whole)),
+    { ...parts, areaStyle: undefined, lineStyle: { ...parts.lineStyle, type: DASH } },
+  ];
+}
+
+function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "-")[]) {
   const colour = lineColour(chart, line, colours);
   const previous = line.kind === "previous";
   return {
     type: "line" as const,
     name: line.name,
-    data: line.values.map((value) => value ?? "-"),
+    data,
     symbol: "circle",
     symbolSize: previous ? 4 : 6,
     showSymbol: chart.points.length <= SYMBOLS_UP_TO,
     connectNulls: false,
     lineStyle: { color: colour, width: previous ? 1.5 : 2,
-      type: previous ? PREVIOUS_DASH : ("solid" as const) },
+      type: previous ? DASH : ("solid" as const) },
     itemStyle: { color: colour, borderWidth: 0 },
     ...(line.kind === "present" ? { areaStyle: { color: colour, opacity: AREA_OPACITY } } : {}),
     emphasis: { disabled: true },
@@ -147,6 +176,6 @@ export function chartOption(chart: TimeChart, look: Look, context: Context): ECh
       axisLabel: { ...label, customValues: ticks,
         formatter: (value: number) => shortText(value, chart.metric) },
     },
-    series: chart.lines.map((line) => series(chart, line, colours)),
+    series: chart.lines.flatMap((line) => series(chart, line, colours)),
   };
 }

@@ -68,5 +68,6 @@ export function csvAddress(grouping: Grouping, period: Period, view: View): stri
 
 /** A view of one article, or of it and its translations, under the other filters. */
 export function articleView(view: View, uuids: readonly string[]): View {
-  return withFilter({ ...view, grouped: false }, { dimension: "article", exclude: false, keys: uuids });
+  const articles = { dimension: "article", exclude: false, keys: uuids } as const;
+  return withFilter({ ...view, grouped: false }, articles);
 }

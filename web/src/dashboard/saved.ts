@@ -26,7 +26,8 @@ export function withView(views: readonly SavedView[], name: string, search: stri
   const trimmed = name.trim().slice(0, LONGEST_NAME);
   if (!trimmed) return [...views];
   const others = views.filter((view) => view.name !== trimmed);
-  return [...others, { name: trimmed, search }].toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+  const all = [...others, { name: trimmed, search }];
+  return all.toSorted((a, b) => a.name.localeCompare(b.name, "en"));
 }
 
 export function withoutView(views: readonly SavedView[], name: string): SavedView[] {

@@ -122,7 +122,8 @@ function metricColumn(metric: Metric): Column {
 function shareColumn(metric: Metric, whole: Metrics): Column {
   const total = valueOf(whole, metric);
   const value = ({ metrics }: TableRow) => shareOf(valueOf(metrics, metric), total, metric);
-  return { id: "share", title: "Share", numeric: true, value, text: (row) => shareText(value(row)) };
+  const text = (row: TableRow) => shareText(value(row));
+  return { id: "share", title: "Share", numeric: true, value, text };
 }
 
 function comparedColumns(metric: Metric): Column[] {
@@ -200,7 +201,8 @@ export function tableOf(input: TableInput): Table {
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
-    total: wanted ? totalRow("Found rows together", found, null) : totalRow("All rows", all, answer),
+    total: wanted ? totalRow("Found rows together", found, null)
+      : totalRow("All rows", all, answer),
     all: all.length,
     sort,
   };

@@ -2,7 +2,9 @@
 // person can read and write, those of the query API where it has them. Defaults are left out.
 
 import { type Compare, isDay, type Period, type Preset, PRESETS } from "./calendar";
-import { DIMENSIONS, type Dimension, GRAINS, type Grain, type Grouping, GROUPINGS } from "./dimension";
+import {
+  type Dimension, DIMENSIONS, type Grain, GRAINS, type Grouping, GROUPINGS,
+} from "./dimension";
 
 export const METRICS = ["pageviews", "sessions", "engagement"] as const;
 /** `engagement` is the average per session, in seconds. */

@@ -50,7 +50,7 @@ describe("comparison", () => {
 
   test("with as many days right before", () => {
     expect(earlier("previous", may)).toEqual(period("2021-03-31", "2021-04-30"));
-    expect(compareText("previous", may)).toBe(
+    expect(compareText("previous", may, known)).toBe(
       "compared with the 31 days before: 31\u00a0Mar to 30\u00a0Apr\u00a02021");
   });
 
@@ -59,7 +59,13 @@ describe("comparison", () => {
     expect(before).toEqual(period("2020-05-02", "2020-06-01"));
     const weekday = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay();
     expect(weekday(before.start)).toBe(weekday(may.start));
-    expect(compareText("year", may)).toContain("52 weeks earlier, so that weekdays match");
+    expect(compareText("year", may, known)).toContain("52 weeks earlier, so that weekdays match");
+  });
+
+  test("that reaches back before the data is told", () => {
+    const begin = period("2020-05-01", "2020-05-31");
+    expect(compareText("year", begin, known)).toMatch(/no data before 1\u00a0Apr\u00a02020$/);
+    expect(compareText("previous", may, known)).not.toContain("no data");
   });
 
   test("pairs weeks, months and years by their position, as the API does", () => {

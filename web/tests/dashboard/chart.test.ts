@@ -109,6 +109,10 @@ test("ticks are easily read, whole for counts, and hold the largest value", () =
   expect(valueTicks(chartOf({ ...input, answer: answerOf([]) }))).toEqual([0, 1]);
 });
 
+test("averages have the ticks of a clock", () => {
+  expect(valueTicks(chartOf({ ...input, metric: "engagement" }))).toEqual([0, 15, 30, 45, 60]);
+});
+
 test("labels below the axis never crowd", () => {
   const year = chartOf({ ...input, period: { start: "2021-01-01", end: "2021-12-31" } });
   expect(tickEvery(year, 900)).toBeGreaterThan(20);
