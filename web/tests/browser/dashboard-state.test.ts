@@ -173,7 +173,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("everybody on %s", (e
     test("an article, open panels and the help", async () => {
       const { page } = await ann.visit("?period=all", look);
       await page.locator(".rows tbody th button").first().click();
-      await page.getByRole("region", { name: "Translations" }).waitFor();
+      await page.getByRole("region", { name: "Countries" }).getByRole("table").waitFor();
       await settled(page);
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);

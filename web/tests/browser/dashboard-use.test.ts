@@ -207,7 +207,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("views are saved in this browser, links are copied, help has a key", async () => {
-    const { page } = await ann.visit(`?${MAY}&by=teams&compare=previous`);
+    const { page } = await ann.visit(`?${MAY}&compare=previous&by=teams`);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const address = page.url();
     await page.getByRole("button", { name: "Copy link" }).click();
