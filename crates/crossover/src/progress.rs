@@ -2,38 +2,66 @@
 //! then, so that a log of a long run stays readable.
 
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-const TEMPLATE: &str =
-    "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} about {eta} left {msg}";
+const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
+
+/// Where counting began: a run that is taken up again has most of its trials already.
+#[derive(Clone, Default)]
+struct Beginning(Arc<OnceLock<(Instant, u64)>>);
+
+impl Beginning {
+    /// What is left, judged by the mean of all that was done since the beginning: the work of an
+    /// experiment comes in steps of a second and of a minute, and the latest ones say nothing of
+    /// the rest. None before the first step.
+    fn left(&self, position: u64, length: Option<u64>) -> Option<Duration> {
+        let length = length.filter(|length| *length > 0)?;
+        let (begun, first) = *self.0.get_or_init(|| (Instant::now(), position));
+        remaining(begun.elapsed(), position.saturating_sub(first), length.saturating_sub(position))
+    }
+}
+
+fn remaining(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
+    (done > 0).then(|| elapsed.mul_f64(rest as f64 / done as f64))
+}
 
 /// A progress bar labelled `label`. It removes itself when it is finished or dropped.
 pub fn bar(label: &str) -> ProgressBar {
     let bar = ProgressBar::no_length().with_prefix(label.to_owned());
+    let beginning = Beginning::default();
     if std::io::stderr().is_terminal() {
-        bar.set_style(style());
+        bar.set_style(style(beginning));
         bar.enable_steady_tick(Duration::from_millis(200));
     } else {
         bar.set_draw_target(ProgressDrawTarget::hidden());
-        write_lines(&bar, label.to_owned());
+        write_lines(&bar, label.to_owned(), beginning);
     }
     bar
 }
 
-fn style() -> ProgressStyle {
+fn style(beginning: Beginning) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if let Some(left) = beginning.left(state.pos(), state.len()) {
+            let _ = write!(out, "about {} left", HumanDuration(left));
+        }
+    };
     // The template is a constant; an error in it falls back to indicatif's own.
     ProgressStyle::with_template(TEMPLATE)
         .or_else(|_| ProgressStyle::with_template(TEMPLATE_WITHOUT_LENGTH))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
 }
 
-fn write_lines(bar: &ProgressBar, label: String) {
+fn write_lines(bar: &ProgressBar, label: String, beginning: Beginning) {
     let bar = bar.downgrade();
     std::thread::spawn(move || {
         let mut last = (u64::MAX, String::new());
@@ -44,25 +72,47 @@ fn write_lines(bar: &ProgressBar, label: String) {
                 return;
             }
             let now = (bar.position(), bar.message());
+            let left = beginning.left(bar.position(), bar.length());
             if now != last {
-                crate::shared::say(&line(&label, &bar));
+                crate::shared::say(&line(&label, &bar, left));
                 last = now;
             }
         }
     });
 }
 
-fn line(label: &str, bar: &ProgressBar) -> String {
+fn line(label: &str, bar: &ProgressBar, left: Option<Duration>) -> String {
     let mut text = format!("{label}: {}", HumanCount(bar.position()));
     if let Some(length) = bar.length().filter(|length| *length > 0) {
         text.push_str(&format!(" of {}", HumanCount(length)));
-        // Nothing is known of the rest before the first one is done.
-        if bar.position() > 0 {
-            text.push_str(&format!(", about {} left", HumanDuration(bar.eta())));
+        if let Some(left) = left {
+            text.push_str(&format!(", about {} left", HumanDuration(left)));
         }
     }
     if !bar.message().is_empty() {
         text.push_str(&format!(" ({})", bar.message()));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_the_mean_of_what_was_done() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(remaining(minute, 0, 300), None, "nothing is known before the first step");
+        assert_eq!(remaining(minute, 12, 288), Some(minute * 24));
+        assert_eq!(remaining(minute, 12, 0), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn steps_done_before_the_beginning_tell_nothing_of_the_rest() {
+        let beginning = Beginning::default();
+        assert_eq!(beginning.left(5, None), None);
+        assert_eq!(beginning.left(200, Some(300)), None);
+        assert!(beginning.left(201, Some(300)).is_some());
+        assert_eq!(beginning.left(300, Some(300)), Some(Duration::ZERO));
+    }
 }

@@ -2,11 +2,13 @@
 //! installed): answers compared, differences and mistakes named, writes on copies only.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+mod place;
 
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output};
+
+use place::Place;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// Data of every type that engines have in common, and NULLs.
 const DATA: &str = "
@@ -25,26 +27,14 @@ const DATA: &str = "
                                 i % 977 + 0.25, CASE WHEN i % 3 THEN 'note ''' || i END
         FROM n;";
 
-/// A folder of its own for data and runs; fetched releases are shared.
-struct Place {
-    folder: TempDir,
+/// A place with the shop's file.
+fn shop() -> Place {
+    let place = Place::new();
+    rusqlite::Connection::open(place.path("shop.db")).unwrap().execute_batch(DATA).unwrap();
+    place
 }
 
 impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The account that the server runs as has to reach its data.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        let place = Self { folder };
-        rusqlite::Connection::open(place.path("shop.db")).unwrap().execute_batch(DATA).unwrap();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
@@ -60,22 +50,6 @@ impl Place {
              replicates = 1\nseed = 7\ntrial = {{ {trial} }}\n{statements}"
         );
         self.write("plan.toml", &text);
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command
-            .args(words)
-            .current_dir(self.folder.path())
-            .env("CROSSOVER_DATA_DIR", self.path("data"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
     }
 
     /// Carries the plan out, which must fail with `code`; its messages.
@@ -143,7 +117,7 @@ const BOTH: &str = "SELECT note FROM orders WHERE person_id = :id ORDER BY id;\n
 
 #[test]
 fn the_same_statements_have_the_same_answers_on_both_engines() {
-    let place = Place::new();
+    let place = shop();
     place.write("both.sql", BOTH);
     place.plan(STATEMENTS);
     let output = place.run(&["bench", "plan.toml"]);
@@ -215,7 +189,7 @@ fn the_same_statements_have_the_same_answers_on_mariadb() {
         Ok(programs) => programs,
         Err(error) => return eprintln!("skipped: {error}"),
     };
-    let place = Place::new();
+    let place = shop();
     let data = place.path("data");
     let locations = server::Locations { data, ..server::Locations::detect().unwrap() };
     let never = std::sync::atomic::AtomicBool::new(false);
@@ -246,7 +220,7 @@ fn the_same_statements_have_the_same_answers_on_mariadb() {
 
 #[test]
 fn a_planted_difference_stops_the_run_and_shows_a_row_of_each_side() {
-    let place = Place::new();
+    let place = shop();
     let sum = "SELECT person_id, sum(amount) AS total FROM orders\n\
                WHERE person_id < :id GROUP BY 1";
     place.write("sum.sql", sum);
@@ -273,7 +247,7 @@ answer = { key = ["person_id"] }
 
 #[test]
 fn mistakes_are_named_with_file_and_line() {
-    let place = Place::new();
+    let place = shop();
     let mistake = |engine: &str, text: &str, more: &str| {
         place.write("bad.sql", text);
         let statement = format!("[[statement]]\nfile = \"bad.sql\"\n{more}\n");
@@ -320,7 +294,7 @@ text = "SELECT count(*), sum(amount) FROM orders"
 
 #[test]
 fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
-    let place = Place::new();
+    let place = shop();
     let before = std::fs::read(place.path("shop.db")).unwrap();
     place.plan(TRANSFER);
     let output = place.run(&["bench", "plan.toml"]);
@@ -339,7 +313,7 @@ fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_trial_makes_it_void() {
-    let place = Place::new();
+    let place = shop();
     place.plan_on(
         r#"["postgres:18"]"#,
         r#"mode = "steady", time = "3s""#,

@@ -208,6 +208,23 @@ fn only_what_is_certainly_a_run_is_removed() {
 }
 
 #[test]
+fn a_run_that_is_being_measured_is_neither_removed_nor_resumed() {
+    let runs = Runs::new();
+    let id = "20261101-080000-http-0002";
+    let run = runs.write(&Sitting::new(id, 1.0));
+    // As the laboratory holds it while it measures.
+    let measuring = std::fs::File::open(&run).unwrap();
+    measuring.try_lock().unwrap();
+    let message = runs.refused(1, &["runs", "remove", id, "--yes"]);
+    assert!(message.contains("is being measured"), "{message}");
+    let message = runs.refused(1, &["bench", "--resume", id]);
+    assert!(message.contains("is being measured"), "{message}");
+    drop(measuring);
+    runs.expect(0, &["runs", "remove", id, "--yes"]);
+    assert!(!run.exists());
+}
+
+#[test]
 fn a_report_has_every_form_and_several_runs_stand_side_by_side() {
     let runs = Runs::new();
     let run = runs.write(&Sitting::new("20261101-080000-http-0001", 1.0));

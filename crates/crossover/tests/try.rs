@@ -2,35 +2,19 @@
 //! with both faults of the article, odd names and rows that PostgreSQL refuses, every bad input.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+mod place;
+
+use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use place::Place;
 use rusqlite::Connection;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The shortest budget that holds five blocks of a few quick statements.
 const BUDGET: &str = "--budget=35s";
 
-/// A folder of its own for files, data and runs; fetched releases are shared.
-struct Place {
-    folder: TempDir,
-}
-
 impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The account that the server runs as has to reach its data.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
@@ -40,22 +24,6 @@ impl Place {
         connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
         connection.execute_batch(sql).unwrap();
         connection
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command
-            .args(words)
-            .current_dir(self.folder.path())
-            .env("CROSSOVER_DATA_DIR", self.path("data"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
     }
 
     /// Nothing of the try is left in the data folder, and no server runs.

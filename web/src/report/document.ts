@@ -95,6 +95,8 @@ export interface Engine {
   statistics_present?: boolean | null;
   /** Size of the database's files. */
   data_bytes?: number | null;
+  /** Starts at other levels than the plan's first: what was read back otherwise there. */
+  starts?: { levels: string; differences: NamedValue[] }[];
 }
 
 /** What a committed transaction survives. */
@@ -205,8 +207,9 @@ export interface PlanChange {
   between: [LevelValue, LevelValue];
   /** The operations whose plans change so. */
   operations: string[];
-  /** The plan at either level, of the first of these operations. */
-  plans: { level: LevelValue; text: string }[];
+  /** The plan at either level, of the first of these operations; the document's `plans` has
+   *  its text. */
+  plans: { level: LevelValue; hash: string }[];
 }
 
 /** The ratio of one engine's response at two levels of a factor, everything else equal. */

@@ -143,6 +143,8 @@ describe.skipIf(!executablePath || given)("a reader of the report", () => {
     expect(await plans.count()).toBe(2);
     expect(await plans.nth(1).locator("mark").allTextContents()).toContainEqual(
       expect.stringContaining("Parallel Seq Scan"));
+    expect(await page.locator("#settings h4").first().textContent()).toBe(
+      "Started with work_mem=16MB");
     await page.close();
   });
 

@@ -12,13 +12,29 @@ use crate::workload::Counters;
 
 impl Database {
     /// PostgreSQL's own counters; none of SQLite, which only connections count for.
-    pub(crate) fn counters(&self, runtime: &tokio::runtime::Handle) -> Counters {
-        let DatabaseUrl::Postgres(url) = &self.url else { return Counters::new() };
+    pub(crate) fn counters(&mut self, runtime: &tokio::runtime::Handle) -> Counters {
+        match self.url.clone() {
+            DatabaseUrl::Postgres(url) => self.counters_of(&url, runtime),
+            DatabaseUrl::Sqlite(_) => Counters::new(),
+        }
+    }
+
+    /// Those of another database of the same server, which `url` leads to.
+    pub(crate) fn counters_of(
+        &mut self,
+        url: &PostgresUrl,
+        runtime: &tokio::runtime::Handle,
+    ) -> Counters {
         let read = async {
             let client = engine::postgres::connect(url).await.ok()?;
             observe::counters_postgres(&client).await.ok()
         };
-        runtime.block_on(read).unwrap_or_default()
+        let mut counters = runtime.block_on(read).unwrap_or_default();
+        let temporary = self.temporary_files.as_mut().and_then(|files| files.bytes().ok());
+        if let Some(bytes) = temporary {
+            counters.insert("postgres_temporary_bytes".to_owned(), bytes as f64);
+        }
+        counters
     }
 
     /// Notes size and statistics. What cannot be read stays unknown; whoever uses the database

@@ -13,6 +13,7 @@ use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
 
+use crate::observe::temporary_files::TemporaryFiles;
 use crate::plan::{Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
@@ -60,6 +61,8 @@ pub struct Database {
     /// A server of the user's: its processes are not ours to count or to stop.
     pub out_of_sight: bool,
     server: Option<PostgresServer>,
+    /// Of a server that we started, unless the plan sets what it logs.
+    temporary_files: Option<TemporaryFiles>,
 }
 
 impl Database {

@@ -5,6 +5,7 @@ use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
 use server::{PostgresServer, StartOptions};
 
 use super::{Database, DeployError, Site};
+use crate::observe::temporary_files::{self, TemporaryFiles};
 use crate::record::EngineRecord;
 use crate::run::RunOptions;
 use crate::schedule::Levels;
@@ -36,6 +37,11 @@ impl Site<'_> {
         options.data_digest = self.filling(engine, levels)?;
         options.cpus = self.plan.server_cpus_at(levels)?;
         options.database = DATABASE.to_owned();
+        let (name, value) = temporary_files::SETTING;
+        let logs_as_told = options.settings.iter().any(|(set, _)| set == name);
+        if !logs_as_told {
+            options.settings.push((name.to_owned(), value.to_owned()));
+        }
         let start = || {
             let options = options.clone();
             let (progress, interrupted) = (self.progress, self.interrupted);
@@ -61,6 +67,7 @@ impl Site<'_> {
                 server = start()?;
             }
         }
+        let log = server.log_path();
         let url = server.url(DATABASE);
         let record = self.settle_postgres(engine, &url, server.settings_read_back())?;
         Ok(Database {
@@ -68,6 +75,7 @@ impl Site<'_> {
             url: DatabaseUrl::Postgres(url),
             data_paths: vec![server.folder().to_owned()],
             server: Some(server),
+            temporary_files: (!logs_as_told).then(|| TemporaryFiles::open(&log).ok()).flatten(),
             out_of_sight: false,
         })
     }
@@ -87,6 +95,7 @@ impl Site<'_> {
             record: EngineRecord { name: engine.label(), version, settings, ..Default::default() },
             url: DatabaseUrl::Postgres(url),
             server: None,
+            temporary_files: None,
             data_paths: Vec::new(),
             out_of_sight: true,
         })

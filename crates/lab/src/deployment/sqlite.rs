@@ -58,6 +58,7 @@ impl Site<'_> {
             },
             url: DatabaseUrl::Sqlite(path.clone()),
             server: None,
+            temporary_files: None,
             data_paths: vec![path],
             out_of_sight: false,
         })

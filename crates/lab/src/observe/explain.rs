@@ -1,24 +1,8 @@
-//! The plan of one statement, asked for without running it.
+//! The plan of one statement of SQLite, asked for without running it.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Statement};
-use tokio_postgres::Client;
-use tokio_postgres::types::ToSql;
-
-/// PostgreSQL's EXPLAIN in its text format. With `parameters` it is the plan for these values.
-///
-/// # Errors
-/// What the server says of the statement.
-pub async fn explain_postgres(
-    client: &Client,
-    sql: &str,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> Result<String, tokio_postgres::Error> {
-    let rows = client.query(&format!("EXPLAIN {sql}"), parameters).await?;
-    let lines: Result<Vec<String>, _> = rows.iter().map(|row| row.try_get(0)).collect();
-    Ok(lines?.join("\n"))
-}
 
 /// SQLite's EXPLAIN QUERY PLAN, two blanks for each step down. `bind` gives the parameters their
 /// values, on which a plan depends where ANALYZE has left samples (`sqlite_stat4`); without them

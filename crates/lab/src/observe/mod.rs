@@ -9,13 +9,14 @@ mod notes;
 mod plan_hash;
 mod quiet;
 mod steadiness;
+pub(crate) mod temporary_files;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use counters::CLIENT_PROCESSOR_WAIT;
 pub use counters::{counters_postgres, from_metrics, of_client, of_server};
 pub use durability::{durability, durability_settings};
-pub use explain::{explain_postgres, explain_sqlite};
+pub use explain::explain_sqlite;
 pub use notes::notes;
 pub use plan_hash::plan_hash;
 pub(crate) use quiet::Quiet;

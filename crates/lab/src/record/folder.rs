@@ -1,5 +1,6 @@
 //! The folder of one run: found by name, read, written, listed, removed.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -66,10 +67,26 @@ impl RunFolder {
         Ok(folders)
     }
 
-    /// Whether the folder may be removed: a real folder whose run.json names it.
+    /// Takes the run for this process, as long as the returned file is open: nobody else measures
+    /// into it or removes it meanwhile. The kernel gives it back however the process ends.
     ///
     /// # Errors
-    /// [`RecordError::Kept`].
+    /// [`RecordError::InProgress`].
+    pub fn claim(&self) -> Result<File, RecordError> {
+        let io = |source| RecordError::Io { path: self.path.clone(), source };
+        let folder = File::open(&self.path).map_err(io)?;
+        match folder.try_lock() {
+            Ok(()) => Ok(folder),
+            Err(TryLockError::WouldBlock) => Err(RecordError::InProgress { run: self.id() }),
+            Err(TryLockError::Error(source)) => Err(io(source)),
+        }
+    }
+
+    /// Whether the folder may be removed: a real folder whose run.json names it, and no run that
+    /// is being measured.
+    ///
+    /// # Errors
+    /// [`RecordError::Kept`], [`RecordError::InProgress`].
     pub fn check_removable(&self) -> Result<(), RecordError> {
         let kept = |why: String| RecordError::Kept { path: self.path.clone(), why };
         if self.path.is_symlink() {
@@ -80,13 +97,13 @@ impl RunFolder {
         if run.id != self.id() {
             return Err(kept(format!("its run.json belongs to the run {}", run.id)));
         }
-        Ok(())
+        self.claim().map(drop)
     }
 
     /// Removes the run with everything in it.
     ///
     /// # Errors
-    /// [`RecordError::Kept`] as for [`Self::check_removable`], or when the file system says no.
+    /// As for [`Self::check_removable`], or when the file system says no.
     pub fn remove(self) -> Result<(), RecordError> {
         self.check_removable()?;
         std::fs::remove_dir_all(&self.path)

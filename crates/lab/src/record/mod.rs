@@ -78,6 +78,14 @@ pub enum RecordError {
         /// Why.
         why: String,
     },
+    /// Another process measures into the run.
+    #[error(
+        "the run {run} is being measured by another process; wait for its end, or stop it first"
+    )]
+    InProgress {
+        /// The run.
+        run: String,
+    },
     /// Two runs that cannot be measured together.
     #[error("{a} and {b} cannot be measured again together. {why}")]
     NotInterleaved {

@@ -5,13 +5,14 @@ use stats::crossing::Crossing;
 
 use super::conditions::{conditions, limitations, repeat};
 use super::document::*;
+use super::engines::engines;
 use crate::analysis::{
     self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
     sentence,
 };
 use crate::plan::{Level, Plan, Scale};
-use crate::record::{Durability, ResponseTimes, Run, read_histogram};
+use crate::record::{ResponseTimes, read_histogram};
 use crate::run::Finished;
 use crate::schedule::Levels;
 use crate::warning;
@@ -41,7 +42,7 @@ pub fn document(finished: &Finished) -> Document {
             lower_is_better: true,
         },
         factors: factors(plan, &cells),
-        engines: engines(finished),
+        engines: engines(&finished.plan, &finished.run),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         crossings: crossings(finished, &analysis),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
@@ -115,31 +116,7 @@ fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
         .collect()
 }
 
-fn engines(finished: &Finished) -> Vec<EnginePart> {
-    let labels = finished.plan.engines.iter().map(engine::EngineSpec::label);
-    labels
-        .map(|label| match finished.run.engines.get(&label) {
-            Some(record) => EnginePart {
-                name: label,
-                version: record.version.clone(),
-                settings: named(record.settings.clone()),
-                durability: record.durability,
-                statistics_present: record.statistics_present,
-                data_bytes: record.data_bytes,
-            },
-            None => EnginePart {
-                name: label,
-                version: String::new(),
-                settings: Vec::new(),
-                durability: Durability::Unknown,
-                statistics_present: None,
-                data_bytes: None,
-            },
-        })
-        .collect()
-}
-
-fn named(rows: Vec<(String, String)>) -> Vec<NamedValue> {
+pub(super) fn named(rows: Vec<(String, String)>) -> Vec<NamedValue> {
     rows.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
 }
 
@@ -212,7 +189,7 @@ fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
                     about,
                     sentence: sentence.clone(),
                     plan_change: plan_change(plan, sweep, crossing, &analysis.treatments)
-                        .map(|change| plan_change_part(&finished.run, change)),
+                        .map(plan_change_part),
                 }
             })
             .collect::<Vec<_>>()
@@ -220,16 +197,16 @@ fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
     analysis.sweeps.iter().flat_map(parts).collect()
 }
 
-fn plan_change_part(run: &Run, change: PlanChange) -> PlanChangePart {
-    let text = |hash: &String| run.plans.get(hash).cloned().unwrap_or_default();
+fn plan_change_part(change: PlanChange) -> PlanChangePart {
     let (low, high) = change.between;
+    let (before, after) = change.hashes;
     PlanChangePart {
         engine: change.engine,
         between: change.between,
         operations: change.operations,
         plans: vec![
-            LevelPlanPart { level: low, text: text(&change.hashes.0) },
-            LevelPlanPart { level: high, text: text(&change.hashes.1) },
+            LevelPlanPart { level: low, hash: before },
+            LevelPlanPart { level: high, hash: after },
         ],
     }
 }

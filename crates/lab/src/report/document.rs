@@ -102,6 +102,18 @@ pub struct EnginePart {
     pub durability: Durability,
     pub statistics_present: Option<bool>,
     pub data_bytes: Option<u64>,
+    /// Its starts at other levels of the factors that need one, where something else was read back.
+    pub starts: Vec<StartPart>,
+}
+
+/// A start of an engine at other levels than the plan's first.
+#[derive(Clone, Debug, Serialize)]
+pub struct StartPart {
+    /// The levels that are not the first, as `work_mem=16MB`.
+    pub levels: String,
+    /// What was read back and is not as at the first levels: settings, and `version`,
+    /// `durability`, `statistics`, `data_bytes` where those differ.
+    pub differences: Vec<NamedValue>,
 }
 
 /// A name and a value.
@@ -224,11 +236,11 @@ pub struct PlanChangePart {
     pub plans: Vec<LevelPlanPart>,
 }
 
-/// A plan at a level.
+/// A plan at a level; the document's `plans` has the text by its hash.
 #[derive(Clone, Debug, Serialize)]
 pub struct LevelPlanPart {
     pub level: f64,
-    pub text: String,
+    pub hash: String,
 }
 
 /// What a factor's level does, everything else equal: a time by that at another level, or what

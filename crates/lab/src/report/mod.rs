@@ -4,6 +4,7 @@ mod compose;
 mod conditions;
 mod csv;
 mod document;
+mod engines;
 mod html;
 mod listing;
 mod several;

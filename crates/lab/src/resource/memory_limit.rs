@@ -1,9 +1,11 @@
 //! A limit on the memory of application and database together, page cache included: a group of
 //! the kernel's memory controller, made for one deployment and removed after it.
 
+mod error;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +14,8 @@ use rustix::param::page_size;
 
 use super::memory_controller::{Controller, Version};
 use super::process_stat;
+pub use error::MemoryLimitError;
+use error::{no_controller, no_place};
 
 /// Less than this is less than PostgreSQL, or this program on its way through, needs to start.
 pub const LIMIT_BYTES_MIN: u64 = 32 << 20;
@@ -27,55 +31,6 @@ static MOVING: Mutex<()> = Mutex::new(());
 
 /// Tells groups of one process apart.
 static COUNT: AtomicU64 = AtomicU64::new(0);
-
-/// A limit that cannot be had here.
-#[derive(Debug, thiserror::Error)]
-pub enum MemoryLimitError {
-    /// There is no way to make the group.
-    #[error("server_memory cannot be limited here: {missing}. {way_out}")]
-    Unavailable {
-        /// What is missing.
-        missing: String,
-        /// What to do.
-        way_out: &'static str,
-    },
-    /// Nothing starts in so little.
-    #[error(
-        "server_memory = {bytes} bytes is too little: with less than {} MiB nothing starts",
-        LIMIT_BYTES_MIN >> 20
-    )]
-    TooSmall {
-        /// As asked for.
-        bytes: u64,
-    },
-    /// The server side did not fit.
-    #[error(
-        "server_memory = {bytes} bytes is too little: the kernel ended a process for want of memory \
-         ({what}). Allow more, or make shared_buffers and other caches smaller"
-    )]
-    TooLittle {
-        /// The limit.
-        bytes: u64,
-        /// What was seen of it.
-        what: String,
-    },
-    /// The kernel took another limit than the one asked for.
-    #[error("server_memory: {asked} bytes were asked for and the kernel set {found}")]
-    NotTaken {
-        /// As asked for.
-        asked: u64,
-        /// As read back.
-        found: String,
-    },
-    /// A file of the group.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// Which one.
-        path: PathBuf,
-        /// What the kernel said.
-        source: io::Error,
-    },
-}
 
 /// Files of one interface.
 struct Names {
@@ -324,38 +279,7 @@ fn write(path: &Path, text: &str) -> Result<(), MemoryLimitError> {
 fn find_controller() -> Result<Controller, MemoryLimitError> {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let found = Controller::find(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
-    found.ok_or_else(|| MemoryLimitError::Unavailable {
-        missing: "no memory controller (cgroup v1 or v2) is mounted".to_owned(),
-        way_out: "Linux has it, unless it was started with cgroup_disable=memory; elsewhere \
-                  measure in a virtual machine of that size.",
-    })
-}
-
-fn no_place(version: Version, refused: Option<(PathBuf, io::Error)>) -> MemoryLimitError {
-    let Some((path, error)) = refused else {
-        return MemoryLimitError::Unavailable {
-            missing: "no group of cgroup v2 above this process hands the memory controller down"
-                .to_owned(),
-            way_out: "As root: echo +memory > /sys/fs/cgroup/cgroup.subtree_control. In a \
-                      container: limit the container's memory instead.",
-        };
-    };
-    let missing = format!("cannot use {}: {error}", path.display());
-    let way_out = match (error.kind(), version) {
-        (ErrorKind::ReadOnlyFilesystem, _) => {
-            "In a container: start it with --privileged, or limit the container's memory instead \
-             and leave server_memory out."
-        }
-        (_, Version::V2) => {
-            "Run the same command as root, or below your own systemd manager: systemd-run --user \
-             --scope crossover ..."
-        }
-        (_, Version::V1) => {
-            "Run the same command as root, or let root make a group, give it to you (chown -R) \
-             and put your shell into it."
-        }
-    };
-    MemoryLimitError::Unavailable { missing, way_out }
+    found.ok_or_else(no_controller)
 }
 
 fn machine_has_swap() -> bool {
@@ -399,19 +323,6 @@ mod tests {
     fn too_little_memory_is_refused_with_the_bound() {
         let error = MemoryGroup::create(1 << 20).unwrap_err().to_string();
         assert!(error.contains("1048576") && error.contains("32 MiB"), "{error}");
-    }
-
-    #[test]
-    fn a_refusal_says_what_is_missing_and_the_way_out() {
-        let denied = || (PathBuf::from("/sys/fs/cgroup/x"), ErrorKind::PermissionDenied.into());
-        let v2 = no_place(Version::V2, Some(denied())).to_string();
-        assert!(v2.contains("/sys/fs/cgroup/x") && v2.contains("systemd-run --user"), "{v2}");
-        let v1 = no_place(Version::V1, Some(denied())).to_string();
-        assert!(v1.contains("as root"), "{v1}");
-        let frozen = (PathBuf::from("/x"), ErrorKind::ReadOnlyFilesystem.into());
-        let frozen = no_place(Version::V1, Some(frozen)).to_string();
-        assert!(frozen.contains("container"), "{frozen}");
-        assert!(no_place(Version::V2, None).to_string().contains("subtree_control"));
     }
 
     #[test]

@@ -32,11 +32,13 @@ pub fn interleave(
     }
     let seed = random_seed()?;
     let round = Round { cells, blocks };
+    let mut claimed = Vec::new();
     let mut sides = Vec::new();
     let mut places = Vec::new();
     for (number, run) in [a, b].into_iter().enumerate() {
         let plan = repeated(&run.plan, blocks, derive_seed(seed, &[number as u64]) >> 32);
         let (finished, datasets) = begin(plan, round.clone(), options)?;
+        claimed.push(finished.folder.claim()?);
         places.push((Scratch::create(&options.locations.data, &finished.run.id)?, datasets));
         sides.push(finished);
     }

@@ -95,6 +95,7 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
     let round = schedule::first_round(&plan);
     let (finished, datasets) = begin(plan, round, options)?;
     let path = finished.folder.path().to_owned();
+    let _claimed = finished.folder.claim()?;
     let finished = carry_out(finished, datasets, options);
     if finished.is_err() && has_no_trial(&path) {
         // Nothing was measured, so there is nothing to resume or to report.
@@ -178,7 +179,9 @@ pub fn resume(
     plan: Option<Plan>,
     options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
-    let mut finished = Finished::read(RunFolder::find(options.runs, name)?)?;
+    let folder = RunFolder::find(options.runs, name)?;
+    let _claimed = folder.claim()?;
+    let mut finished = Finished::read(folder)?;
     let changed = |what: String| RecordError::Changed { run: finished.run.id.clone(), what };
     if let Some(mut plan) = plan {
         plan.seed = plan.seed.or(finished.plan.seed);

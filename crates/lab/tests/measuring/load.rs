@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 
 use lab::http::{Answer, PreparedRequest, Target};
 use lab::load::{
-    self, Arrivals, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation,
-    OperationTotals, Outcome, TrialSample, derive_seed,
+    self, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation, OperationTotals,
+    Outcome, TrialSample, derive_seed,
 };
-use lab::record::ResponseTimes;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::loopback::{After, Loopback, with_length};
@@ -21,7 +20,7 @@ use crate::loopback::{After, Loopback, with_length};
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 const LONG: Duration = Duration::from_secs(600);
 
-fn options(clients: u16, mode: Mode) -> LoadOptions {
+pub(crate) fn options(clients: u16, mode: Mode) -> LoadOptions {
     LoadOptions {
         clients,
         mode,
@@ -52,7 +51,7 @@ fn exactly(body: &str) -> Expected {
 }
 
 /// Runs `count` requests of weight 1 that expect the body `ok`.
-fn run(server: &Loopback, count: usize, options: &LoadOptions) -> TrialSample {
+pub(crate) fn run(server: &Loopback, count: usize, options: &LoadOptions) -> TrialSample {
     let (target, requests) = requests(server, count);
     let expected = vec![exactly("ok"); count];
     load::run(&target, &requests, &vec![1; count], &expected, options, &GOING_ON).unwrap()
@@ -73,7 +72,7 @@ fn orders(sample: &TrialSample) -> BTreeMap<u16, Vec<u16>> {
     orders
 }
 
-fn outcomes(sample: &TrialSample) -> Vec<Outcome> {
+pub(crate) fn outcomes(sample: &TrialSample) -> Vec<Outcome> {
     observations(sample).iter().map(|one| one.outcome).collect()
 }
 
@@ -379,76 +378,4 @@ fn a_connection_that_the_server_closes_while_it_rests_is_replaced_unnoticed() {
     let sample = run(&server, 1, &thinking);
     assert_eq!((sample.observations.len(), sample.failures()), (3, 0));
     assert_eq!(sample.connections_opened, 3);
-}
-
-fn open(time: Duration, per_second: f64) -> Mode {
-    Mode::Open { time, per_second, arrivals: Arrivals::Uniform }
-}
-
-#[test]
-fn a_stall_of_one_second_is_seen_by_every_request_that_it_made_wait() {
-    // 200 requests per second for 3 s; the server answers at once, but for one second it says
-    // nothing to anybody. A closed client would see one slow request; here about 200 were due.
-    let stalled: Arc<Mutex<()>> = Arc::default();
-    let server = Loopback::serve(move |request, stream| {
-        let held = stalled.lock().unwrap();
-        if request.number == 100 {
-            thread::sleep(Duration::from_secs(1));
-        }
-        drop(held);
-        stream.write_all(&with_length(200, "ok")).unwrap();
-        After::Keep
-    });
-    let sample = run(&server, 3, &options(8, open(Duration::from_secs(3), 200.0)));
-    assert_eq!((sample.observations.len(), sample.failures()), (600, 0));
-    assert_eq!(sample.offered_per_second, Some(200.0));
-    let slow = |limit_ms: u64| {
-        let slower = |one: &Observation| one.response_time_ns >= limit_ms * 1_000_000;
-        sample.observations.iter().filter(slower).count()
-    };
-    // Due k/200 s after the stall began means waiting for the rest of the second.
-    assert!(slow(1_000) >= 1, "{}", slow(1_000));
-    assert!(slow(750) >= 50, "{}", slow(750));
-    assert!(slow(500) >= 100, "{}", slow(500));
-    let times = ResponseTimes::of(sample.observations.iter()).unwrap();
-    let percentiles = times.percentiles_ms();
-    assert!(percentiles["p95"] >= 800.0, "{percentiles:?}");
-    assert!(!percentiles.contains_key("p99"), "600 requests do not support it: {percentiles:?}");
-}
-
-#[test]
-fn a_server_that_cannot_keep_up_is_called_saturated_and_nothing_is_lost() {
-    // One connection, and 20 ms an answer: 50 per second at most; 500 are asked for.
-    let server = Loopback::serve(|_, stream| {
-        thread::sleep(Duration::from_millis(20));
-        stream.write_all(&with_length(200, "ok")).unwrap();
-        After::Keep
-    });
-    let time = Duration::from_millis(400);
-    let sample = run(&server, 1, &options(1, open(time, 500.0)));
-    assert!(sample.saturated);
-    assert_eq!((sample.observations.len(), sample.connections_opened), (200, 1));
-    let not_sent = outcomes(&sample).iter().filter(|one| **one == Outcome::NotSent).count();
-    assert!(not_sent >= 150 && not_sent as u64 == sample.failures(), "{not_sent}");
-    assert!(sample.requests_per_second < 100.0);
-}
-
-#[test]
-fn a_server_that_keeps_up_gets_every_request_in_its_turn_and_few_connections() {
-    let server = Loopback::constant("ok");
-    let time = Duration::from_secs(1);
-    let poisson = Mode::Open { time, per_second: 40.0, arrivals: Arrivals::Poisson };
-    let sample = run(&server, 3, &options(64, poisson));
-    assert!(!sample.saturated);
-    assert_eq!(sample.failures(), 0);
-    let offered = sample.offered_per_second.unwrap();
-    assert_eq!(sample.observations.len() as f64, offered * time.as_secs_f64());
-    assert_eq!(sample.connections_opened as usize, server.connections());
-    // Each round of three holds every request once.
-    let mut all: Vec<_> = sample.observations.iter().collect();
-    all.sort_by_key(|one| one.start_ns);
-    for round in all.chunks_exact(3) {
-        let requests: HashSet<_> = round.iter().map(|one| one.request).collect();
-        assert_eq!(requests.len(), 3);
-    }
 }

@@ -8,6 +8,7 @@ mod http;
 mod load;
 mod loopback;
 mod memory_limit;
+mod open_load;
 mod planted;
 mod process;
 mod resource;

@@ -181,9 +181,9 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn counters(&mut self) -> Counters {
-        let database = self.database.as_ref();
-        let mut counters =
-            database.map(|database| database.counters(self.site.runtime)).unwrap_or_default();
+        let runtime = self.site.runtime;
+        let database = self.database.as_mut();
+        let mut counters = database.map(|database| database.counters(runtime)).unwrap_or_default();
         counters.extend(self.metrics().unwrap_or_default());
         counters
     }

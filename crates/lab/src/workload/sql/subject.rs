@@ -21,7 +21,7 @@ use super::value::Value;
 use super::{deck, script, used};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, TrialSample, run_clients};
-use crate::observe::{counters_postgres, plan_hash};
+use crate::observe::plan_hash;
 use crate::plan::{Placeholders, Statement};
 use crate::record::{CapturedPlan, EngineRecord, OperationPlan};
 use crate::resource::ServerSide;
@@ -285,14 +285,12 @@ impl Subject for SqlSubject<'_> {
     }
 
     fn counters(&mut self) -> Counters {
-        let mut counters = Counters::new();
-        if let Target::Postgres { url, .. } = &self.deployed.target {
-            let read = async {
-                let client = engine::postgres::connect(url).await.ok()?;
-                counters_postgres(&client).await.ok()
-            };
-            counters = self.site.runtime.block_on(read).unwrap_or_default();
-        }
+        let mut counters = match (&self.deployed.target, self.deployed.database.as_mut()) {
+            (Target::Postgres { url, .. }, Some(database)) => {
+                database.counters_of(url, self.site.runtime)
+            }
+            _ => Counters::new(),
+        };
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         for session in pool.iter_mut().flatten() {
             for (name, value) in session.counters() {
