@@ -60,40 +60,42 @@ export class Place {
   // The account of a managed PostgreSQL must be able to pass through.
   readonly #folder = mkdtempSync(join(tmpdir(), "crossover-pages-"));
   readonly #servers: Server[] = [];
-  #postgres = false;
+  /** Data directories of managed servers, one for each database. */
+  readonly #clusters: string[] = [];
 
   constructor() {
     chmodSync(this.#folder, 0o711);
   }
 
-  #run(...words: string[]): string {
+  /** Runs the program to its end; what it printed. */
+  run(...words: string[]): string {
+    return this.#runIn("data", words);
+  }
+
+  #runIn(cluster: string, words: readonly string[]): string {
     const done = spawnSync(program ?? "", words, {
-      encoding: "utf8", env: this.#environment(), timeout: 10 * START_MS });
+      encoding: "utf8", env: this.#environment(cluster), timeout: 10 * START_MS });
     if (done.status !== 0) throw new Error(`crossover ${words.join(" ")}: ${done.stderr}`);
     return done.stdout.trim();
   }
 
-  #environment(): NodeJS.ProcessEnv {
-    return { ...process.env, CROSSOVER_DATA_DIR: join(this.#folder, "data"), NO_COLOR: "1" };
+  #environment(cluster = "data"): NodeJS.ProcessEnv {
+    return { ...process.env, CROSSOVER_DATA_DIR: join(this.#folder, cluster), NO_COLOR: "1" };
   }
 
   /** A database of that size with its totals, or an empty one; `name` keeps several apart. */
   database(engine: Engine, name: string, size: Size | null): string {
     let url = `sqlite://${join(this.#folder, `${name}.db`)}`;
     if (engine === "postgres") {
-      url = this.#run("server", "start", "postgres:18", "--database-name", name);
-      this.#postgres = true;
+      this.#clusters.push(name);
+      url = this.#runIn(name, ["server", "start", "postgres:18", "--database-name", name]);
     }
     if (size) {
-      this.#run("dashboard", "generate", "--database", url, ...DAYS,
+      this.run("dashboard", "generate", "--database", url, ...DAYS,
         "--articles", String(size.articles), "--rows", String(size.rows));
-      this.#run("dashboard", "rollup", "rebuild", "--database", url);
-    } else this.#run("dashboard", "init", "--database", url);
+      this.run("dashboard", "rollup", "rebuild", "--database", url);
+    } else this.run("dashboard", "init", "--database", url);
     return url;
-  }
-
-  run(...words: string[]): string {
-    return this.#run(...words);
   }
 
   /** Serves a database until the place is left. */
@@ -119,7 +121,7 @@ export class Place {
 
   async leave(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.stop()));
-    if (this.#postgres) this.#run("server", "stop", "--all");
+    for (const cluster of this.#clusters) this.#runIn(cluster, ["server", "stop", "--all"]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
