@@ -15,7 +15,7 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 test: web ## every kind of proof once, small
 	$(CARGO) test --workspace
 	cd web && npm test && npm run test:browser
-	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser
+	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
 lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) fmt --all --check
