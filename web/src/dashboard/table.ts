@@ -201,7 +201,7 @@ export function tableOf(input: TableInput): Table {
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
-    total: wanted ? totalRow("Found rows together", found, null)
+    total: wanted ? totalRow("Rows found", found, null)
       : totalRow("All rows", all, answer),
     all: all.length,
     sort,

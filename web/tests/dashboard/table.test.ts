@@ -92,7 +92,7 @@ test("the search knows neither case nor accents, and totals are of what is found
   const table = tableOf({ ...input, search: " CAFE " });
   expect(names(table)).toEqual(["café 10", "Café 9"]);
   expect([table.total.name, table.total.metrics.pageviews, table.all]).toEqual(
-    ["Found rows together", 100, 4]);
+    ["Rows found", 100, 4]);
 });
 
 describe("a split by country", () => {
