@@ -41,6 +41,12 @@ pub fn check_url(url: &str) -> Result<(), Error> {
     options(url).map(drop)
 }
 
+/// The URL as it may be shown.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    mask_password(url)
+}
+
 fn options(url: &str) -> Result<Opts, Error> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     Opts::from_url(&format!("mysql://{rest}"))

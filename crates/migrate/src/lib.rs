@@ -4,6 +4,7 @@
 mod audit;
 mod copy;
 mod error;
+mod expression;
 mod grid;
 mod inspect;
 mod mapping;
@@ -19,10 +20,10 @@ pub use audit::{
 };
 pub use copy::{
     BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,
-    create_database, load_rejects, migrate, read_catalog, unfinished,
+    create_database, load_rejects, migrate, objections, read_catalog, unfinished,
 };
 pub use error::Error;
-pub use inspect::{Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
+pub use inspect::{Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
 pub use mapping::{Mapping, PostgresType, Rules};
 pub use recipe::{Recipe, default_reject_file};
 pub use selection::Selection;

@@ -18,7 +18,8 @@ pub struct Arguments {
     source: PathBuf,
     #[command(flatten)]
     choice: Choice,
-    /// Judge against the tables that exist in this PostgreSQL database
+    /// Judge against the tables that exist in this PostgreSQL database: their types, and by
+    /// temporary tables there their constraints
     #[arg(long, value_name = "URL", env = "CROSSOVER_TARGET")]
     target: Option<PostgresUrl>,
     /// Print the PostgreSQL schema that migrate would create, with a comment at every decision
@@ -76,8 +77,14 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         target,
     };
     let progress = shared.progress("audit");
-    let report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())
+    let mut report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())
         .map_err(usage)?;
+    if let Some(url) = &arguments.target {
+        let (schema, source) = (arguments.choice.schema.as_deref(), &arguments.source);
+        let asking =
+            migrate::objections(source, url, &options, schema, &progress, shared.interrupted());
+        report.add(shared.runtime().block_on(asking).map_err(usage)?);
+    }
     progress.finish_and_clear();
     if arguments.emit_schema {
         shared.print(&report.proposed_schema)?;

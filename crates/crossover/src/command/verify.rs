@@ -27,7 +27,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let Arguments { source, target, choice } = arguments;
     name_unfinished(&target, shared)?;
     let (rules, selection) = (choice.rules(), choice.selection());
-    let options = VerifyOptions { rules, selection, schema: choice.schema };
+    let schema = choice.schema;
+    let options = VerifyOptions { rules, selection, schema, ..VerifyOptions::default() };
     let progress = shared.progress("verify");
     let verifying = migrate::verify(&source, &target, &options, &progress, shared.interrupted());
     let verification = shared.runtime().block_on(verifying).map_err(usage)?;

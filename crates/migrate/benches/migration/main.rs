@@ -21,7 +21,7 @@ const HELP: &str = "\
 Options (defaults in brackets):
   --file FILE     the naive dashboard's SQLite file [one is made]
   --rows N        rows of the one that is made [6500000]
-  --pairs N       rounds of all tools, in random order [15]
+  --pairs N       rounds of all tools, in random order; 0: none [15]
   --blob-rows N   rows of 10 KB in the blob file; 0: none [500000]
   --scale S       scale of the reference dataset that is audited; 0: none [1]
   --quick         small sizes: --rows 100000 --pairs 2 --blob-rows 2000 --scale 0.01
@@ -79,6 +79,9 @@ async fn main() {
 
 /// The naive dashboard's file into its own tables; whether a threshold was missed.
 fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
+    if options.pairs == 0 {
+        return false;
+    }
     let file = options.file.clone().unwrap_or_else(|| data::naive(folder, options.rows));
     let (rows, csv) = data::csv_files(&file, folder);
     println!("{}: {rows} rows, {} rounds", file.display(), options.pairs);

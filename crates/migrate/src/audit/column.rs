@@ -55,6 +55,7 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
     // What became of accidental numbers says it all.
     findings.extend(judged.accident().or_else(|| judged.changed_class()));
     findings.extend(judged.looks_like());
+    findings.extend(judged.looks_like_epoch());
     findings
 }
 
@@ -128,7 +129,8 @@ impl Judged<'_> {
             }
             Misfit::Null => format!("{} in a column that is NOT NULL", values("NULL")),
             Misfit::StorageClass(class) => {
-                let form = if class == StorageClass::Text { self.form() } else { "" };
+                let form = self.profile.form().filter(|_| class == StorageClass::Text);
+                let form = form.map_or_else(String::new, |form| format!(" ({})", form.name()));
                 format!("{}{form} {place}", values(&format!("{} value", class.name())))
             }
             Misfit::Fraction => format!("{} with a fraction {place}", values("number")),
@@ -158,20 +160,6 @@ impl Judged<'_> {
                 values(&format!("{} value", class.name()))
             ),
             Misfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
-        }
-    }
-
-    /// What all texts of the column look like.
-    fn form(&self) -> &'static str {
-        let Profile { texts, looks, .. } = self.profile;
-        match *texts {
-            0 => "",
-            texts if looks.uuids == texts => " (UUIDs)",
-            texts if looks.dates == texts => " (dates)",
-            texts if looks.timestamps + looks.zoned_timestamps == texts => " (timestamps)",
-            texts if looks.json == texts => " (JSON)",
-            texts if looks.booleans == texts => " (true and false)",
-            _ => "",
         }
     }
 
@@ -298,13 +286,7 @@ impl Judged<'_> {
         }
         let (least, most) = (self.profile.smallest_integer, self.profile.largest_integer);
         match (least, most) {
-            (Some(least), Some(most)) if reals == 0 => match least {
-                100_000_000.. if most < 4_000_000_000 => Some(("epoch seconds", "epoch_seconds")),
-                100_000_000_000.. if most < 4_000_000_000_000 => {
-                    Some(("epoch milliseconds", "epoch_milliseconds"))
-                }
-                _ => None,
-            },
+            (Some(least), Some(most)) if reals == 0 => epoch_of(least, most),
             _ if integers == 0 && reals > 0 => Some(("Julian days", "julian_day")),
             _ => None,
         }
@@ -357,20 +339,49 @@ impl Judged<'_> {
         if !text || self.target.is_some() || !self.profile.only_texts() {
             return None;
         }
-        let better = match self.form() {
-            " (UUIDs)" => PostgresType::Uuid,
-            " (dates)" => PostgresType::Date,
-            " (JSON)" => PostgresType::Jsonb,
-            _ => return None,
-        };
-        if self.profile.texts == 0 {
-            return None;
-        }
+        let better = self.profile.form()?.postgres_type();
         let message = format!("every text has the form of {better}");
         let fix =
             format!("--map '{}.{}={better}' if so meant", self.table.name, self.column().name);
         let finding = self.finding(Severity::Note, "narrower_type", message, fix);
         Some(finding.counted(self.profile.texts, Vec::new()))
+    }
+
+    /// A column of integers, named like a moment, whose every value is one as seconds or
+    /// milliseconds since 1970.
+    fn looks_like_epoch(&self) -> Option<Finding> {
+        let Profile { integers, reals, texts, blobs, .. } = *self.profile;
+        let of_integers = self.field.postgres_type.is_integer() && self.target.is_none();
+        let tried = self.candidate.field.as_ref()?;
+        if !of_integers || !tried.postgres_type.is_integer() || integers == 0 {
+            return None;
+        }
+        let lower = self.column().name.to_ascii_lowercase();
+        let named =
+            ["_at", "_on", "time", "date", "stamp", "created", "updated", "modified", "_ts"]
+                .iter()
+                .any(|ending| lower.ends_with(ending));
+        if !named || reals + texts + blobs > 0 {
+            return None;
+        }
+        let (least, most) = (self.profile.smallest_integer?, self.profile.largest_integer?);
+        let (what, reading) = epoch_of(least, most)?;
+        let message = format!("every number is probably a moment in {what}: kept as integer");
+        let (table, name) = (&self.table.name, &self.column().name);
+        let fix = format!("--map '{table}.{name}=timestamptz using {reading}' if so meant");
+        let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
+        Some(finding.counted(integers, Vec::new()))
+    }
+}
+
+/// What numbers between these are as moments between 1973 and 2096, and how they are read.
+fn epoch_of(least: i64, most: i64) -> Option<(&'static str, &'static str)> {
+    match least {
+        100_000_000.. if most < 4_000_000_000 => Some(("epoch seconds", "epoch_seconds")),
+        100_000_000_000.. if most < 4_000_000_000_000 => {
+            Some(("epoch milliseconds", "epoch_milliseconds"))
+        }
+        _ => None,
     }
 }
 

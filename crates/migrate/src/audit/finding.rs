@@ -51,6 +51,10 @@ pub struct Finding {
     /// A blocker's cure as a rule of `--map`, where another type holds every value of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping: Option<String>,
+    /// A statement of PostgreSQL for what is not carried over: complete, or marked as a beginning.
+    /// It is never run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
     /// It is about certain rows, which could be left behind.
     pub is_about_rows: bool,
 }
@@ -74,6 +78,7 @@ impl Finding {
             examples: Vec::new(),
             fix: fix.into(),
             mapping: None,
+            statement: None,
             is_about_rows: false,
         }
     }
@@ -96,6 +101,13 @@ impl Finding {
     #[must_use]
     pub fn cured_by(mut self, mapping: Option<String>) -> Self {
         self.mapping = mapping;
+        self
+    }
+
+    /// The same, with a statement that people may run.
+    #[must_use]
+    pub fn proposing(mut self, statement: Option<String>) -> Self {
+        self.statement = statement;
         self
     }
 

@@ -1,5 +1,4 @@
-//! Foreign keys and CHECKs that SQLite never checked: foreign keys only on connections that ask for
-//! it, CHECKs only when a row is written.
+//! Foreign keys that SQLite never checked: it does so only on connections that ask for it.
 
 use rusqlite::Connection;
 
@@ -71,55 +70,32 @@ pub fn findings(
             findings.push(Finding::on_table(severity, kind, &table.name, message, fix));
             continue;
         };
-        let orphans = orphans(source, connection, table, key, &schema.tables[parent], &columns)?;
-        if orphans.count > 0 {
-            let message = format!(
-                "{} {} by ({names}) to rows of {} that do not exist",
-                thousands(orphans.count),
-                if orphans.count == 1 { "row refers" } else { "rows refer" },
-                key.parent
-            );
-            let fix = "delete or repair them, or add the missing rows";
-            let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
-            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
-            findings.push(finding.counted(orphans.count, orphans.examples).about_rows());
-        }
+        let orphans =
+            orphans(source, connection, table, &key.columns, &schema.tables[parent], &columns)?;
+        findings.extend(orphans_finding(table, &names, &key.parent, orphans));
     }
     Ok(findings)
 }
 
-/// Rows that violate a CHECK: SQLite does not look at rows that were there before, nor at any
-/// under `PRAGMA ignore_check_constraints`.
-pub fn check_findings(
-    source: &Source,
-    connection: &Connection,
+/// The finding on rows without a parent.
+pub fn orphans_finding(
     table: &Table,
-) -> Result<Vec<Finding>, Error> {
-    let mut findings = Vec::new();
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
-    for check in &table.checks {
-        let violated = format!("{} WHERE NOT ({check})", table.select(&columns, None));
-        // An expression that cannot be run apart from its table is left to its owner.
-        let Ok(mut statement) = connection.prepare(&violated) else { continue };
-        let mut rows = statement.query([]).map_err(|error| source.explain(error))?;
-        let mut refused = Refused::default();
-        while let Some(row) = rows.next().map_err(|error| source.explain(error))? {
-            refused.add(|| Example { row: table.row_name(row, &columns), value: String::new() });
-        }
-        if refused.count > 0 {
-            let message = format!(
-                "{} {} CHECK ({})",
-                thousands(refused.count),
-                if refused.count == 1 { "row violates" } else { "rows violate" },
-                check.replace('\n', " ")
-            );
-            let (severity, kind) = (Severity::Warning, "check_violation");
-            let fix = "repair them before the check is added in PostgreSQL";
-            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
-            findings.push(finding.counted(refused.count, refused.examples).about_rows());
-        }
+    names: &str,
+    parent: &str,
+    orphans: Refused,
+) -> Option<Finding> {
+    if orphans.count == 0 {
+        return None;
     }
-    Ok(findings)
+    let message = format!(
+        "{} {} by ({names}) to rows of {parent} that do not exist",
+        thousands(orphans.count),
+        if orphans.count == 1 { "row refers" } else { "rows refer" },
+    );
+    let fix = "delete or repair them, or add the missing rows";
+    let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
+    let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+    Some(finding.counted(orphans.count, orphans.examples).about_rows())
 }
 
 /// The findings on the foreign keys of all tables.
@@ -179,15 +155,15 @@ fn missing(table: &Table, columns: &[usize], parent: &Table, parent_columns: &[u
 }
 
 /// Rows of `table` whose key is complete and has no parent.
-fn orphans(
+pub fn orphans(
     source: &Source,
     connection: &Connection,
     table: &Table,
-    key: &ForeignKey,
+    columns: &[usize],
     parent: &Table,
     parent_columns: &[usize],
 ) -> Result<Refused, Error> {
-    let missing = missing(table, &key.columns, parent, parent_columns);
+    let missing = missing(table, columns, parent, parent_columns);
     let explain = |error| source.explain(error);
     let count: i64 = connection
         .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))

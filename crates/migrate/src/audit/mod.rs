@@ -1,9 +1,11 @@
 //! The audit: every declared type against every stored value, before anything is moved.
 
+mod collation;
 mod column;
 mod finding;
 mod keys;
 mod profile;
+mod proposed;
 mod scan;
 mod structure;
 mod text;
@@ -16,10 +18,12 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 pub use finding::{Finding, Severity};
-pub(crate) use keys::{all_findings as key_findings, missing_parents, resolve};
+pub(crate) use keys::{
+    all_findings as key_findings, missing_parents, orphans, orphans_finding, resolve,
+};
 pub use profile::{Example, Looks, Profile};
 
-use crate::copy::{Catalog, Field, match_tables, proposal};
+use crate::copy::{Catalog, Field, check_condition, match_tables, proposal};
 use crate::inspect::{Affinity, Schema, Source, schema};
 use crate::mapping::{Candidate, Rules, candidate, choose};
 use crate::selection::Selection;
@@ -81,6 +85,12 @@ impl AuditReport {
     /// Whether PostgreSQL would refuse something.
     pub fn blocks(&self) -> bool {
         self.count(Severity::Blocker) > 0
+    }
+
+    /// Adds findings in their place.
+    pub fn add(&mut self, findings: Vec<Finding>) {
+        self.findings.extend(findings);
+        self.findings.sort_by_key(|finding| finding.severity);
     }
 
     /// How many findings of this severity.
@@ -154,8 +164,9 @@ fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candida
 }
 
 /// What the scan of one table gave.
+#[derive(Default)]
 struct Scanned {
-    profiles: Vec<Profile>,
+    scan: scan::Scan,
     key_findings: Vec<Finding>,
 }
 
@@ -176,14 +187,14 @@ fn scan_all(
     let mut work: Vec<(u64, Work)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
         work.push((estimate[place], Work::Values(place)));
-        if !table.foreign_keys.is_empty() || !table.checks.is_empty() {
+        if !table.foreign_keys.is_empty() || collation::is_concerned(table) {
             work.push((estimate[place], Work::Keys(place)));
         }
     }
     work.sort_by_key(|(rows, _)| *rows);
     let queue = Mutex::new(work);
-    let empty = || Scanned { profiles: Vec::new(), key_findings: Vec::new() };
-    let results = Mutex::new(schema.tables.iter().map(|_| empty()).collect::<Vec<_>>());
+    let empty = schema.tables.iter().map(|_| Scanned::default());
+    let results = Mutex::new(empty.collect::<Vec<_>>());
     let worker = || {
         source.with(|connection| {
             loop {
@@ -193,14 +204,13 @@ fn scan_all(
                     None => return Ok(()),
                     Some((_, Work::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let profiles = scan::scan(source, connection, table, candidates, watch)?;
-                        results.lock().unwrap_or_else(PoisonError::into_inner)[place].profiles =
-                            profiles;
+                        let scan = scan::scan(source, connection, table, candidates, watch)?;
+                        results.lock().unwrap_or_else(PoisonError::into_inner)[place].scan = scan;
                     }
                     Some((_, Work::Keys(place))) => {
                         let table = &schema.tables[place];
                         let mut findings = keys::findings(source, connection, schema, table)?;
-                        findings.extend(keys::check_findings(source, connection, table)?);
+                        findings.extend(collation::findings(source, connection, table)?);
                         results.lock().unwrap_or_else(PoisonError::into_inner)[place]
                             .key_findings = findings;
                     }
@@ -217,6 +227,20 @@ fn scan_all(
     Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// The types that the columns of a table get.
+fn chosen(
+    table: &crate::inspect::Table,
+    candidates: &[Candidate],
+    profiles: &[Profile],
+) -> Vec<Field> {
+    let each = table.columns.iter().enumerate().zip(candidates.iter().zip(profiles));
+    let chosen = each.map(|((position, column), (candidate, profile))| {
+        let not_null = column.not_null || table.primary_key.contains(&position);
+        choose(candidate, not_null, profile)
+    });
+    chosen.collect()
+}
+
 fn judge(
     source: &Source,
     schema: Schema,
@@ -225,23 +249,22 @@ fn judge(
     options: &AuditOptions,
 ) -> Audit {
     let mut findings = structure::objects(&schema);
-    let mut fields: Vec<Vec<Field>> = Vec::new();
-    for (table, (scanned, candidates)) in schema.tables.iter().zip(scanned.iter().zip(candidates)) {
-        let each = table.columns.iter().enumerate().zip(candidates.iter().zip(&scanned.profiles));
-        let chosen = each.map(|((position, column), (candidate, profile))| {
-            let not_null = column.not_null || table.primary_key.contains(&position);
-            choose(candidate, not_null, profile)
-        });
-        fields.push(chosen.collect());
-    }
-    if options.target.is_none() {
+    let creates = options.target.is_none();
+    let mut fields: Vec<Vec<Field>> = schema
+        .tables
+        .iter()
+        .zip(candidates.iter().zip(&scanned))
+        .map(|(table, (candidates, scanned))| chosen(table, candidates, &scanned.scan.profiles))
+        .collect();
+    if creates {
         let allows = |table: usize, column: usize, field: &Field| {
             let free = candidates[table][column].may_fall_back
                 || candidates[table][column].field.is_none();
             let rule = options
                 .rules
                 .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
-            (free || rule.is_none()) && scanned[table].profiles[column].allows(&field.postgres_type)
+            (free || rule.is_none())
+                && scanned[table].scan.profiles[column].allows(&field.postgres_type)
         };
         findings.extend(keys::unify(&schema, &mut fields, allows));
     }
@@ -257,18 +280,23 @@ fn judge(
                 position,
                 candidate: &candidates[place][position],
                 field: &fields[place][position],
-                profile: &scanned.profiles[position],
+                profile: &scanned.scan.profiles[position],
                 target: target.as_deref(),
             }));
         }
-        if options.target.is_none() {
+        if creates {
             findings.extend(structure::declaration(table, &fields[place]));
-            let longest: Vec<usize> =
-                scanned.profiles.iter().map(|profile| profile.longest_value_bytes).collect();
+            let profiles = scanned.scan.profiles.iter();
+            let longest: Vec<usize> = profiles.map(|profile| profile.longest_value_bytes).collect();
             findings.extend(structure::index_entries(table, &longest));
         }
+        for (check, refused) in scanned.scan.violations {
+            let check = &table.checks[check];
+            let is_kept = creates && check_condition(check, table, &fields[place]).is_some();
+            findings.push(structure::check_violation(table, check, refused, is_kept));
+        }
         findings.extend(scanned.key_findings);
-        tables.push(table_report(table, &fields[place], scanned.profiles));
+        tables.push(table_report(table, &fields[place], scanned.scan.profiles));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {

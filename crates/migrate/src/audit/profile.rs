@@ -64,6 +64,53 @@ pub struct Looks {
     pub booleans: u64,
 }
 
+/// A form that all texts of a column have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// UUIDs
+    Uuid,
+    /// Dates
+    Date,
+    /// Timestamps without a zone, dates among them
+    Timestamp,
+    /// Timestamps with a zone
+    ZonedTimestamp,
+    /// JSON objects and arrays
+    Json,
+    /// `true` and `false`
+    Boolean,
+    /// Integers
+    Integer,
+}
+
+impl Form {
+    /// For people, in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uuid => "UUIDs",
+            Self::Date => "dates",
+            Self::Timestamp => "timestamps",
+            Self::ZonedTimestamp => "timestamps with a zone",
+            Self::Json => "JSON",
+            Self::Boolean => "true and false",
+            Self::Integer => "integers",
+        }
+    }
+
+    /// The type that has this form.
+    pub fn postgres_type(self) -> PostgresType {
+        match self {
+            Self::Uuid => PostgresType::Uuid,
+            Self::Date => PostgresType::Date,
+            Self::Timestamp => PostgresType::Timestamp(6),
+            Self::ZonedTimestamp => PostgresType::TimestampTz(6),
+            Self::Json => PostgresType::Jsonb,
+            Self::Boolean => PostgresType::Boolean,
+            Self::Integer => PostgresType::BigInt,
+        }
+    }
+}
+
 /// Values refused for one reason.
 #[derive(Clone, Debug, Default)]
 pub struct Refused {
@@ -156,6 +203,24 @@ impl Profile {
                 written.parse::<i64>().is_ok_and(|number| number.to_string() == written);
             looks.integers += u64::from(canonical);
         }
+    }
+
+    /// What every text of the column looks like, if they have one form.
+    pub fn form(&self) -> Option<Form> {
+        let Self { texts, looks, .. } = self;
+        if *texts == 0 {
+            return None;
+        }
+        let forms = [
+            (looks.uuids, Form::Uuid),
+            (looks.dates, Form::Date),
+            (looks.dates + looks.timestamps, Form::Timestamp),
+            (looks.zoned_timestamps, Form::ZonedTimestamp),
+            (looks.json, Form::Json),
+            (looks.booleans, Form::Boolean),
+            (looks.integers, Form::Integer),
+        ];
+        forms.into_iter().find(|(count, _)| count == texts).map(|(_, form)| form)
     }
 
     /// Rows seen.

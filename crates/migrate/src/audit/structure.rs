@@ -1,8 +1,12 @@
 //! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
 
 use super::finding::{Finding, Severity};
-use crate::copy::{Field, LONGEST_NAME_BYTES, default_expression, index_predicate};
-use crate::inspect::{OtherKind, Rowid, Schema, Table, shorten};
+use super::profile::Refused;
+use super::proposed;
+use crate::copy::{
+    Field, LONGEST_NAME_BYTES, check_condition, default_expression, index_predicate,
+};
+use crate::inspect::{Check, OtherKind, Rowid, Schema, Table, shorten, thousands};
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
@@ -17,6 +21,7 @@ pub fn objects(schema: &Schema) -> Vec<Finding> {
         let message = format!("a {} is not carried over", other.kind.name());
         let fix = "write its equal for PostgreSQL by hand";
         Finding::on_table(Severity::Warning, "not_carried_over", &other.name, message, fix)
+            .proposing(proposed::object(schema, other))
     });
     objects.collect()
 }
@@ -67,17 +72,19 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     for check in &table.checks {
-        findings.push(warn(
-            "check_not_carried_over",
-            format!("CHECK ({}) is not carried over", check.replace('\n', " ")),
-            "add it by hand: its functions may differ",
-        ));
+        if check_condition(check, table, fields).is_some() {
+            continue;
+        }
+        let message = format!("CHECK ({}) is not carried over", on_one_line(check));
+        let fix = "add it by hand: it may not mean the same in PostgreSQL";
+        let statement = proposed::check(table, check);
+        findings.push(warn("check_not_carried_over", message, fix).proposing(Some(statement)));
     }
     for collation in &table.collations {
         findings.push(warn(
             "collation_not_carried_over",
             format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly"),
-            "use citext, or an index on lower(...)",
+            "compare lower(...) of both sides, or make the column citext",
         ));
     }
     if table.deferred {
@@ -91,16 +98,39 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
         if column.generated {
             let message = "a generated column becomes an ordinary one with its values".to_owned();
             let fix = "add GENERATED ALWAYS AS (...) STORED by hand";
-            findings.push(warn("generated_column", message, fix).on_column(&column.name));
+            let statement = proposed::generated(table, column, field);
+            let finding = warn("generated_column", message, fix).on_column(&column.name);
+            findings.push(finding.proposing(statement));
         } else if let Some(default) = &column.default
             && default_expression(default, field).is_none()
         {
             let message = format!("the default {} is not carried over", shorten(default));
-            let fix = "add it by hand: ALTER TABLE ... ALTER COLUMN ... SET DEFAULT ...";
-            findings.push(warn("default_not_carried_over", message, fix).on_column(&column.name));
+            let statement = proposed::default(table, column, default);
+            let finding = warn("default_not_carried_over", message, "add it by hand");
+            findings.push(finding.on_column(&column.name).proposing(Some(statement)));
         }
     }
     findings
+}
+
+fn on_one_line(check: &Check) -> String {
+    check.expression.replace(['\n', '\r'], " ")
+}
+
+/// Rows that violate a CHECK: PostgreSQL would refuse them if it gets the CHECK too.
+pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: bool) -> Finding {
+    let message = format!(
+        "{} {} CHECK ({})",
+        thousands(refused.count),
+        if refused.count == 1 { "row violates" } else { "rows violate" },
+        on_one_line(check)
+    );
+    let (severity, fix) = match is_kept {
+        true => (Severity::Blocker, "repair them, or drop the check from the source"),
+        false => (Severity::Warning, "repair them before the check is added in PostgreSQL"),
+    };
+    let finding = Finding::on_table(severity, "check_violation", &table.name, message, fix);
+    finding.counted(refused.count, refused.examples).about_rows()
 }
 
 fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
@@ -126,13 +156,19 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
             continue;
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
-        findings.push(Finding::on_table(
-            Severity::Warning,
-            "index_not_carried_over",
-            &table.name,
-            format!("{}, {what}, is not carried over{unique}", shorten(&index.name)),
-            format!("create its equal by hand, in SQLite it is {}", index.sql.replace('\n', " ")),
-        ));
+        findings.push(
+            Finding::on_table(
+                Severity::Warning,
+                "index_not_carried_over",
+                &table.name,
+                format!("{}, {what}, is not carried over{unique}", shorten(&index.name)),
+                format!(
+                    "create its equal by hand, in SQLite it is {}",
+                    index.sql.replace('\n', " ")
+                ),
+            )
+            .proposing(proposed::index(table, index)),
+        );
     }
     findings
 }

@@ -24,6 +24,9 @@ impl AuditReport {
             let of_severity = self.findings.iter().filter(|each| each.severity == severity);
             for finding in of_severity {
                 let _ = writeln!(text, "{}: {finding}", severity.name());
+                for line in finding.statement.iter().flat_map(|statement| statement.lines()) {
+                    let _ = writeln!(text, "    {line}");
+                }
             }
         }
         if !self.findings.is_empty() {
@@ -70,7 +73,7 @@ impl AuditReport {
         let mut text = String::from(
             "table,column,declared_type,affinity,integers,reals,texts,blobs,nulls,\
              smallest_integer,largest_integer,longest_text_characters,longest_value_bytes,\
-             postgres_type,severity,kind,count,message,example_row,example_value,fix\n",
+             postgres_type,severity,kind,count,message,example_row,example_value,fix,statement\n",
         );
         let mut line = |fields: Vec<String>| {
             let fields: Vec<String> = fields.iter().map(|field| csv(field)).collect();
@@ -168,11 +171,12 @@ fn finding_fields(finding: &Finding) -> Vec<String> {
         example.map(|example| example.row.clone()).unwrap_or_default(),
         example.map(|example| example.value.clone()).unwrap_or_default(),
         finding.fix.clone(),
+        finding.statement.clone().unwrap_or_default(),
     ]
 }
 
 fn no_finding() -> Vec<String> {
-    vec![String::new(); 7]
+    vec![String::new(); 8]
 }
 
 fn csv(field: &str) -> String {
@@ -193,8 +197,13 @@ fn stored(column: &ColumnReport) -> String {
         ("null", profile.nulls),
     ];
     let parts = counts.iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(name, count)| format!("{} {name}", thousands(*count))).collect();
+    let form = profile.form().map_or_else(String::new, |form| format!(" ({})", form.name()));
+    let parts: Vec<String> = parts
+        .map(|(name, count)| {
+            let form = if *name == "text" { form.as_str() } else { "" };
+            format!("{} {name}{form}", thousands(*count))
+        })
+        .collect();
     parts.join(", ")
 }
 

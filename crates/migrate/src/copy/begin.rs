@@ -11,8 +11,7 @@ use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
 use super::place::Place;
 use super::prepare::{self, Prepared};
-use super::references::Reference;
-use super::reject::reject;
+use super::reject::{Standard, reject};
 use super::reject_file::RejectFile;
 use super::report::{MigratedTable, Seconds};
 use super::session::Session;
@@ -125,9 +124,14 @@ impl Origin {
         let Self { source, schema, audit, namespace, add } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
-        let Prepared { to_load, fresh, rest, references, notices, .. } = prepared;
-        let (to_load, rejects) =
-            set_aside(options, &source, &schema, to_load, &references, watch).await?;
+        let Prepared { to_load, fresh, rest, references, demands, notices, .. } = prepared;
+        let standard = Standard {
+            source: source.clone(),
+            schema: schema.clone(),
+            references: references.clone(),
+            demands: demands.clone(),
+        };
+        let (to_load, rejects) = set_aside(session, options, standard, to_load, watch).await?;
         let part_bytes = (!one_transaction).then_some(options.part_bytes);
         let steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
         let existing = to_load.iter().filter(|_| options.data_only);
@@ -139,6 +143,7 @@ impl Origin {
             loaded: existing.map(|each| (each.relation.clone(), each.partitioned)).collect(),
             kept,
             references,
+            demands,
             notices,
         };
         if !one_transaction {
@@ -224,8 +229,9 @@ pub async fn again(
         let name = &schema.tables[table.source].name;
         steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
     });
-    let (matched, rejects) =
-        set_aside(&options, &source, &schema, matched, &saved.references, watch).await?;
+    let (references, demands) = (saved.references.clone(), saved.demands.clone());
+    let standard = Standard { source: source.clone(), schema: schema.clone(), references, demands };
+    let (matched, rejects) = set_aside(session, &options, standard, matched, watch).await?;
     let steps_done_before = steps.iter().filter(|step| step.done).count();
     let seconds = Seconds { inspect: clock.elapsed().as_secs_f64(), ..Seconds::default() };
     let job = Job { source, schema, matched, by_steps: true, fresh: true };
@@ -244,21 +250,16 @@ pub async fn again(
 
 /// Finds and sets aside the rows that cannot be moved, if that was asked for.
 async fn set_aside(
+    session: &Session,
     options: &MigrateOptions,
-    source: &Arc<Source>,
-    schema: &Schema,
-    mut matched: Vec<Matched>,
-    references: &[Reference],
+    standard: Standard,
+    matched: Vec<Matched>,
     watch: Watch<'_>,
 ) -> Result<(Vec<Matched>, Option<RejectFile>), Error> {
     let Some(path) = options.reject_file.clone() else { return Ok((matched, None)) };
     watch.progress.set_message("looking for rows to reject");
-    let (source, schema, references) = (source.clone(), schema.clone(), references.to_vec());
-    blocking(watch, move |watch| {
-        let file = reject(&source, &schema, &mut matched, &references, &path, watch)?;
-        Ok((matched, Some(file)))
-    })
-    .await
+    let (matched, file) = reject(session, standard, matched, path, watch).await?;
+    Ok((matched, Some(file)))
 }
 
 fn open_selected(

@@ -90,7 +90,8 @@ impl Job {
                 session.run(&format!("TRUNCATE {}", matched.relation), watch).await?;
             }
         }
-        let load = Arc::new(Load { table, matched, rowids: step.rowids, freeze: whole });
+        let load =
+            Arc::new(Load { table, matched, rowids: step.rowids, freeze: whole, addressed: false });
         let rows = load.run(&session.client, &self.source, watch).await?;
         self.finish(session, step, rows, watch).await?;
         Ok(rows)

@@ -11,6 +11,7 @@ use rusqlite::Row;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
+use super::demand::ADDRESS;
 use super::encode::encode;
 use super::matching::Matched;
 use super::misfit::{BadRow, Misfit, StorageClass};
@@ -35,13 +36,17 @@ pub struct Load {
     pub rowids: Option<(i64, i64)>,
     /// Rows may be written frozen: the table was made or emptied in this transaction.
     pub freeze: bool,
+    /// Each row is followed by its address, and those that do not fit are passed over: they are to
+    /// be judged, not moved.
+    pub addressed: bool,
 }
 
 impl Load {
     /// The COPY statement.
     pub fn statement(&self) -> String {
-        let columns: Vec<String> =
+        let mut columns: Vec<String> =
             self.matched.written().map(|column| quoted(&column.name)).collect();
+        columns.extend(self.addressed.then(|| quoted(ADDRESS)));
         let freeze = if self.freeze { ", FREEZE" } else { "" };
         let (relation, columns) = (&self.matched.relation, columns.join(", "));
         format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
@@ -110,7 +115,12 @@ impl Load {
                     passed_over += 1;
                     return Ok(());
                 }
-                encoder.add(source, row)?;
+                if self.addressed {
+                    let address = self.table.address(row, place);
+                    passed_over += u64::from(!encoder.add_addressed(source, row, address)?);
+                } else {
+                    encoder.add(source, row)?;
+                }
                 if encoder.buffer.len() >= BUFFER_BYTES {
                     encoder.flush(sender)?;
                 }
@@ -213,6 +223,27 @@ impl<'a> RowEncoder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The same, with the row's address after it; `false` if it does not fit and was left out.
+    fn add_addressed(
+        &mut self,
+        source: &Source,
+        row: &Row<'_>,
+        address: i64,
+    ) -> Result<bool, Error> {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(&(self.columns.len() as i16 + 1).to_be_bytes());
+        for (position, column) in self.load.matched.written().enumerate() {
+            let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
+            if encode(&column.field, value, &mut self.buffer).is_err() {
+                self.buffer.truncate(start);
+                return Ok(false);
+            }
+        }
+        self.buffer.extend_from_slice(&8_i32.to_be_bytes());
+        self.buffer.extend_from_slice(&address.to_be_bytes());
+        Ok(true)
     }
 
     fn refusal(&self, row: &Row<'_>, position: usize, value: String, misfit: Misfit) -> Error {

@@ -20,7 +20,7 @@ use crate::selection::Selection;
 use crate::{Error, Watch};
 
 /// Large enough that a part's own transaction costs nothing against its rows.
-const PART_BYTES: u64 = 64 << 20;
+pub const PART_BYTES: u64 = 64 << 20;
 
 /// What a migration does.
 #[derive(Clone, Debug, Serialize, Deserialize)]

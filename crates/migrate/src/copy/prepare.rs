@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::catalog::catalog;
+use super::demand::{self, Demand};
 use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
 use super::place::{Place, move_into_place};
@@ -30,6 +31,8 @@ pub struct Prepared {
     pub rest: Vec<Step>,
     /// Foreign keys between these tables.
     pub references: Vec<Reference>,
+    /// What else the target demands of rows; asked for only if rows are to be rejected.
+    pub demands: Vec<Demand>,
     /// What is restored as it was although it was not right.
     pub notices: Vec<String>,
 }
@@ -46,8 +49,8 @@ pub async fn create(
     let schema = &audit.schema;
     let statements = statements(schema, &audit.fields, WORKSHOP, session.server_version);
     make_workshop(session, watch).await?;
-    for sql in &statements.tables {
-        session.run(sql, watch).await?;
+    for table in &statements.tables {
+        session.run(&table.sql(), watch).await?;
     }
     session.run("SAVEPOINT rehearsal", watch).await?;
     let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
@@ -59,8 +62,17 @@ pub async fn create(
     let to_load = match_tables(schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
     let references = references::of_source(schema, &to_load);
-    let (rest, notices) = (of_statements(&statements), Vec::new());
-    Ok(Prepared { to_load, fresh: true, replaces_rows: false, rest, references, notices })
+    let rejects = options.reject_file.is_some();
+    let demands = rejects.then(|| demand::of_source(schema, &audit.fields, &statements));
+    Ok(Prepared {
+        to_load,
+        fresh: true,
+        replaces_rows: false,
+        rest: of_statements(&statements),
+        references,
+        demands: demands.unwrap_or_default(),
+        notices: Vec::new(),
+    })
 }
 
 /// Existing tables as they are, keys and rows in place, parents first.
@@ -68,8 +80,15 @@ pub async fn to_add(session: &Session, matched: Vec<Matched>) -> Result<Prepared
     let references = references::of_target(&session.client, &matched).await?;
     let mut to_load = matched;
     references::parents_first(&mut to_load, &references);
-    let (rest, notices) = (Vec::new(), Vec::new());
-    Ok(Prepared { to_load, fresh: false, replaces_rows: false, rest, references, notices })
+    Ok(Prepared {
+        to_load,
+        fresh: false,
+        replaces_rows: false,
+        rest: Vec::new(),
+        references,
+        demands: Vec::new(),
+        notices: Vec::new(),
+    })
 }
 
 /// Tables that were left alone, with their rows.
@@ -90,6 +109,10 @@ pub async fn existing(
     let all: Vec<&str> = matched.iter().map(|table| table.relation.as_str()).collect();
     session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
     let references = references::of_target(&session.client, &matched).await?;
+    let demands = match &options.reject_file {
+        Some(_) => demand::of_target(&session.client, schema, &matched).await?,
+        None => Vec::new(),
+    };
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
     let mut replaces_rows = false;
     for table in matched {
@@ -122,7 +145,7 @@ pub async fn existing(
     }
     empty(session, &to_load, options.replace, watch).await?;
     let prepared =
-        Prepared { to_load, fresh: true, replaces_rows, rest: steps, references, notices };
+        Prepared { to_load, fresh: true, replaces_rows, rest: steps, references, demands, notices };
     Ok((prepared, kept))
 }
 

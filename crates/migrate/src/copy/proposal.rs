@@ -14,16 +14,19 @@ const CURRENT_VERSION: i32 = 180_000;
 pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) -> String {
     let statements = statements(schema, fields, "public", CURRENT_VERSION);
     let mut script = String::from("BEGIN;\n");
-    for (table, (sql, fields)) in schema.tables.iter().zip(statements.tables.iter().zip(fields)) {
+    for (table, (statement, fields)) in
+        schema.tables.iter().zip(statements.tables.iter().zip(fields))
+    {
         script.push('\n');
         for finding in findings.iter().filter(|each| each.table == table.name) {
-            let _ = writeln!(script, "-- {}: {}", finding.severity.name(), one_line(finding));
+            comment(&mut script, finding);
         }
-        let mut lines = sql.lines();
-        script.push_str(lines.next().unwrap_or_default());
-        script.push('\n');
-        for (column, field) in table.columns.iter().zip(fields) {
-            let line = lines.next().unwrap_or_default();
+        let _ = writeln!(script, "CREATE TABLE {} (", statement.name);
+        let lines = statement.lines();
+        let (of_columns, of_checks) = lines.split_at(table.columns.len());
+        let end = |place: usize| if place + 1 == lines.len() { "" } else { "," };
+        for (place, (column, field)) in table.columns.iter().zip(fields).enumerate() {
+            let line = format!("    {}{}", of_columns[place], end(place));
             let declared = match column.declared_type.as_str() {
                 "" => "without a declared type".to_owned(),
                 declared => format!("declared {}", declared.replace('\n', " ")),
@@ -32,6 +35,11 @@ pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) ->
                 format!(", numbers read as {}", reading.name())
             });
             let _ = writeln!(script, "{line} -- {declared}{read}");
+        }
+        for (place, (line, check)) in of_checks.iter().zip(&statement.checks).enumerate() {
+            let written = table.checks[check.source].expression.replace(['\n', '\r'], " ");
+            let end = end(table.columns.len() + place);
+            let _ = writeln!(script, "    {line}{end} -- CHECK ({written})");
         }
         script.push_str(");\n");
     }
@@ -47,10 +55,26 @@ pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) ->
     }
     for other in schema.others.iter().filter(|other| other.kind != OtherKind::ShadowTable) {
         let (kind, name) = (other.kind.name(), quoted(&other.name));
-        let _ = writeln!(script, "-- not carried over: {kind} {}", name.replace('\n', " "));
+        let _ = writeln!(script, "\n-- not carried over: {kind} {}", name.replace('\n', " "));
+        for finding in findings.iter().filter(|each| each.table == other.name) {
+            commented(&mut script, finding);
+        }
     }
     script.push_str("\nCOMMIT;\n");
     script
+}
+
+/// A finding above its table.
+fn comment(script: &mut String, finding: &Finding) {
+    let _ = writeln!(script, "-- {}: {}", finding.severity.name(), one_line(finding));
+    commented(script, finding);
+}
+
+/// The statement that a finding proposes, to be looked at before it is run.
+fn commented(script: &mut String, finding: &Finding) {
+    for line in finding.statement.iter().flat_map(|statement| statement.lines()) {
+        let _ = writeln!(script, "--     {line}");
+    }
 }
 
 fn one_line(finding: &Finding) -> String {

@@ -1,96 +1,182 @@
 //! `--on-error reject`: which rows cannot be moved, found before the first one is: values that do
-//! not fit, and rows that refer to rows that are not there or are themselves refused. PostgreSQL
-//! never sees them; they are kept whole in the reject file.
+//! not fit, rows that would break a constraint of the target, and rows that refer to rows that are
+//! not there or are themselves refused. They are kept whole in the reject file.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
+use super::demand::Demand;
 use super::encode::{Field, encode};
+use super::judge::Judge;
 use super::matching::Matched;
-use super::references::Reference;
+use super::references::{Reference, parents_first};
 use super::reject_file::RejectFile;
+use super::session::Session;
 use crate::audit::missing_parents;
 use crate::inspect::{Schema, Source};
+use crate::watch::blocking;
 use crate::{Error, Watch};
 
 /// More refused rows than this are a matter for repair, not for a list kept in memory.
 const MOST_REJECTS: u64 = 1_000_000;
+
+/// What rows are measured by.
+pub struct Standard {
+    /// The SQLite file.
+    pub source: Arc<Source>,
+    /// Its schema.
+    pub schema: Schema,
+    /// Foreign keys between its tables.
+    pub references: Vec<Reference>,
+    /// What else the target demands.
+    pub demands: Vec<Demand>,
+}
 
 /// Finds all rows that cannot be moved, writes them to a new reject file, and marks them in
 /// `matched`, so that copy and verification pass over them.
 ///
 /// # Errors
 /// [`Error::RejectFile`] if the file exists or cannot be written, or there are too many rejects.
-pub fn reject(
-    source: &Source,
-    schema: &Schema,
-    matched: &mut [Matched],
-    references: &[Reference],
-    path: &Path,
+pub async fn reject(
+    session: &Session,
+    standard: Standard,
+    mut matched: Vec<Matched>,
+    path: PathBuf,
     watch: Watch<'_>,
-) -> Result<RejectFile, Error> {
-    let mut search = Search {
-        source,
-        schema,
-        references,
-        rejected: vec![HashSet::new(); schema.tables.len()],
-        missing: Vec::new(),
-        file: RejectFile::create(path)?,
-    };
-    for reference in references {
-        search.missing.push(search.without_parent(reference)?);
-    }
-    // Every table once; then again those that refer to rows refused meanwhile.
-    let mut to_scan: Vec<bool> = schema.tables.iter().map(|_| true).collect();
-    while to_scan.iter().any(|scan| *scan) {
-        for table in matched.iter() {
-            if std::mem::take(&mut to_scan[table.source]) {
-                for child in search.scan(table, watch)? {
-                    to_scan[child] = true;
-                }
-            }
+) -> Result<(Vec<Matched>, RejectFile), Error> {
+    let mut order = matched.clone();
+    parents_first(&mut order, &standard.references);
+    let tables: Vec<usize> = order.iter().map(|table| table.source).collect();
+    let mut search = blocking(watch, move |watch| {
+        let mut search = Search::begin(standard, order, path)?;
+        search.settle(tables, watch)?;
+        Ok(search)
+    })
+    .await?;
+    // Parents first: a row that goes with its parent takes no key from another.
+    for place in 0..search.matched.len() {
+        let judged = judge(session, &search, place, watch).await?;
+        if judged.is_empty() {
+            continue;
         }
-        // Tables that take no part have nothing to scan.
-        for (place, scan) in to_scan.iter_mut().enumerate() {
-            *scan &= matched.iter().any(|table| table.source == place);
-        }
+        search = blocking(watch, move |watch| {
+            let table = search.matched[place].source;
+            search.judged[table] = judged;
+            search.settle(vec![table], watch)?;
+            Ok(search)
+        })
+        .await?;
     }
-    for table in matched {
+    for table in &mut matched {
         table.rejected = Arc::new(std::mem::take(&mut search.rejected[table.source]));
     }
-    Ok(search.file)
+    Ok((matched, search.file))
+}
+
+/// Rows of a table that PostgreSQL would refuse, by address, each with the demand that it breaks.
+async fn judge(
+    session: &Session,
+    search: &Search,
+    place: usize,
+    watch: Watch<'_>,
+) -> Result<HashMap<i64, usize>, Error> {
+    let Standard { source, schema, demands, .. } = &search.standard;
+    let of_table = &search.matched[place];
+    let own: Vec<(usize, &Demand)> =
+        demands.iter().enumerate().filter(|(_, demand)| demand.table == of_table.source).collect();
+    let mut judged = HashMap::new();
+    if own.is_empty() {
+        return Ok(judged);
+    }
+    let table = &schema.tables[of_table.source];
+    let rejected = Arc::new(search.rejected[of_table.source].clone());
+    let standing = Matched { rejected, ..of_table.clone() };
+    let all: Vec<&Demand> = own.iter().map(|(_, demand)| *demand).collect();
+    let judge = Judge::hear(session, source, table, &standing, &all, watch).await?;
+    for (number, demand) in own {
+        for address in judge.dismiss(demand, MOST_REJECTS).await? {
+            judged.insert(address, number);
+        }
+        if judged.len() as u64 > MOST_REJECTS {
+            return Err(search.file.too_many(MOST_REJECTS));
+        }
+    }
+    judge.close(watch).await?;
+    Ok(judged)
 }
 
 /// A key in the form in which the target holds it.
 type Key = Vec<u8>;
 
-struct Search<'a> {
-    source: &'a Source,
-    schema: &'a Schema,
-    references: &'a [Reference],
+struct Search {
+    standard: Standard,
+    matched: Vec<Matched>,
     /// By table: addresses of refused rows.
     rejected: Vec<HashSet<i64>>,
+    /// By table: addresses of rows that break a demand, by its number.
+    judged: Vec<HashMap<i64, usize>>,
     /// By reference: keys to which nothing may refer.
     missing: Vec<HashSet<Key>>,
     file: RejectFile,
 }
 
-impl Search<'_> {
+/// Why a row is refused.
+struct Refusal<'a> {
+    column: usize,
+    reason: String,
+    /// Columns in which it is equal to a row that stays.
+    equal: &'a [usize],
+}
+
+impl Search {
+    fn begin(standard: Standard, matched: Vec<Matched>, path: PathBuf) -> Result<Self, Error> {
+        let tables = standard.schema.tables.len();
+        let mut search = Self {
+            standard,
+            matched,
+            rejected: vec![HashSet::new(); tables],
+            judged: vec![HashMap::new(); tables],
+            missing: Vec::new(),
+            file: RejectFile::create(&path)?,
+        };
+        for reference in &search.standard.references {
+            let missing = search.without_parent(reference)?;
+            search.missing.push(missing);
+        }
+        Ok(search)
+    }
+
+    /// Reads these tables, then those that refer to rows refused meanwhile, and so on.
+    fn settle(&mut self, tables: Vec<usize>, watch: Watch<'_>) -> Result<(), Error> {
+        let mut to_scan: HashSet<usize> = tables.into_iter().collect();
+        while !to_scan.is_empty() {
+            for place in 0..self.matched.len() {
+                if to_scan.remove(&self.matched[place].source) {
+                    to_scan.extend(self.scan(place, watch)?);
+                }
+            }
+            // Tables that take no part have nothing to scan.
+            to_scan.retain(|table| self.matched.iter().any(|matched| matched.source == *table));
+        }
+        Ok(())
+    }
+
     /// Keys that rows of the source refer to although no row has them.
     fn without_parent(&self, reference: &Reference) -> Result<HashSet<Key>, Error> {
-        let table = |place: usize| &self.schema.tables[place];
+        let table = |place: usize| &self.standard.schema.tables[place];
         let sql = missing_parents(
             table(reference.child),
             &reference.columns,
             table(reference.parent),
             &reference.parent_columns,
         );
-        self.source.with(|connection| {
-            let explain = |error| self.source.explain(error);
+        let source = &self.standard.source;
+        source.with(|connection| {
+            let explain = |error| source.explain(error);
             let mut statement = connection.prepare(&sql).map_err(explain)?;
             let mut rows = statement.query([]).map_err(explain)?;
             let mut keys = HashSet::new();
@@ -104,30 +190,44 @@ impl Search<'_> {
 
     /// Reads a table and refuses what has not been refused before; the tables that refer to rows
     /// newly refused.
-    fn scan(&mut self, matched: &Matched, watch: Watch<'_>) -> Result<Vec<usize>, Error> {
-        let table = &self.schema.tables[matched.source];
+    fn scan(&mut self, place: usize, watch: Watch<'_>) -> Result<Vec<usize>, Error> {
+        let Self { standard, matched, rejected, judged, missing, file } = self;
+        let matched = &matched[place];
+        let table = &standard.schema.tables[matched.source];
         let columns: Vec<usize> = (0..table.columns.len()).collect();
-        let (source, references) = (self.source, self.references);
-        let mut place = 0_i64;
+        let source = &standard.source;
+        let mut counted = 0_i64;
         let mut children = Vec::new();
         source.with(|connection| {
             source.each_row(connection, table, &columns, None, watch, |row| {
-                place += 1;
-                let address = table.address(row, place);
-                if self.rejected[matched.source].contains(&address) {
+                counted += 1;
+                let address = table.address(row, counted);
+                if rejected[matched.source].contains(&address) {
                     return Ok(());
                 }
-                let Some((column, reason)) = self.refusal(matched, row)? else { return Ok(()) };
-                self.rejected[matched.source].insert(address);
-                self.file.add(table, &columns, row, column, &reason)?;
-                if self.file.count() > MOST_REJECTS {
-                    return Err(self.file.too_many(MOST_REJECTS));
+                let demand = judged[matched.source].get(&address);
+                let demand = demand.map(|number| &standard.demands[*number]);
+                let refusal = match demand {
+                    Some(demand) => Some(Refusal {
+                        column: demand.columns.first().copied().unwrap_or_default(),
+                        reason: demand.reason(),
+                        equal: demand.equal_columns(),
+                    }),
+                    None => refusal(standard, missing, matched, row)?,
+                };
+                let Some(Refusal { column, reason, equal }) = refusal else { return Ok(()) };
+                rejected[matched.source].insert(address);
+                file.add(table, &columns, row, column, &reason)?;
+                if file.count() > MOST_REJECTS {
+                    return Err(file.too_many(MOST_REJECTS));
                 }
-                for (number, reference) in references.iter().enumerate() {
-                    if reference.parent == matched.source {
+                for (number, reference) in standard.references.iter().enumerate() {
+                    // Its key is there all the same if an equal row stays.
+                    let stays = reference.parent_columns.iter().all(|each| equal.contains(each));
+                    if reference.parent == matched.source && !stays {
                         let places = reference.parent_columns.iter().map(|column| column + 1);
                         let lost = key(row, places, &reference.parent_fields);
-                        if lost.is_some_and(|lost| self.missing[number].insert(lost)) {
+                        if lost.is_some_and(|lost| missing[number].insert(lost)) {
                             children.push(reference.child);
                         }
                     }
@@ -137,33 +237,39 @@ impl Search<'_> {
         })?;
         Ok(children)
     }
+}
 
-    /// Why a row cannot be moved: the column and the reason.
-    fn refusal(&self, matched: &Matched, row: &Row<'_>) -> Result<Option<(usize, String)>, Error> {
-        let mut scratch = Vec::new();
-        for column in matched.written() {
-            let value =
-                row.get_ref(column.source + 1).map_err(|error| self.source.explain(error))?;
-            scratch.clear();
-            if let Err(misfit) = encode(&column.field, value, &mut scratch) {
-                let type_name = column.field.postgres_type.to_string();
-                return Ok(Some((column.source, misfit.explain(&type_name))));
-            }
+/// Why a row cannot be moved, as far as its own values and its parents tell.
+fn refusal(
+    standard: &Standard,
+    missing: &[HashSet<Key>],
+    matched: &Matched,
+    row: &Row<'_>,
+) -> Result<Option<Refusal<'static>>, Error> {
+    let refused = |column: usize, reason: String| Ok(Some(Refusal { column, reason, equal: &[] }));
+    let mut scratch = Vec::new();
+    for column in matched.written() {
+        let value =
+            row.get_ref(column.source + 1).map_err(|error| standard.source.explain(error))?;
+        scratch.clear();
+        if let Err(misfit) = encode(&column.field, value, &mut scratch) {
+            let type_name = column.field.postgres_type.to_string();
+            return refused(column.source, misfit.explain(&type_name));
         }
-        for (reference, missing) in self.references.iter().zip(&self.missing) {
-            if reference.child != matched.source || missing.is_empty() {
-                continue;
-            }
-            let places = reference.columns.iter().map(|column| column + 1);
-            let refers = key(row, places, &reference.parent_fields);
-            if refers.is_some_and(|refers| missing.contains(&refers)) {
-                let parent = &self.schema.tables[reference.parent].name;
-                let reason = format!("it refers to a row of {parent} that is missing or refused");
-                return Ok(Some((reference.columns[0], reason)));
-            }
-        }
-        Ok(None)
     }
+    for (reference, missing) in standard.references.iter().zip(missing) {
+        if reference.child != matched.source || missing.is_empty() {
+            continue;
+        }
+        let places = reference.columns.iter().map(|column| column + 1);
+        let refers = key(row, places, &reference.parent_fields);
+        if refers.is_some_and(|refers| missing.contains(&refers)) {
+            let parent = &standard.schema.tables[reference.parent].name;
+            let reason = format!("it refers to a row of {parent} that is missing or refused");
+            return refused(reference.columns[0], reason);
+        }
+    }
+    Ok(None)
 }
 
 /// The key at these places of a row; `None` if a part is NULL or would not fit the parent.

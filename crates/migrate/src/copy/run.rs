@@ -284,7 +284,8 @@ async fn prove(
     watch.progress.set_message("comparing both databases");
     let Job { source, schema, matched, .. } = &begun.job;
     let clients: Vec<_> = crew.iter().map(|session| &session.client).collect();
-    let proof = compare_all(&clients, source, schema, matched, watch).await?;
+    let part_bytes = begun.saved.options.part_bytes;
+    let proof = compare_all(&clients, source, schema, matched, part_bytes, watch).await?;
     seconds.verify = clock.elapsed().as_secs_f64();
     if proof.is_equal() {
         return Ok(Some(proof));

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use rusqlite::types::Value;
 
 use super::encode::{Field, encode};
-use super::predicate;
 use crate::audit::resolve;
-use crate::inspect::{Index, Rowid, Schema, Table, quoted};
+use crate::expression::condition;
+use crate::inspect::{Check, Index, Rowid, Schema, Table, quoted};
 use crate::mapping::PostgresType;
 
 /// The release from which on identity columns exist (`server_version_num`).
@@ -20,11 +20,49 @@ pub const LONGEST_NAME_BYTES: usize = 63;
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
     /// CREATE TABLE: before the rows.
-    pub tables: Vec<String>,
+    pub tables: Vec<TableStatement>,
     /// Primary keys, unique constraints and indexes: after the rows.
     pub keys: Vec<KeyStatements>,
     /// Foreign keys: last.
     pub foreign_keys: Vec<ForeignKeyStatement>,
+}
+
+/// A table without its keys.
+#[derive(Clone, Debug)]
+pub struct TableStatement {
+    /// Its name, quoted, with the schema.
+    pub name: String,
+    /// The definitions of its columns, in order.
+    pub columns: Vec<String>,
+    /// Its CHECK constraints: every row is tested as it arrives.
+    pub checks: Vec<CheckConstraint>,
+}
+
+/// A CHECK constraint that means the same in both databases.
+#[derive(Clone, Debug)]
+pub struct CheckConstraint {
+    /// Its name.
+    pub name: String,
+    /// Its condition, as PostgreSQL writes it.
+    pub condition: String,
+    /// The source's constraint, by its place in the table.
+    pub source: usize,
+}
+
+impl TableStatement {
+    /// CREATE TABLE
+    pub fn sql(&self) -> String {
+        format!("CREATE TABLE {} (\n    {}\n)", self.name, self.lines().join(",\n    "))
+    }
+
+    /// What stands in its brackets: columns, then constraints.
+    pub fn lines(&self) -> Vec<String> {
+        let checks = self
+            .checks
+            .iter()
+            .map(|check| format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));
+        self.columns.iter().cloned().chain(checks).collect()
+    }
 }
 
 /// An index, and the constraint that stands on it if it is a key: made in two statements, since
@@ -65,6 +103,14 @@ impl Names {
         )
     }
 
+    /// `name` itself if it fits and is free, else one chosen for `table`.
+    fn claim(&mut self, name: Option<&str>, table: &str) -> String {
+        match name.filter(|name| name.len() <= LONGEST_NAME_BYTES) {
+            Some(name) if self.0.insert(name.to_owned()) => name.to_owned(),
+            _ => self.choose(&[table], "check"),
+        }
+    }
+
     /// `parts` joined by underscores, cut to fit, with a number if the name is taken.
     fn choose(&mut self, parts: &[&str], ending: &str) -> String {
         let base = parts.join("_");
@@ -100,12 +146,12 @@ pub fn statements(
     let mut taken = Names::of(schema);
     let name = |table: &Table| format!("{}.{}", quoted(namespace), quoted(&table.name));
     for (table, fields) in schema.tables.iter().zip(fields) {
-        let lines: Vec<String> = (0..table.columns.len())
-            .map(|position| column(table, position, &fields[position], server_version))
-            .collect();
-        let lines = lines.join(",\n    ");
-        statements.tables.push(format!("CREATE TABLE {} (\n    {lines}\n)", name(table)));
-        statements.keys.extend(keys(table, fields, &name(table), &mut taken));
+        let columns = (0..table.columns.len())
+            .map(|position| column(table, position, &fields[position], server_version));
+        let (name, columns) = (name(table), columns.collect());
+        statements.keys.extend(keys(table, fields, &name, &mut taken));
+        let checks = checks(table, fields, &mut taken);
+        statements.tables.push(TableStatement { name, columns, checks });
     }
     for table in &schema.tables {
         for resolved in resolve(schema, table) {
@@ -166,6 +212,22 @@ fn column(table: &Table, position: usize, field: &Field, server_version: i32) ->
     sql
 }
 
+fn checks(table: &Table, fields: &[Field], taken: &mut Names) -> Vec<CheckConstraint> {
+    let mut constraints = Vec::new();
+    for (source, check) in table.checks.iter().enumerate() {
+        if let Some(condition) = check_condition(check, table, fields) {
+            let name = taken.claim(check.name.as_deref(), &table.name);
+            constraints.push(CheckConstraint { name, condition, source });
+        }
+    }
+    constraints
+}
+
+/// The condition of a CHECK for PostgreSQL, if it surely means the same.
+pub fn check_condition(check: &Check, table: &Table, fields: &[Field]) -> Option<String> {
+    condition(&check.expression, table, fields)
+}
+
 fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<KeyStatements> {
     let mut statements = Vec::new();
     let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
@@ -219,8 +281,7 @@ fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<K
 
 /// The WHERE of a partial index for PostgreSQL, if it surely means the same.
 pub fn index_predicate(index: &Index, table: &Table, fields: &[Field]) -> Option<String> {
-    let written = predicate::of_index(&index.sql).filter(|_| index.partial)?;
-    predicate::translate(written, table, fields)
+    condition(index.predicate.as_deref()?, table, fields)
 }
 
 /// A default of SQLite as PostgreSQL writes it: a literal that the type takes, or the current

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
+use super::demand::Demand;
 use super::migration::MigrateOptions;
 use super::references::Reference;
 use super::report::MigratedTable;
@@ -35,6 +36,9 @@ pub struct Saved {
     pub kept: Vec<MigratedTable>,
     /// Foreign keys between the tables.
     pub references: Vec<Reference>,
+    /// What the target demands beyond types, if rows are to be rejected.
+    #[serde(default)]
+    pub demands: Vec<Demand>,
     /// What is not right and was not right before.
     pub notices: Vec<String>,
 }

@@ -11,7 +11,7 @@ use crate::inspect::{Schema, Source, Table, quoted};
 use crate::selection::estimated_rows;
 
 /// However large a table is, its parts stay a list that is read at once.
-const MOST_PARTS: u64 = 4096;
+pub const MOST_PARTS: u64 = 4096;
 
 /// The stages, one after the other; the steps of one stage go side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,7 +189,7 @@ fn parts(
 }
 
 /// Equal ranges that together hold every possible rowid: no row lies between two parts.
-fn ranges((least, most): (i64, i64), count: u64) -> Vec<(i64, i64)> {
+pub fn ranges((least, most): (i64, i64), count: u64) -> Vec<(i64, i64)> {
     let width = (i128::from(most) - i128::from(least) + 1) / i128::from(count);
     let start = |place: u64| (i128::from(least) + width * i128::from(place)) as i64;
     (0..count)
@@ -201,7 +201,8 @@ fn ranges((least, most): (i64, i64), count: u64) -> Vec<(i64, i64)> {
         .collect()
 }
 
-fn rowid_span(
+/// The first and the last rowid; `None` without rows or rowids.
+pub fn rowid_span(
     source: &Source,
     connection: &Connection,
     table: &Table,

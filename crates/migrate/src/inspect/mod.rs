@@ -5,6 +5,7 @@ mod read;
 mod shown;
 mod source;
 mod statement;
+pub(crate) mod token;
 
 pub use read::schema;
 pub use shown::{Shown, shorten, thousands};
@@ -31,6 +32,17 @@ pub struct OtherObject {
     pub kind: OtherKind,
     /// Its name.
     pub name: String,
+    /// The statement that made it, as it was written.
+    pub sql: String,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Its name, if it was given one.
+    pub name: Option<String>,
+    /// Its expression as written, without the outer parentheses.
+    pub expression: String,
 }
 
 /// The kinds of objects that hold no rows of their own.
@@ -77,8 +89,8 @@ pub struct Table {
     pub strict: bool,
     /// `Some` with the last value given out if declared `AUTOINCREMENT`.
     pub autoincrement: Option<i64>,
-    /// The texts of its CHECK constraints, without the outer parentheses.
-    pub checks: Vec<String>,
+    /// Its CHECK constraints.
+    pub checks: Vec<Check>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
     /// Some foreign key is `INITIALLY DEFERRED`.
@@ -113,6 +125,10 @@ pub struct Column {
     pub default: Option<String>,
     /// A generated column, stored or not.
     pub generated: bool,
+    /// What it is generated from, as written.
+    pub expression: Option<String>,
+    /// Its collation, in upper case, if it is not BINARY.
+    pub collation: Option<String>,
 }
 
 /// SQLite's column affinities (<https://sqlite.org/datatype3.html>, section 3.1).
@@ -178,6 +194,8 @@ pub struct Index {
     pub partial: bool,
     /// The CREATE INDEX statement as it was written; empty for a constraint.
     pub sql: String,
+    /// What follows WHERE in it.
+    pub predicate: Option<String>,
     /// What it orders by.
     pub parts: Vec<IndexPart>,
 }
@@ -237,6 +255,19 @@ impl Table {
             sql.push_str(&format!(" WHERE {rowid} BETWEEN {first} AND {last}"));
         }
         sql
+    }
+
+    /// The same for all columns, followed by `expressions`, each NULL, 0 or another number.
+    pub fn select_with(&self, expressions: &[String]) -> String {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let more: String = expressions.iter().map(|expression| format!(", {expression}")).collect();
+        let from = format!(" FROM main.{} NOT INDEXED", quoted(&self.name));
+        let select = self.select(&all, None);
+        // The last FROM is the statement's own: nothing but NOT INDEXED follows it.
+        match select.strip_suffix(&from) {
+            Some(columns) => format!("{columns}{more}{from}"),
+            None => select,
+        }
     }
 
     /// What tells a row that `select` gave from the others: its rowid, or else its place (counted

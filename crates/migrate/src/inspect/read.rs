@@ -30,7 +30,8 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
         if row.get_ref(1)?.as_str() == Ok("shadow") || is_shadow(&schema.others, &name) {
-            schema.others.push(OtherObject { kind: OtherKind::ShadowTable, name });
+            let kind = OtherKind::ShadowTable;
+            schema.others.push(OtherObject { kind, name, sql: row.get(4)? });
             continue;
         }
         let (without_rowid, strict, sql) = (row.get(2)?, row.get(3)?, row.get::<_, String>(4)?);
@@ -41,8 +42,9 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
 
 fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
     let mut statement = connection.prepare(
-        "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'trigger') \
-         OR (type = 'table' AND rootpage = 0) ORDER BY type, name",
+        "SELECT type, name, coalesce(sql, '') FROM main.sqlite_schema \
+         WHERE type IN ('view', 'trigger') OR (type = 'table' AND rootpage = 0) \
+         ORDER BY type, name",
     )?;
     let objects = statement.query_map([], |row| {
         let kind = match row.get_ref(0)?.as_str()? {
@@ -50,7 +52,7 @@ fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
             "trigger" => OtherKind::Trigger,
             _ => OtherKind::VirtualTable,
         };
-        Ok(OtherObject { kind, name: row.get(1)? })
+        Ok(OtherObject { kind, name: row.get(1)?, sql: row.get(2)? })
     })?;
     objects.collect()
 }
@@ -70,9 +72,9 @@ fn table(
     strict: bool,
     sql: &str,
 ) -> rusqlite::Result<Table> {
-    let (columns, primary_key) = columns(connection, &name, strict)?;
-    let (indexes, key_has_index) = indexes(connection, &name)?;
     let facts = statement::facts(sql);
+    let (columns, primary_key) = columns(connection, &name, strict, &facts)?;
+    let (indexes, key_has_index) = indexes(connection, &name)?;
     let rowid = rowid(&columns, &primary_key, without_rowid, key_has_index);
     let autoincrement =
         if facts.autoincrement { Some(last_given_out(connection, &name)?) } else { None };
@@ -96,7 +98,12 @@ fn columns(
     connection: &Connection,
     table: &str,
     strict: bool,
+    facts: &statement::Facts,
 ) -> rusqlite::Result<(Vec<Column>, Vec<usize>)> {
+    let told = |of: &[(String, String)], column: &str| {
+        let same = of.iter().find(|(name, _)| name.eq_ignore_ascii_case(column));
+        same.map(|(_, what)| what.clone())
+    };
     let mut statement = connection.prepare(
         "SELECT name, coalesce(type, ''), \"notnull\", dflt_value, pk, hidden \
          FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid",
@@ -110,13 +117,16 @@ fn columns(
         if place > 0 {
             key.push((place, columns.len()));
         }
+        let name: String = row.get(0)?;
         columns.push(Column {
-            name: row.get(0)?,
             affinity: Affinity::of(&declared_type, strict),
             declared_type,
             not_null: row.get(2)?,
             default: row.get(3)?,
             generated: row.get::<_, i64>(5)? >= 2,
+            expression: told(&facts.generated, &name),
+            collation: told(&facts.column_collations, &name),
+            name,
         });
     }
     key.sort_unstable();
@@ -169,13 +179,15 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>
                 collation: part.get(2)?,
             })
         })?;
+        let sql: String = row.get(4)?;
         indexes.push(Index {
+            predicate: statement::predicate(&sql),
             parts: parts.collect::<rusqlite::Result<_>>()?,
             name,
             created: origin == "c",
             unique: row.get(2)?,
             partial: row.get(3)?,
-            sql: row.get(4)?,
+            sql,
         });
     }
     Ok((indexes, key_has_index))

@@ -132,10 +132,24 @@ impl Source {
         columns: &[usize],
         rowids: Option<(i64, i64)>,
         watch: Watch<'_>,
+        each: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        self.each_row_of(connection, &table.select(columns, rowids), watch, each)
+    }
+
+    /// The same for a statement of its own.
+    ///
+    /// # Errors
+    /// As [`Self::each_row`].
+    pub fn each_row_of(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        watch: Watch<'_>,
         mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let explain = |error| sqlite_error(&self.path, error);
-        let mut statement = connection.prepare(&table.select(columns, rowids)).map_err(explain)?;
+        let mut statement = connection.prepare(sql).map_err(explain)?;
         let mut rows = statement.query([]).map_err(explain)?;
         let mut count = 0_u64;
         while let Some(row) = rows.next().map_err(explain)? {

@@ -1,94 +1,100 @@
-//! Reads the few facts of a CREATE TABLE statement that no pragma tells, such as CHECK.
-//! A scanner of words and brackets is enough; SQLite itself has already accepted the statement.
+//! Reads the few facts of a CREATE TABLE statement that no pragma tells, such as CHECK. Tokens and
+//! brackets are enough; SQLite itself has already accepted the statement.
+
+use super::Check;
+use super::token::{Token, closing, tokens};
 
 /// Facts found in a CREATE TABLE statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// `AUTOINCREMENT` is written somewhere outside quotes.
     pub autoincrement: bool,
-    /// The expressions of CHECK constraints, trimmed, without the outer parentheses.
-    pub checks: Vec<String>,
+    /// CHECK constraints.
+    pub checks: Vec<Check>,
     /// Collations named by COLLATE other than BINARY, in upper case.
     pub collations: Vec<String>,
+    /// The same by column.
+    pub column_collations: Vec<(String, String)>,
+    /// Generated columns and their expressions.
+    pub generated: Vec<(String, String)>,
     /// Some foreign key is `INITIALLY DEFERRED`.
     pub deferred: bool,
 }
 
 /// Scans one statement.
 pub fn facts(sql: &str) -> Facts {
+    let tokens = tokens(sql);
     let mut facts = Facts::default();
-    let mut rest = sql;
-    while let Some(first) = rest.chars().next() {
-        if is_word(first) {
-            let end = rest.find(|character| !is_word(character)).unwrap_or(rest.len());
-            let word = &rest[..end];
-            rest = &rest[end..];
-            if word.eq_ignore_ascii_case("AUTOINCREMENT") {
-                facts.autoincrement = true;
-            } else if word.eq_ignore_ascii_case("DEFERRED") {
-                facts.deferred = true;
-            } else if word.eq_ignore_ascii_case("COLLATE") {
-                let name = rest.trim_start().trim_start_matches(['"', '[', '`', '\'']);
-                let end = name.find(|character| !is_word(character)).unwrap_or(name.len());
-                let name = name[..end].to_ascii_uppercase();
-                if name != "BINARY" && !facts.collations.contains(&name) {
-                    facts.collations.push(name);
-                }
-            } else if word.eq_ignore_ascii_case("CHECK") {
-                let open = rest.trim_start();
-                if open.starts_with('(') {
-                    let length = bracketed(open);
-                    let inside = open[..length].trim_start_matches('(');
-                    let inside = inside.strip_suffix(')').unwrap_or(inside);
-                    // Only the outer pair goes; inner ones that open the expression stay.
-                    let lost = open[..length].len() - open[..length].trim_start_matches('(').len();
-                    facts.checks.push(format!("{}{inside}", "(".repeat(lost - 1)).trim().into());
-                    rest = &open[length..];
-                }
+    let (mut depth, mut item, mut place) = (0_usize, 0, 0);
+    while let Some(token) = tokens.get(place) {
+        let opens = tokens.get(place + 1).is_some_and(|next| next.is("("));
+        if token.is("(") {
+            depth += 1;
+            if depth == 1 {
+                item = place + 1;
             }
-        } else {
-            rest = &rest[skip(rest, first)..];
+        } else if token.is(")") {
+            depth = depth.saturating_sub(1);
+        } else if token.is(",") && depth == 1 {
+            item = place + 1;
+        } else if token.is_word("AUTOINCREMENT") {
+            facts.autoincrement = true;
+        } else if token.is_word("DEFERRED") {
+            facts.deferred = true;
+        } else if token.is_word("COLLATE") {
+            let column = (depth == 1).then(|| tokens.get(item)).flatten();
+            facts.collate(tokens.get(place + 1), column);
+        } else if token.is_word("CHECK") && opens {
+            let (expression, close) = inside(sql, &tokens, place + 1);
+            let named = place >= 2 && tokens[place - 2].is_word("CONSTRAINT");
+            let name = if named { tokens[place - 1].name() } else { None };
+            facts.checks.push(Check { name, expression });
+            place = close;
+        } else if token.is_word("AS") && opens && depth == 1 {
+            let (expression, close) = inside(sql, &tokens, place + 1);
+            let column = tokens.get(item).and_then(Token::name);
+            facts.generated.extend(column.map(|column| (column, expression)));
+            place = close;
         }
+        place += 1;
     }
     facts
 }
 
-fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_' || character == '$'
-}
-
-/// Length in bytes of what starts with `first`: a quoted text, a comment, or one character.
-fn skip(text: &str, first: char) -> usize {
-    let until = |open: usize, close: &str| {
-        text[open..].find(close).map_or(text.len(), |end| open + end + close.len())
-    };
-    match first {
-        '\'' | '"' | '`' => until(1, &first.to_string()),
-        '[' => until(1, "]"),
-        '-' if text.starts_with("--") => until(2, "\n"),
-        '/' if text.starts_with("/*") => until(2, "*/"),
-        other => other.len_utf8(),
+/// What follows WHERE in a CREATE INDEX statement.
+pub fn predicate(sql: &str) -> Option<String> {
+    let tokens = tokens(sql);
+    let mut place = 0;
+    while let Some(token) = tokens.get(place) {
+        if token.is_word("WHERE") {
+            return Some(sql[token.end()..].trim().to_owned());
+        }
+        place = if token.is("(") { closing(&tokens, place) + 1 } else { place + 1 };
     }
+    None
 }
 
-/// Length in bytes of the bracketed text that starts at `text`, with its closing bracket.
-fn bracketed(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut position = 0;
-    while let Some(first) = text[position..].chars().next() {
-        position += skip(&text[position..], first);
-        match first {
-            '(' => depth += 1,
-            ')' => {
-                depth -= 1;
-                if depth == 0 {
-                    break;
-                }
-            }
-            _ => {}
+/// What stands between the bracket at `open` and the one that closes it, whose place follows.
+fn inside(sql: &str, tokens: &[Token<'_>], open: usize) -> (String, usize) {
+    let close = closing(tokens, open);
+    let end = tokens.get(close).map_or(sql.len(), |token| token.start);
+    (sql[tokens[open].end()..end].trim().to_owned(), close)
+}
+
+impl Facts {
+    fn collate(&mut self, name: Option<&Token<'_>>, column: Option<&Token<'_>>) {
+        let name = name.and_then(|name| name.name().or_else(|| name.text_value()));
+        let Some(name) = name.map(|name| name.to_ascii_uppercase()) else { return };
+        if name == "BINARY" {
+            return;
+        }
+        if let Some(column) = column.and_then(Token::name) {
+            self.column_collations.push((column, name.clone()));
+        }
+        if !self.collations.contains(&name) {
+            self.collations.push(name);
         }
     }
-    position
 }
 
 #[cfg(test)]
@@ -99,18 +105,44 @@ mod tests {
     fn finds_checks_and_autoincrement_outside_quotes() {
         let found = facts(
             "CREATE TABLE \"check (1)\" (id INTEGER PRIMARY KEY AUTOINCREMENT, -- CHECK (no)\n\
-             a TEXT CHECK( (a <> ')') or a IN ('x') ), 'CHECK' INT, CHECK ((id) > 0) )",
+             a TEXT CHECK( (a <> ')') or a IN ('x') ), 'CHECK' INT, \
+             CONSTRAINT \"is positive\" CHECK ((id) > 0) )",
         );
         assert!(found.autoincrement);
-        assert_eq!(found.checks, ["(a <> ')') or a IN ('x')", "(id) > 0"]);
+        let checks: Vec<(Option<&str>, &str)> = found
+            .checks
+            .iter()
+            .map(|check| (check.name.as_deref(), check.expression.as_str()))
+            .collect();
+        let expected = [(None, "(a <> ')') or a IN ('x')"), (Some("is positive"), "(id) > 0")];
+        assert_eq!(checks, expected);
         let found = facts("CREATE TABLE t(a TEXT COLLATE nocase, b COLLATE \"binary\" DEFERRED)");
         assert_eq!((found.collations, found.deferred), (vec!["NOCASE".to_owned()], true));
+        assert_eq!(found.column_collations, [("a".to_owned(), "NOCASE".to_owned())]);
         assert_eq!(facts("CREATE TABLE t(\"autoincrement\", [check])"), Facts::default());
+    }
+
+    #[test]
+    fn finds_what_generated_columns_are_made_of() {
+        let found = facts(
+            "CREATE TABLE t(a INT, \"b c\" INT GENERATED ALWAYS AS (a * (2 + 1)) STORED, \
+             d AS (upper(e)), e TEXT)",
+        );
+        let expected = [("b c", "a * (2 + 1)"), ("d", "upper(e)")];
+        assert_eq!(found.generated, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    }
+
+    #[test]
+    fn finds_the_condition_of_an_index() {
+        let of = |sql: &str| predicate(sql);
+        assert_eq!(of("CREATE INDEX i ON t(n) WHERE (n > 1)").as_deref(), Some("(n > 1)"));
+        assert_eq!(of("CREATE INDEX \"where\" ON t(CASE WHEN n THEN 1 END)"), None);
     }
 
     #[test]
     fn an_unfinished_statement_does_no_harm() {
         facts("CREATE TABLE t(a CHECK (a = 'x");
         facts("CREATE TABLE é🦀(a -- ");
+        facts("CREATE TABLE t(a COLLATE");
     }
 }

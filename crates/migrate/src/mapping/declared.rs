@@ -86,6 +86,8 @@ mod tests {
                 not_null: false,
                 default: None,
                 generated: false,
+                expression: None,
+                collation: None,
             })
         };
         let hard = |text: &str| Declared::Hard(text.parse().unwrap());

@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 
 use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
 use super::field::show;
+use super::part::OfSource;
 use super::rows;
 use crate::copy::Matched;
 use crate::inspect::{Source, Table};
@@ -80,14 +81,15 @@ pub async fn differences(
         .collect();
     let mut target_rows = Rows::new();
     let mut collector = Collector::new(shape, &looked_at);
-    rows::of_target(client, matched, watch, |tuple| collector.add(tuple, &mut target_rows)).await?;
+    rows::of_target(client, matched, None, watch, |tuple| collector.add(tuple, &mut target_rows))
+        .await?;
     let source_rows = blocking(watch, {
         let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
         let (shape, looked_at) = (shape.clone(), looked_at.clone());
         move |watch| {
             let mut rows = Rows::new();
             let mut collector = Collector::new(&shape, &looked_at);
-            rows::of_source(&source, &table, &matched, watch, |tuple| {
+            rows::of_source(&source, &table, &matched, OfSource::All, watch, |tuple| {
                 collector.add(tuple, &mut rows)
             })?;
             Ok(rows)

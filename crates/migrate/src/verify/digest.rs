@@ -20,6 +20,22 @@ pub struct TableDigest {
 }
 
 impl TableDigest {
+    /// Nothing yet, for `columns` columns.
+    pub fn empty(columns: usize) -> Self {
+        Self { rows: 0, columns: vec![0; columns], buckets: vec![0; BUCKETS] }
+    }
+
+    /// Adds the rows of another part of the same table.
+    pub fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        for (sum, part) in self.columns.iter_mut().zip(&other.columns) {
+            *sum = sum.wrapping_add(*part);
+        }
+        for (sum, part) in self.buckets.iter_mut().zip(&other.buckets) {
+            *sum = sum.wrapping_add(*part);
+        }
+    }
+
     /// The digest of the whole table.
     pub fn table(&self) -> u128 {
         self.buckets.iter().fold(0, |sum, bucket| sum.wrapping_add(*bucket))
@@ -110,8 +126,7 @@ pub fn bucket(key: u64) -> usize {
 impl<'a> Hasher<'a> {
     /// An empty digest.
     pub fn new(shape: &'a Shape) -> Self {
-        let digest =
-            TableDigest { rows: 0, columns: vec![0; shape.forms.len()], buckets: vec![0; BUCKETS] };
+        let digest = TableDigest::empty(shape.forms.len());
         Self { shape, digest, row: CanonicalRow::default() }
     }
 

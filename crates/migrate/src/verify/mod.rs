@@ -4,12 +4,13 @@
 mod differences;
 mod digest;
 mod field;
+mod part;
 mod rows;
 mod text;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::PostgresUrl;
 use futures_util::future::try_join_all;
@@ -21,7 +22,10 @@ pub use differences::{ColumnDifference, Difference, DifferenceKind};
 
 use self::digest::{Hasher, Shape, TableDigest};
 use self::field::Canonical;
-use crate::copy::{Matched, catalog, current_schema, match_tables};
+use self::part::{OfSource, Part};
+use self::rows::UNFIT_SHOWN;
+use crate::audit::readers;
+use crate::copy::{BadRow, Matched, PART_BYTES, catalog, current_schema, match_tables};
 use crate::inspect::{Schema, Source, Table, schema};
 use crate::mapping::Rules;
 use crate::selection::{Selection, estimated_rows};
@@ -29,7 +33,7 @@ use crate::watch::blocking;
 use crate::{Error, Watch};
 
 /// What a verification compares.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct VerifyOptions {
     /// `--map` rules: how numbers in dates are read.
     pub rules: Rules,
@@ -37,6 +41,15 @@ pub struct VerifyOptions {
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
+    /// Larger tables of the target are read in parts of about so many bytes, side by side.
+    pub part_bytes: u64,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        let (rules, selection) = (Rules::default(), Selection::default());
+        Self { rules, selection, schema: None, part_bytes: PART_BYTES }
+    }
 }
 
 /// The result of a verification.
@@ -104,7 +117,7 @@ pub async fn verify(
     let path = source.to_owned();
     let selection = options.selection.clone();
     let (source, schema) = blocking(watch, move |watch| {
-        let source = Source::open(&path, 1)?;
+        let source = Source::open(&path, readers())?;
         let schema = selected(&source, &selection)?;
         let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
         watch.progress.set_length(2 * rows.iter().sum::<u64>());
@@ -112,19 +125,37 @@ pub async fn verify(
     })
     .await?;
     options.rules.check(&schema)?;
-    let client = engine::postgres::connect(target).await?;
-    client
-        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        .await
-        .map_err(Error::postgres("cannot begin"))?;
+    let clients = on_one_snapshot(target, source.connections()).await?;
     let namespace = match &options.schema {
         Some(schema) => schema.clone(),
-        None => current_schema(&client).await?,
+        None => current_schema(&clients[0]).await?,
     };
-    let found = catalog(&client, &namespace).await?;
+    let found = catalog(&clients[0], &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    compare_all(&[&client], &source, &schema, &matched, watch).await
+    let clients: Vec<&Client> = clients.iter().collect();
+    compare_all(&clients, &source, &schema, &matched, options.part_bytes, watch).await
+}
+
+/// Up to `count` connections whose transactions see one state of the database; at least one.
+async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Client>, Error> {
+    const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    let failed = || Error::postgres("cannot begin");
+    let first = engine::postgres::connect(target).await?;
+    first.batch_execute(BEGIN).await.map_err(failed())?;
+    if count <= 1 {
+        return Ok(vec![first]);
+    }
+    let row = first.query_one("SELECT pg_export_snapshot()", &[]).await.map_err(failed())?;
+    let join = format!("{BEGIN}; SET TRANSACTION SNAPSHOT '{}'", row.get::<_, &str>(0));
+    let mut clients = vec![first];
+    while clients.len() < count {
+        // A server that gives no more connections is compared over fewer.
+        let Ok(client) = engine::postgres::connect(target).await else { break };
+        client.batch_execute(&join).await.map_err(failed())?;
+        clients.push(client);
+    }
+    Ok(clients)
 }
 
 /// The selected schema of a source.
@@ -134,21 +165,25 @@ pub(crate) fn selected(source: &Source, selection: &Selection) -> Result<Schema,
     })
 }
 
-/// Compares all matched tables side by side, over connections that see one state of the target.
+/// Compares all matched tables side by side and in parts, over connections that see one state of the
+/// target.
 pub(crate) async fn compare_all(
     clients: &[&Client],
     source: &Arc<Source>,
     schema: &Schema,
     matched: &[Matched],
+    part_bytes: u64,
     watch: Watch<'_>,
 ) -> Result<Verification, Error> {
-    let next = AtomicUsize::new(0);
+    let Some(first) = clients.first() else { return Ok(Verification { tables: Vec::new() }) };
+    let parts = part::plan(first, source, schema, matched, part_bytes).await?;
+    let comparison = Comparison::new(source, schema, matched, &parts, watch);
+    let (comparison, parts, next) = (&comparison, &parts, AtomicUsize::new(0));
     let next = &next;
     let comparing = clients.iter().map(|client| async move {
         let mut compared = Vec::new();
-        while let Some(each) = matched.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let table = &schema.tables[each.source];
-            compared.push((each.source, compare(client, source, table, each, watch).await?));
+        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            compared.extend(comparison.add(client, part).await?);
         }
         Ok::<_, Error>(compared)
     });
@@ -157,7 +192,7 @@ pub(crate) async fn compare_all(
     Ok(Verification { tables: compared.into_iter().map(|(_, table)| table).collect() })
 }
 
-/// Compares one table: both sides are read at the same time.
+/// Compares one table on one connection.
 pub(crate) async fn compare(
     client: &Client,
     source: &Arc<Source>,
@@ -165,25 +200,116 @@ pub(crate) async fn compare(
     matched: &Matched,
     watch: Watch<'_>,
 ) -> Result<TableVerification, Error> {
+    let part = Part { table: 0, of_source: OfSource::All, of_target: None };
     let shape = shape(table, matched);
+    let sides = read(client, source, table, matched, &shape, &part, watch).await?;
+    judge(client, source, table, matched, &shape, sides, watch).await
+}
+
+/// What has been read of a table.
+struct Sides {
+    of_source: TableDigest,
+    of_target: TableDigest,
+    /// Rows of the source that the target's types cannot hold.
+    unfit: Vec<BadRow>,
+}
+
+/// Tables of which some parts have been read.
+struct Comparison<'a> {
+    source: &'a Arc<Source>,
+    schema: &'a Schema,
+    matched: &'a [Matched],
+    /// By table: parts not read yet, and the sum of the others.
+    tables: Mutex<Vec<(usize, Option<Sides>)>>,
+    watch: Watch<'a>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        source: &'a Arc<Source>,
+        schema: &'a Schema,
+        matched: &'a [Matched],
+        parts: &[Part],
+        watch: Watch<'a>,
+    ) -> Self {
+        let parts_of = |place: usize| parts.iter().filter(|part| part.table == place).count();
+        let tables = (0..matched.len()).map(|place| (parts_of(place), None)).collect();
+        Self { source, schema, matched, tables: Mutex::new(tables), watch }
+    }
+
+    /// Reads a part; with the last one of a table comes its result, beside the table's place.
+    async fn add(
+        &self,
+        client: &Client,
+        part: &Part,
+    ) -> Result<Option<(usize, TableVerification)>, Error> {
+        let matched = &self.matched[part.table];
+        let table = &self.schema.tables[matched.source];
+        let shape = shape(table, matched);
+        let read = read(client, self.source, table, matched, &shape, part, self.watch).await?;
+        let whole = {
+            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            let (left, sum) = &mut tables[part.table];
+            *left -= 1;
+            match sum {
+                None => *sum = Some(read),
+                Some(sum) => {
+                    sum.of_source.add(&read.of_source);
+                    sum.of_target.add(&read.of_target);
+                    sum.unfit.extend(read.unfit);
+                }
+            }
+            if *left == 0 { sum.take() } else { None }
+        };
+        let Some(sides) = whole else { return Ok(None) };
+        let judged = judge(client, self.source, table, matched, &shape, sides, self.watch).await?;
+        Ok(Some((matched.source, judged)))
+    }
+}
+
+/// Reads a part: both sides at the same time.
+async fn read(
+    client: &Client,
+    source: &Arc<Source>,
+    table: &Table,
+    matched: &Matched,
+    shape: &Shape,
+    part: &Part,
+    watch: Watch<'_>,
+) -> Result<Sides, Error> {
     let reading_source = blocking(watch, {
         let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
-        let shape = shape.clone();
+        let (shape, rows) = (shape.clone(), part.of_source);
         move |watch| {
             let mut hasher = Hasher::new(&shape);
             let (rows, unfit) =
-                rows::of_source(&source, &table, &matched, watch, |tuple| hasher.add(tuple))?;
+                rows::of_source(&source, &table, &matched, rows, watch, |tuple| hasher.add(tuple))?;
             hasher.digest.rows = rows;
             Ok((hasher.digest, unfit))
         }
     });
     let reading_target = async {
-        let mut hasher = Hasher::new(&shape);
-        rows::of_target(client, matched, watch, |tuple| hasher.add(tuple)).await?;
+        let (mut hasher, condition) = (Hasher::new(shape), part.of_target.as_deref());
+        rows::of_target(client, matched, condition, watch, |tuple| hasher.add(tuple)).await?;
         Ok::<TableDigest, Error>(hasher.digest)
     };
     let (of_source, of_target) = tokio::join!(reading_source, reading_target);
     let ((of_source, unfit), of_target) = (of_source?, of_target?);
+    Ok(Sides { of_source, of_target, unfit })
+}
+
+/// What was read of a table, put side by side; rows that differ are looked for.
+async fn judge(
+    client: &Client,
+    source: &Arc<Source>,
+    table: &Table,
+    matched: &Matched,
+    shape: &Shape,
+    sides: Sides,
+    watch: Watch<'_>,
+) -> Result<TableVerification, Error> {
+    let Sides { of_source, of_target, mut unfit } = sides;
+    unfit.truncate(UNFIT_SHOWN);
     let equal = of_source.rows == of_target.rows
         && of_source.table() == of_target.table()
         && of_source.columns == of_target.columns
@@ -192,7 +318,7 @@ pub(crate) async fn compare(
         Vec::new()
     } else {
         let digests = (&of_source, &of_target);
-        differences::differences(client, source, table, matched, &shape, digests, watch).await?
+        differences::differences(client, source, table, matched, shape, digests, watch).await?
     };
     Ok(result(table, matched, (&of_source, &of_target), equal, differences, &unfit))
 }
@@ -211,7 +337,7 @@ fn result(
     (of_source, of_target): (&TableDigest, &TableDigest),
     equal: bool,
     differences: Vec<Difference>,
-    unfit: &[crate::copy::BadRow],
+    unfit: &[BadRow],
 ) -> TableVerification {
     let hex = |digest: u128| format!("{digest:032x}");
     let columns: Vec<ColumnDigest> = matched

@@ -5,6 +5,7 @@ use futures_util::TryStreamExt as _;
 use rusqlite::Row;
 use tokio_postgres::Client;
 
+use super::part::OfSource;
 use crate::copy::{BadRow, Matched, encode};
 use crate::inspect::{Shown, Source, Table, quoted};
 use crate::{Error, Watch};
@@ -14,26 +15,33 @@ const HEAD_BYTES: usize = 19;
 /// Rows between two looks at progress and interruption.
 const ROWS_BETWEEN_LOOKS: u64 = 4096;
 /// Rows of the source that cannot be encoded are named, but not all of them.
-const UNFIT_SHOWN: usize = 20;
+pub const UNFIT_SHOWN: usize = 20;
 
-/// Reads the source's table; rows that do not fit the target's types are returned (the first few)
+/// Reads the source's table or a part of it; rows that do not fit the target's types are returned (the first few)
 /// and handed over as nothing, so that they count as different. Rejected rows do not take part.
 pub fn of_source(
     source: &Source,
     table: &Table,
     matched: &Matched,
+    part: OfSource,
     watch: Watch<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(u64, Vec<BadRow>), Error> {
+    let rowids = match part {
+        OfSource::All => None,
+        OfSource::Between(first, last) => Some((first, last)),
+        OfSource::None => return Ok((0, Vec::new())),
+    };
     let columns: Vec<usize> = matched.columns.iter().map(|column| column.source).collect();
     let mut tuple = Vec::new();
     let mut unfit = Vec::new();
     let rejected = &matched.rejected;
-    let mut place = 0;
+    let (mut place, mut passed_over) = (0, 0);
     let rows = source.with(|connection| {
-        source.each_row(connection, table, &columns, None, watch, |row| {
+        source.each_row(connection, table, &columns, rowids, watch, |row| {
             place += 1;
             if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
+                passed_over += 1;
                 return Ok(());
             }
             tuple.clear();
@@ -48,7 +56,7 @@ pub fn of_source(
             }
         })
     })?;
-    Ok((rows - rejected.len() as u64, unfit))
+    Ok((rows - passed_over, unfit))
 }
 
 #[inline]
@@ -76,17 +84,19 @@ fn encode_row(
     Ok(None)
 }
 
-/// Reads the target's table.
+/// Reads the target's table, or the rows for which a condition holds.
 pub async fn of_target(
     client: &Client,
     matched: &Matched,
+    condition: Option<&str>,
     watch: Watch<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let names: Vec<String> = matched.columns.iter().map(|column| quoted(&column.name)).collect();
     let (names, relation) = (names.join(", "), &matched.relation);
     // A query, not a table: it also reads partitions and computed columns.
-    let sql = format!("COPY (SELECT {names} FROM {relation}) TO STDOUT (FORMAT binary)");
+    let condition = condition.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
+    let sql = format!("COPY (SELECT {names} FROM {relation}{condition}) TO STDOUT (FORMAT binary)");
     let failed = || Error::postgres(format!("cannot read {relation}"));
     let stream = client.copy_out(&sql).await.map_err(failed())?;
     let mut stream = std::pin::pin!(stream);

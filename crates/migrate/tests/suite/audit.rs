@@ -220,3 +220,104 @@ fn as_csv_every_column_and_every_finding_has_a_line_of_equal_length() {
     let findings = rows.iter().filter(|row| !field(row, "kind").is_empty()).count();
     assert_eq!(findings, report.findings.len());
 }
+
+#[test]
+fn uniqueness_under_another_collation_is_named_with_what_it_becomes() {
+    let file = File::new(
+        "CREATE TABLE tag(name TEXT PRIMARY KEY COLLATE NOCASE, code TEXT UNIQUE COLLATE RTRIM); \
+         INSERT INTO tag VALUES ('Ärger', 'a'), ('ärger', 'b'), ('x', 'c'); \
+         CREATE TABLE word(text TEXT COLLATE NOCASE); \
+         CREATE UNIQUE INDEX exactly ON word(text COLLATE BINARY); \
+         INSERT INTO word VALUES ('a'), ('A'), ('b'); \
+         CREATE TABLE plain(name TEXT UNIQUE); INSERT INTO plain VALUES ('a'), ('A')",
+    );
+    let report = file.audit(&[]).unwrap();
+    assert!(!report.blocks());
+    let lines = report.findings.iter().filter(|each| each.severity == Severity::Warning);
+    let lines: Vec<String> = lines
+        .map(|finding| format!("{finding}\n    {}", finding.statement.as_deref().unwrap_or("-")))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    assert!(!lines.iter().any(|line| line.starts_with("plain")));
+}
+
+/// Statements that are proposed as complete are accepted by PostgreSQL beside what migration made.
+#[tokio::test]
+async fn proposed_statements_can_be_run() {
+    let file = File::new(
+        "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT UNIQUE COLLATE NOCASE, \
+             made INT DEFAULT (strftime('%s', 'now')), key TEXT DEFAULT (lower(hex(randomblob(16)))), \
+             n INT CHECK (n % 2 = 0), doubled INT AS (n * 2) STORED, body TEXT); \
+         INSERT INTO tag(name, n) VALUES ('a', 2); \
+         CREATE INDEX tag_lower ON tag(lower(name)) WHERE n % 4 = 0; \
+         CREATE VIEW even AS SELECT Name, ifnull(n, 0) AS n FROM tag WHERE n % 2 == 0; \
+         CREATE TRIGGER keep AFTER DELETE ON tag WHEN old.n > 2 BEGIN \
+             INSERT INTO tag(name) VALUES ('deleted'); END; \
+         CREATE VIRTUAL TABLE search USING fts5(title, body)",
+    );
+    let target = Target::new().await;
+    let options = migrate::MigrateOptions { ..Default::default() };
+    let report = target.migrate(&file, &options).await.unwrap();
+    let statements: Vec<&str> =
+        report.findings.iter().filter_map(|finding| finding.statement.as_deref()).collect();
+    assert_eq!(statements.len(), 9, "{statements:#?}");
+    for statement in statements {
+        target.run(statement).await;
+    }
+    target.run("INSERT INTO tag(name, n) VALUES ('c', 4); DELETE FROM tag WHERE n = 4").await;
+    let made = "SELECT format('%s %s %s', name, doubled, length(key)) FROM tag \
+                WHERE made > 1700000000 ORDER BY name";
+    assert_eq!(target.texts(made).await, ["a 4 32", "deleted  32"]);
+    assert_eq!(target.texts("SELECT format('%s %s', name, n) FROM even").await, ["a 2"]);
+    let taken = target.client.batch_execute("INSERT INTO tag(name) VALUES ('A')").await;
+    assert!(taken.unwrap_err().as_db_error().unwrap().message().contains("duplicate key"));
+}
+
+#[test]
+fn a_check_that_rows_violate_blocks_if_it_is_carried_over() {
+    let file = File::new(
+        "CREATE TABLE t(n INT CHECK (n BETWEEN 1 AND 9), m INT CHECK (m % 2 = 0), \
+             j TEXT CHECK (json_extract(j, '$.a') > 0)); \
+         PRAGMA ignore_check_constraints = on; \
+         INSERT INTO t VALUES (10, 1, '{\"a\": 0}'), (NULL, NULL, NULL), (9, 2, '{\"a\": 1}')",
+    );
+    let findings = |file: &File| -> Vec<(Severity, String)> {
+        let report = file.audit(&[]).unwrap();
+        let violations = report.findings.into_iter().filter(|each| each.kind == "check_violation");
+        violations.map(|each| (each.severity, each.message)).collect()
+    };
+    let expected = [
+        (Severity::Blocker, "1 row violates CHECK (n BETWEEN 1 AND 9)".to_owned()),
+        (Severity::Warning, "1 row violates CHECK (m % 2 = 0)".to_owned()),
+        (Severity::Warning, "1 row violates CHECK (json_extract(j, '$.a') > 0)".to_owned()),
+    ];
+    assert_eq!(findings(&file), expected);
+    // One that cannot be computed for some row leaves the others to PostgreSQL, and the audit whole.
+    file.run("PRAGMA ignore_check_constraints = on; INSERT INTO t VALUES (1, 1, '{')");
+    let report = file.audit(&[]).unwrap();
+    assert_eq!(report.tables[0].rows, 4);
+}
+
+#[test]
+fn what_texts_and_numbers_look_like_is_told() {
+    let file = File::new(
+        "CREATE TABLE log(created_at INTEGER, sent_time INTEGER, size INTEGER, zip TEXT, \
+             seen TEXT, flag TEXT); \
+         INSERT INTO log VALUES (1614834367, 1614834367000, 1614834367, '1234', \
+             '2021-03-04T05:06:07Z', 'true'), (1714834367, 1714834367000, 1714834367, '99', \
+             '2021-03-04T05:06:08+01:00', 'FALSE')",
+    );
+    let report = file.audit(&[]).unwrap();
+    let notes = report.findings.iter().filter(|each| !each.fix.is_empty());
+    let fixes: Vec<&str> = notes.map(|each| each.fix.as_str()).collect();
+    assert_eq!(
+        fixes,
+        [
+            "--map 'log.created_at=timestamptz using epoch_seconds' if so meant",
+            "--map 'log.sent_time=timestamptz using epoch_milliseconds' if so meant",
+            "--map 'log.zip=bigint' if so meant",
+            "--map 'log.seen=timestamptz' if so meant",
+            "--map 'log.flag=boolean' if so meant",
+        ]
+    );
+}

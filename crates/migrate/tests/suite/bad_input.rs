@@ -152,3 +152,31 @@ async fn a_target_without_rights_is_left_alone() {
     assert!(error.to_string().contains("permission denied"), "{error}");
     assert_eq!(target.structure().await, before);
 }
+
+#[tokio::test]
+async fn a_full_disk_under_the_reject_file_leaves_the_target_as_it_was() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let target = Target::new().await;
+    target.run("CREATE TABLE t(id int PRIMARY KEY, body varchar(5))").await;
+    let before = target.structure().await;
+    // More than fits, which is noticed on the way; a few bytes where none are left, at the end.
+    for (rows, bytes) in [(5000, 10_000), (3, 10)] {
+        let file = File::new(&format!(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT); \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) \
+             INSERT INTO t SELECT i, hex(zeroblob({bytes} / 2)) FROM n"
+        ));
+        let rejects = disk.path().join("rejects.jsonl");
+        let options = migrate::MigrateOptions { reject_file: Some(rejects.clone()), ..data_only() };
+        let error = target.migrate(&file, &options).await.unwrap_err().to_string();
+        assert!(error.contains("rejects.jsonl: No space left on device"), "{error}");
+        assert_eq!(target.structure().await, before);
+        assert_eq!(target.texts("SELECT count(*)::text FROM t").await, ["0"]);
+        assert_eq!(migrate::unfinished(&target.url).await.unwrap(), None);
+        let left = std::fs::read_dir(disk.path()).unwrap();
+        assert!(left.flatten().all(|entry| entry.file_name() == "filler"), "only what fills it");
+        // Whatever is left of the disk is filled for the second turn.
+        let mut filler = std::fs::File::create(disk.path().join("filler")).unwrap();
+        while filler.write_all(&[0; 4096]).is_ok() {}
+    }
+}

@@ -134,11 +134,151 @@ async fn without_rejects_there_is_no_file_and_after_a_failure_none_either() {
     target.run("CREATE TABLE t(a int, b int)").await;
     target.migrate(&file, &rejecting(&file)).await.unwrap();
     assert!(!reject_file(&file).exists());
-    // Duplicates are not found value by value: they stop, and nothing is left.
-    target.run("TRUNCATE t; ALTER TABLE t ADD UNIQUE (a)").await;
+    // An exclusion constraint is not asked beforehand: it stops, and nothing is left.
+    target.run("TRUNCATE t; ALTER TABLE t ADD EXCLUDE (a WITH =)").await;
     file.run("INSERT INTO t VALUES (9, 'no number')");
     let error = target.migrate(&file, &rejecting(&file)).await.unwrap_err();
-    assert!(error.to_string().contains("t_a_key"), "{error}");
+    assert!(error.to_string().contains("t_a_excl"), "{error}");
     let left = std::fs::read_dir(file.path.parent().unwrap()).unwrap().count();
     assert_eq!(left, 1, "only the source");
+}
+
+/// The lines of the reject file as table, row, column and reason.
+fn reasons(file: &File) -> Vec<String> {
+    let text = std::fs::read_to_string(reject_file(file)).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let field = |line: &serde_json::Value, name: &str| line[name].as_str().unwrap().to_owned();
+    lines
+        .map(|line| {
+            let of = |name| field(&line, name);
+            format!("{}, {}, {}: {}", of("table"), of("row"), of("column"), of("reason"))
+        })
+        .collect()
+}
+
+/// Tables that demand more than SQLite's did.
+const DEMANDING: &str = "\
+    CREATE TABLE country(code char(2) PRIMARY KEY); INSERT INTO country VALUES ('pt'), ('hu'); \
+    CREATE DOMAIN percent AS int CHECK (VALUE BETWEEN 0 AND 100); \
+    CREATE TABLE author(id int PRIMARY KEY, name text NOT NULL, country char(2) \
+        REFERENCES country, share percent, \
+        CONSTRAINT \"is named\" CHECK (length(name) > 1)); \
+    CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE share > 0; \
+    CREATE TABLE book(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, author_id int NOT NULL \
+        REFERENCES author ON DELETE CASCADE, isbn text UNIQUE, title text, \
+        size int GENERATED ALWAYS AS (length(title)) STORED CHECK (size < 9))";
+
+fn library() -> File {
+    File::new(
+        "CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT, country TEXT, share INT); \
+         CREATE TABLE book(id INTEGER PRIMARY KEY, author_id INT, isbn TEXT, title TEXT); \
+         INSERT INTO author VALUES (1, 'Anna', 'pt', 10), (2, 'ANNA', 'pt', 20), \
+             (3, 'anna', 'pt', 0), (4, 'B', 'hu', 1), (5, 'Cili', 'xx', 1), (6, 'Dora', 'hu', 101), \
+             (7, NULL, NULL, NULL), (8, 'Edit', NULL, NULL); \
+         INSERT INTO book VALUES (1, 1, '1', 'a'), (2, 8, '1', 'b'), (3, 2, '3', 'c'), \
+             (4, 5, '4', 'd'), (5, 4, '4', 'e'), (6, 8, '4', 'f'), (7, 8, NULL, 'much too long'), \
+             (8, 8, NULL, NULL), (9, 99, '9', 'i')",
+    )
+}
+
+#[tokio::test]
+async fn what_the_targets_constraints_refuse_is_kept_and_can_be_loaded_after_repair() {
+    let (file, target) = (library(), Target::new().await);
+    target.run(DEMANDING).await;
+    let before = target.structure().await;
+    let report = target.migrate(&file, &rejecting(&file)).await.unwrap();
+    assert_eq!(target.structure().await, before);
+    assert!(report.verification.unwrap().is_equal());
+    insta::assert_snapshot!(reasons(&file).join("\n"));
+    assert_eq!(
+        target.texts("SELECT id::text FROM author ORDER BY author.id").await,
+        ["1", "3", "8"]
+    );
+    // The isbn 4 of the sixth book is free, since those before it stay behind with their authors.
+    assert_eq!(target.texts("SELECT id::text FROM book ORDER BY book.id").await, ["1", "6", "8"]);
+
+    let text = std::fs::read_to_string(reject_file(&file)).unwrap();
+    let repaired = text
+        .replace("\"ANNA\"", "\"Anna II\"")
+        .replace("\"name\":\"B\"", "\"name\":\"Bea\"")
+        .replace("\"xx\"", "\"hu\"")
+        .replace(":101", ":100")
+        .replace("\"name\":null", "\"name\":\"none\"")
+        .replace("much too long", "short")
+        .replace(":99,", ":1,")
+        .replace("\"isbn\":\"1\"", "\"isbn\":\"2\"");
+    // The fourth and the fifth book still have the isbn of the sixth.
+    std::fs::write(reject_file(&file), &repaired).unwrap();
+    let error = load(&target, &file).await.unwrap_err().to_string();
+    assert!(error.contains("book_isbn_key"), "{error}");
+    assert_eq!(target.texts("SELECT count(*)::text FROM author").await, ["3"]);
+    let mut isbn = 40;
+    let lines = repaired.lines().map(|line| {
+        isbn += 1;
+        line.replace("\"isbn\":\"4\"", &format!("\"isbn\":\"{isbn}\"")) + "\n"
+    });
+    std::fs::write(reject_file(&file), lines.collect::<String>()).unwrap();
+    load(&target, &file).await.unwrap();
+    let counts = "SELECT (SELECT count(*) FROM author) || ' ' || (SELECT count(*) FROM book)";
+    assert_eq!(target.texts(counts).await, ["8 9"]);
+    assert_eq!(target.structure().await, before);
+}
+
+#[tokio::test]
+async fn an_audit_against_the_target_names_what_its_constraints_would_refuse() {
+    let (file, target) = (library(), Target::new().await);
+    target.run(DEMANDING).await;
+    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let options = migrate::AuditOptions::default();
+    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    let lines: Vec<String> =
+        asking.await.unwrap().iter().map(|finding| finding.to_string()).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    assert_eq!(target.texts("SELECT count(*)::text FROM author").await, ["0"]);
+}
+
+/// Values that SQLite keeps apart and the chosen types make equal, and rows older than their CHECK.
+fn made_equal() -> File {
+    File::new(
+        "CREATE TABLE t(id UUID PRIMARY KEY, n INT CHECK (n IN (1, 2)), note TEXT) WITHOUT ROWID; \
+         CREATE TABLE child(t UUID REFERENCES t(id)); \
+         PRAGMA ignore_check_constraints = on; \
+         INSERT INTO t VALUES ('AAAAAAAA-0000-4000-8000-000000000001', 1, 'first'), \
+             ('aaaaaaaa-0000-4000-8000-000000000001', 2, 'second'), \
+             ('aaaaaaaa-0000-4000-8000-000000000002', 3, 'checked'), \
+             ('aaaaaaaa-0000-4000-8000-000000000003', NULL, 'whole'); \
+         INSERT INTO child VALUES ('aaaaaaaa-0000-4000-8000-000000000001'), \
+             ('aaaaaaaa-0000-4000-8000-000000000002'), ('aaaaaaaa-0000-4000-8000-000000000003')",
+    )
+}
+
+#[tokio::test]
+async fn a_created_schema_refuses_what_its_types_make_equal_and_its_checks_forbid() {
+    let (file, target) = (made_equal(), Target::new().await);
+    let options = MigrateOptions { data_only: false, ..rejecting(&file) };
+    let report = target.migrate(&file, &options).await.unwrap();
+    assert!(report.verification.unwrap().is_equal());
+    insta::assert_snapshot!(reasons(&file).join("\n"));
+    assert_eq!(target.texts("SELECT note FROM t ORDER BY note").await, ["first", "whole"]);
+    // The child of the second row finds the first, which is the same in PostgreSQL.
+    assert_eq!(target.texts("SELECT count(*)::text FROM child").await, ["2"]);
+}
+
+#[tokio::test]
+async fn nullable_and_deferred_keys_are_judged_as_the_server_does() {
+    let file = File::new(
+        "CREATE TABLE t(a INT, b INT, c TEXT); \
+         INSERT INTO t VALUES (1, NULL, 'x'), (1, NULL, 'y'), (1, 2, 'z'), (1, 2, 'X'), (NULL, 2, 'y')",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE t(a int, b int, c text, UNIQUE (a, b) DEFERRABLE INITIALLY DEFERRED); \
+             CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = \
+             false); ALTER TABLE t ALTER COLUMN c TYPE text COLLATE loose; ALTER TABLE t ADD UNIQUE (c)",
+        )
+        .await;
+    target.migrate(&file, &rejecting(&file)).await.unwrap();
+    let stayed = target.texts("SELECT format('%s %s %s', a, b, c) FROM t ORDER BY ctid").await;
+    assert_eq!(stayed, ["1  x", "1  y", "1 2 z"]);
 }

@@ -262,3 +262,34 @@ async fn a_full_disk_can_be_emptied_and_the_migration_resumed() {
     assert_eq!(report.steps_done_before, unfinished.steps_done);
     assert!(report.verification.unwrap().is_equal());
 }
+
+#[tokio::test]
+async fn rejects_are_the_same_after_an_interruption() {
+    let (file, target) = (many_rows(), Target::new().await);
+    target.run(TABLES).await;
+    target
+        .run(
+            "ALTER TABLE item ADD CONSTRAINT odd CHECK (id <> 77); \
+             CREATE UNIQUE INDEX once ON item (upper(body)) WHERE id > 199998; \
+             ALTER TABLE kind ADD CONSTRAINT kinds CHECK (id <> 50)",
+        )
+        .await;
+    file.run(
+        "UPDATE item SET body = 'Same' WHERE id = 199999; \
+              UPDATE item SET body = 'same' WHERE id = 200000",
+    );
+    let before = target.structure().await;
+    let reject_file = file.path.with_file_name("rejects.jsonl");
+    let options = MigrateOptions { reject_file: Some(reject_file.clone()), ..data_only() };
+    cut_off(&target, &file, &in_parts(options.clone())).await.unwrap_err();
+    assert!(!reject_file.exists());
+    let report = target.migrate(&file, &resuming(options)).await.unwrap();
+    assert!(report.verification.unwrap().is_equal());
+    assert_eq!(target.structure().await, before);
+    // Kind 50, the 4,000 items of that kind (one of the two last among them, which leaves its key
+    // to the other), item 77.
+    assert_eq!(report.rejected_rows, 1 + 4_000 + 1);
+    let text = std::fs::read_to_string(reject_file).unwrap();
+    assert_eq!(text.lines().count(), 4_002);
+    assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["195999"]);
+}

@@ -1,5 +1,10 @@
 //! Verification finds what was changed on purpose, and nothing else.
 
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
+use migrate::{Verification, VerifyOptions};
+
 use crate::support::{File, Target};
 
 fn source() -> File {
@@ -69,4 +74,53 @@ async fn rows_that_the_target_cannot_hold_are_named() {
     file.run("UPDATE items SET price = 'much' WHERE id = 3");
     let verification = target.verify(&file).await;
     assert!(verification.to_text().contains("items, rowid 3, column price: \"much\""));
+}
+
+async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> Verification {
+    let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let options = VerifyOptions { part_bytes, ..VerifyOptions::default() };
+    migrate::verify(&file.path, &target.url, &options, &progress, &interrupted).await.unwrap()
+}
+
+async fn parts_add_up(target: &Target) {
+    let file = File::new(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT); \
+         CREATE TABLE b(k TEXT PRIMARY KEY, t TEXT) WITHOUT ROWID; CREATE TABLE c(t TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT -20000 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+         INSERT INTO a SELECT i * 3, hex(i) FROM n; \
+         INSERT INTO b SELECT 'k' || id, t FROM a; INSERT INTO c SELECT t FROM a",
+    );
+    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    let whole = in_parts_of(target, &file, u64::MAX).await;
+    let parts = in_parts_of(target, &file, 100_000).await;
+    assert!(whole.is_equal() && parts.is_equal());
+    for (whole, part) in whole.tables.iter().zip(&parts.tables) {
+        assert_eq!((whole.source_rows, part.source_rows), (40_001, 40_001), "{}", whole.table);
+        assert_eq!(whole.target_digest, part.target_digest);
+        assert_eq!(whole.columns[0].source_digest, part.columns[0].source_digest);
+    }
+    target
+        .run(
+            "UPDATE a SET t = 'other' WHERE id = 59997; DELETE FROM b WHERE k = 'k-60000'; \
+             INSERT INTO c VALUES ('one more')",
+        )
+        .await;
+    let parts = in_parts_of(target, &file, 100_000).await;
+    let found: Vec<&str> = parts
+        .tables
+        .iter()
+        .flat_map(|table| &table.differences)
+        .map(|each| each.key.as_str())
+        .collect();
+    assert_eq!(found, ["id 59997", "k \"k-60000\"", "t \"one more\""]);
+}
+
+#[tokio::test]
+async fn parts_of_a_table_add_up_to_the_whole() {
+    parts_add_up(&Target::new().await).await;
+}
+
+#[tokio::test]
+async fn before_pages_can_be_read_by_ranges_the_key_is() {
+    parts_add_up(&Target::release("9.6").await).await;
 }

@@ -4,9 +4,12 @@
 //! and the crate postgres). It lives beside the other ways to connect, since it shares their
 //! reading of URLs, `PG*`, password file and TLS; every workload that measures PostgreSQL uses it.
 
+mod channel;
+mod copy;
 mod error;
 mod row;
 mod startup;
+mod stream;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
@@ -18,6 +21,7 @@ use postgres_protocol::message::backend::{self, Message};
 use postgres_protocol::message::frontend;
 use postgres_protocol::{IsNull, Oid};
 
+pub use channel::{Answer, Channel};
 pub use error::ThinError;
 pub use row::Row;
 use wire::Wire;
@@ -42,7 +46,8 @@ pub struct Connection<'a> {
     in_transaction: bool,
 }
 
-/// A statement that the server has parsed.
+/// A statement that the server has parsed. Names count up in every session, so that sessions which
+/// prepare the same texts in the same order can share the values that describe them.
 #[derive(Clone, Debug)]
 pub struct Statement {
     name: String,
@@ -69,20 +74,30 @@ pub struct Column {
     pub type_oid: Oid,
 }
 
-/// The value of a parameter. All but [`Parameter::Binary`] travel as text, which the server reads
-/// as whatever type the parameter has.
+/// The value of a parameter. All but [`Parameter::Int4`] and [`Parameter::Binary`] travel as text,
+/// which the server reads as whatever type the parameter has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parameter<'a> {
     /// NULL.
     Null,
     /// A whole number.
     Integer(i64),
+    /// A whole number in the binary form of `integer`, for a parameter that is one.
+    Int4(i32),
     /// A floating-point number.
     Double(f64),
     /// Text, or any value in its text form.
     Text(&'a str),
-    /// The type's own binary form; that of `bytea` is the bytes themselves.
+    /// The type's own binary form; that of `bytea` is the bytes themselves, and that of a text
+    /// the text in the client's encoding.
     Binary(&'a [u8]),
+}
+
+impl Parameter<'_> {
+    /// The protocol's number for the form in which it travels.
+    fn format(self) -> i16 {
+        i16::from(matches!(self, Self::Int4(_) | Self::Binary(_)))
+    }
 }
 
 impl<'a> Connection<'a> {
@@ -144,21 +159,7 @@ impl<'a> Connection<'a> {
         mut each_row: impl FnMut(Row<'_>),
     ) -> Result<u64, ThinError> {
         self.out.clear();
-        let formats = parameters.iter().map(|one| i16::from(matches!(one, Parameter::Binary(_))));
-        let bound = frontend::bind(
-            "",
-            &statement.name,
-            formats,
-            parameters,
-            |parameter, out| Ok(write_parameter(*parameter, out)),
-            Some(0),
-            &mut self.out,
-        );
-        if let Err(frontend::BindError::Serialization(error)) = bound {
-            return Err(error.into());
-        }
-        frontend::execute("", 0, &mut self.out)?;
-        frontend::sync(&mut self.out);
+        write_execution(statement, parameters.iter().copied(), &mut self.out)?;
         let mut affected = 0;
         self.exchange(|tag, body| {
             match tag {
@@ -185,6 +186,14 @@ impl<'a> Connection<'a> {
             }
             Ok(())
         })
+    }
+
+    /// The session alone, for an event loop that waits for many: statements stay prepared.
+    ///
+    /// # Errors
+    /// [`ThinError::Lost`].
+    pub fn into_channel(self) -> Result<Channel, ThinError> {
+        Channel::new(self.wire.into_stream())
     }
 
     /// Whether a transaction is open, perhaps a failed one.
@@ -226,13 +235,38 @@ impl<'a> Connection<'a> {
     }
 }
 
-impl Drop for Connection<'_> {
-    fn drop(&mut self) {
-        self.out.clear();
-        frontend::terminate(&mut self.out);
-        // The server notices a closed socket as well.
-        let _ = self.wire.write(&self.out);
+/// Bind, execute and sync, appended to `out`: one write, one answer.
+///
+/// # Errors
+/// More parameters or bytes than the protocol has numbers for.
+pub fn write_execution<'p>(
+    statement: &Statement,
+    parameters: impl Iterator<Item = Parameter<'p>> + Clone,
+    out: &mut BytesMut,
+) -> std::io::Result<()> {
+    let bound = frontend::bind(
+        "",
+        &statement.name,
+        parameters.clone().map(Parameter::format),
+        parameters,
+        |parameter, out| Ok(write_parameter(parameter, out)),
+        Some(0),
+        out,
+    );
+    if let Err(frontend::BindError::Serialization(error)) = bound {
+        return Err(error);
     }
+    frontend::execute("", 0, out)?;
+    frontend::sync(out);
+    Ok(())
+}
+
+/// A statement as text, appended to `out`.
+///
+/// # Errors
+/// More bytes than the protocol has numbers for.
+pub fn write_query(sql: &str, out: &mut BytesMut) -> std::io::Result<()> {
+    frontend::query(sql, out)
 }
 
 fn write_parameter(parameter: Parameter<'_>, out: &mut BytesMut) -> IsNull {
@@ -241,6 +275,7 @@ fn write_parameter(parameter: Parameter<'_>, out: &mut BytesMut) -> IsNull {
     match parameter {
         Parameter::Null => return IsNull::Yes,
         Parameter::Integer(number) => drop(write!(out, "{number}")),
+        Parameter::Int4(number) => out.put_i32(number),
         Parameter::Double(number) => drop(write!(out, "{number}")),
         Parameter::Text(text) => out.put_slice(text.as_bytes()),
         Parameter::Binary(bytes) => out.put_slice(bytes),

@@ -17,7 +17,8 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding as WantedBinding, Host, SslMode};
 use tokio_postgres::error::SqlState;
 
-use super::wire::{STEP, Stream, Wire};
+use super::stream::Stream;
+use super::wire::{STEP, Wire};
 use super::{Connection, Patience, ThinError, whole_message};
 use crate::{Error, PostgresUrl};
 
@@ -150,6 +151,7 @@ fn log_in<'a>(
     patience: Patience<'a>,
 ) -> Result<Connection<'a>, Failure> {
     let user = config.get_user().unwrap_or_default();
+    stream.limit_writes(patience.timeout)?;
     let mut parameters = vec![("user", user), ("client_encoding", "UTF8")];
     parameters.extend(config.get_dbname().map(|name| ("database", name)));
     parameters.extend(config.get_options().map(|options| ("options", options)));

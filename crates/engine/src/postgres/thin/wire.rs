@@ -1,15 +1,13 @@
 //! Bytes to and from the server: a socket of any kind, one write per exchange, poll() before read.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
+use std::io::{self, Read as _};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use postgres_protocol::message::backend::Header;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustls::{ClientConnection, StreamOwned};
+use rustix::event::PollFlags;
 
+use super::stream::Stream;
 use super::{Patience, ThinError};
 
 /// How often a waiting client looks whether the user asked to stop.
@@ -17,13 +15,6 @@ pub(super) const STEP: Duration = Duration::from_millis(250);
 
 /// Enough for most answers; it grows to the longest message.
 const BUFFER_BYTES: usize = 16 * 1024;
-
-/// A socket.
-pub(super) enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
-}
 
 /// A socket with the messages that arrived on it.
 pub(super) struct Wire<'a> {
@@ -41,15 +32,22 @@ impl<'a> Wire<'a> {
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), ThinError> {
-        match &mut self.stream {
-            Stream::Unix(stream) => stream.write_all(bytes)?,
-            Stream::Tcp(stream) => stream.write_all(bytes)?,
-            Stream::Tls(stream) => {
-                stream.write_all(bytes)?;
-                stream.flush()?;
-            }
+        match self.stream.send(bytes) {
+            Err(error) if is_timeout(&error) => Err(ThinError::TimedOut(self.patience.timeout)),
+            sent => Ok(sent?),
         }
-        Ok(())
+    }
+
+    pub(super) fn check_interrupted(&self) -> Result<(), ThinError> {
+        match self.patience.interrupted.load(Ordering::Relaxed) {
+            true => Err(ThinError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// The socket alone; what has arrived and was not looked at is given up.
+    pub(super) fn into_stream(self) -> Stream {
+        self.stream
     }
 
     /// The next message: its tag and body.
@@ -101,12 +99,9 @@ fn receive(
 ) -> Result<usize, ThinError> {
     let mut waited = Duration::ZERO;
     loop {
-        let read = match stream {
-            Stream::Unix(stream) => readable(stream)?.then(|| stream.read(room)),
-            Stream::Tcp(stream) => readable(stream)?.then(|| stream.read(room)),
-            // What has arrived may be decrypted already; its socket has a timeout of one step.
-            Stream::Tls(stream) => Some(stream.read(room)),
-        };
+        // What has arrived may be decrypted already; its socket has a timeout of one step.
+        let ready = stream.is_encrypted() || stream.wait(PollFlags::IN, STEP)?;
+        let read = ready.then(|| stream.read(room));
         match read {
             Some(Ok(read)) => return Ok(read),
             Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -122,16 +117,6 @@ fn receive(
     }
 }
 
-fn is_timeout(error: &io::Error) -> bool {
+pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-/// Waits one step at most.
-fn readable(stream: &impl std::os::fd::AsFd) -> Result<bool, ThinError> {
-    let step = Timespec { tv_sec: 0, tv_nsec: STEP.subsec_nanos().into() };
-    match poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(io::Error::from(error).into()),
-    }
 }

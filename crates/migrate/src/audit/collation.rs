@@ -1,0 +1,194 @@
+//! Uniqueness under another collation: SQLite's NOCASE and RTRIM make texts equal that PostgreSQL
+//! keeps apart, and what would be used there instead (citext, lower()) makes more of them equal.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::column::plural;
+use super::finding::{Finding, Severity};
+use super::profile::{Example, Refused};
+use super::proposed;
+use crate::inspect::{Affinity, Shown, Source, Table, quoted, thousands};
+use crate::{Error, Watch};
+
+/// Examples of equal texts.
+const SHOWN: usize = 3;
+
+/// A unique key with the collation of each column, in upper case.
+type Key = Vec<(usize, String)>;
+
+/// Whether a unique key of the table or one of its columns compares texts in another way than byte
+/// by byte.
+pub fn is_concerned(table: &Table) -> bool {
+    keys(table).iter().flatten().any(|(column, collation)| {
+        collation != "BINARY" || table.columns[*column].collation.is_some()
+    })
+}
+
+/// The primary key and all unique keys over whole columns, for all rows.
+fn keys(table: &Table) -> Vec<Key> {
+    let of_column = |column: &usize| {
+        let collation = table.columns[*column].collation.as_deref();
+        (*column, collation.unwrap_or("BINARY").to_owned())
+    };
+    let primary: Key = table.primary_key.iter().map(of_column).collect();
+    let indexes = table.indexes.iter().filter(|index| index.unique && !index.partial);
+    let others = indexes.filter_map(|index| {
+        let parts = index.parts.iter();
+        parts.map(|part| Some((part.column?, part.collation.to_ascii_uppercase()))).collect()
+    });
+    std::iter::once(primary).chain(others).filter(|key: &Key| !key.is_empty()).collect()
+}
+
+/// What becomes of unique keys under other collations.
+pub fn findings(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    for key in keys(table) {
+        let is_text = |column: usize| table.columns[column].affinity == Affinity::Text;
+        let collated = |name: &str| {
+            key.iter().any(|(column, collation)| collation == name && is_text(*column))
+        };
+        for (name, both) in [("NOCASE", "'a' and 'A'"), ("RTRIM", "'a' and 'a '")] {
+            if collated(name) {
+                findings.push(weaker(table, &key, name, both));
+            }
+        }
+        if collated("NOCASE") {
+            findings.extend(beyond_ascii(source, connection, table, &key)?);
+        }
+        let ignores_case = |column: usize| {
+            table.columns[column].collation.as_deref() == Some("NOCASE") && is_text(column)
+        };
+        if key.iter().any(|(column, collation)| collation == "BINARY" && ignores_case(*column)) {
+            findings.extend(without_case(source, connection, table, &key)?);
+        }
+    }
+    Ok(findings)
+}
+
+fn names(table: &Table, key: &Key) -> String {
+    let names = key.iter().map(|(column, _)| table.columns[*column].name.as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// PostgreSQL's key refuses less than SQLite's.
+fn weaker(table: &Table, key: &Key, collation: &str, both: &str) -> Finding {
+    let message = format!(
+        "the unique key ({}) compares by {collation}; PostgreSQL's compares exactly and would take \
+         {both}",
+        names(table, key)
+    );
+    let fix = "add the index below, or make the column citext (which knows every letter's case)";
+    let finding =
+        Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
+    finding.proposing(proposed::collated_uniqueness(table, key))
+}
+
+/// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.
+fn beyond_ascii(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+    key: &Key,
+) -> Result<Option<Finding>, Error> {
+    let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
+    let (mut seen, mut refused) = (HashSet::new(), Refused::default());
+    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let watch = Watch { progress: &progress, interrupted: &stop };
+    source.each_row(connection, table, &columns, None, watch, |row| {
+        let (mut folded, mut is_beyond) = (String::new(), false);
+        for place in 1..=columns.len() {
+            match row.get_ref(place).map_err(|error| source.explain(error))? {
+                ValueRef::Null => return Ok(()),
+                ValueRef::Text(text) => {
+                    is_beyond |= !text.is_ascii();
+                    folded.push_str(&String::from_utf8_lossy(text).to_lowercase());
+                }
+                other => folded.push_str(&Shown(other).to_string()),
+            }
+            folded.push('\0');
+        }
+        // Texts of ASCII alone are different already by SQLite's own key.
+        if is_beyond && !seen.insert(xxh3_128(folded.as_bytes())) {
+            let value =
+                row.get_ref(1).map(Shown).map_or_else(|_| String::new(), |it| it.to_string());
+            refused.add(|| Example { row: table.row_name(row, &columns), value });
+        }
+        Ok(())
+    })?;
+    let message = |count: u64| {
+        format!(
+            "{} row{} of the unique key ({}) differ{} from others only in the case of letters \
+             beyond ASCII: citext or lower(...) in the database's own collation would refuse {}",
+            thousands(count),
+            plural(count),
+            names(table, key),
+            if count == 1 { "s" } else { "" },
+            if count == 1 { "it" } else { "them" }
+        )
+    };
+    Ok(finding(table, refused, message))
+}
+
+/// Texts that an exact key of a NOCASE column keeps apart.
+fn without_case(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+    key: &Key,
+) -> Result<Option<Finding>, Error> {
+    let explain = |error| source.explain(error);
+    let columns: Vec<String> =
+        key.iter().map(|(column, _)| quoted(&table.columns[*column].name)).collect();
+    let complete: Vec<String> =
+        columns.iter().map(|column| format!("{column} IS NOT NULL")).collect();
+    let folded: Vec<String> =
+        columns.iter().map(|column| format!("{column} COLLATE NOCASE")).collect();
+    let groups = format!(
+        "SELECT {} AS value, count(*) AS n FROM main.{} WHERE {} GROUP BY {} HAVING count(*) > 1",
+        columns[0],
+        quoted(&table.name),
+        complete.join(" AND "),
+        folded.join(", ")
+    );
+    let sql = format!("SELECT value, n, sum(n - 1) OVER () FROM ({groups}) LIMIT {SHOWN}");
+    let mut statement = connection.prepare(&sql).map_err(explain)?;
+    let mut rows = statement.query([]).map_err(explain)?;
+    let mut refused = Refused::default();
+    while let Some(row) = rows.next().map_err(explain)? {
+        refused.count = row.get::<_, i64>(2).map_err(explain)?.unsigned_abs();
+        let value = Shown(row.get_ref(0).map_err(explain)?).to_string();
+        let times: i64 = row.get(1).map_err(explain)?;
+        refused.examples.push(Example { row: format!("{times} times"), value });
+    }
+    let message = |count: u64| {
+        format!(
+            "{} row{} of the unique key ({}) equal{} others without regard to case: the key \
+             compares exactly and takes them, as PostgreSQL's will; citext would refuse them",
+            thousands(count),
+            plural(count),
+            names(table, key),
+            if count == 1 { "s" } else { "" },
+        )
+    };
+    Ok(finding(table, refused, message))
+}
+
+fn finding(table: &Table, refused: Refused, message: impl Fn(u64) -> String) -> Option<Finding> {
+    if refused.count == 0 {
+        return None;
+    }
+    let fix = "keep the column text, or repair them first";
+    let (severity, kind) = (Severity::Warning, "duplicates_under_collation");
+    let finding = Finding::on_table(severity, kind, &table.name, message(refused.count), fix);
+    Some(finding.counted(refused.count, refused.examples))
+}

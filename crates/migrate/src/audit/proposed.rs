@@ -1,0 +1,218 @@
+//! Statements for what is not carried over: complete where SQLite's words are enough, else a
+//! beginning that says so. They are shown, never run.
+
+use crate::copy::Field;
+use crate::expression::{default_start, renamed};
+use crate::inspect::token::{Token, closing, tokens};
+use crate::inspect::{Check, Column, Index, OtherKind, OtherObject, Schema, Table, quoted};
+
+/// Above whatever still speaks SQLite.
+const START: &str =
+    "-- A beginning: names are as migrated, functions and operators are SQLite's.\n";
+
+/// `ALTER TABLE ... ADD CHECK` with the expression as it is.
+pub fn check(table: &Table, check: &Check) -> String {
+    let name = check.name.as_ref();
+    let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));
+    let expression = renamed(&check.expression, &columns(table));
+    format!("{START}ALTER TABLE {} ADD {name}CHECK ({expression});", quoted(&table.name))
+}
+
+/// `ALTER COLUMN ... SET DEFAULT`
+pub fn default(table: &Table, column: &Column, default: &str) -> String {
+    let set = |expression: &str| {
+        let (table, column) = (quoted(&table.name), quoted(&column.name));
+        format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};")
+    };
+    match default_start(default) {
+        Some(expression) => set(expression),
+        None => format!("{START}{}", set(&format!("({})", renamed(default, &[])))),
+    }
+}
+
+/// The column made anew, computed as in SQLite.
+pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String> {
+    let expression = renamed(column.expression.as_deref()?, &columns(table));
+    let (table, column) = (quoted(&table.name), quoted(&column.name));
+    Some(format!(
+        "{START}ALTER TABLE {table} DROP COLUMN {column};\n\
+         ALTER TABLE {table} ADD COLUMN {column} {} GENERATED ALWAYS AS ({expression}) STORED;",
+        field.postgres_type
+    ))
+}
+
+/// `CREATE INDEX` over the same expressions, with the same condition.
+pub fn index(table: &Table, index: &Index) -> Option<String> {
+    let tokens = tokens(&index.sql);
+    let on = tokens.iter().position(|token| token.is_word("ON"))?;
+    let rest = renamed(&index.sql[tokens.get(on + 1)?.end()..], &columns(table));
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let (name, table) = (quoted(&index.name), quoted(&table.name));
+    Some(format!("{START}CREATE {unique}INDEX {name} ON {table}{rest};"))
+}
+
+/// The uniqueness that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
+/// that the application brought.
+pub fn collated_uniqueness(table: &Table, key: &[(usize, String)]) -> Option<String> {
+    let parts: Option<Vec<String>> = key
+        .iter()
+        .map(|(column, collation)| {
+            let name = quoted(&table.columns[*column].name);
+            match collation.as_str() {
+                "BINARY" => Some(name),
+                "NOCASE" => Some(format!("lower({name} COLLATE \"C\")")),
+                "RTRIM" => Some(format!("rtrim({name}, ' ')")),
+                _ => None,
+            }
+        })
+        .collect();
+    Some(format!("CREATE UNIQUE INDEX ON {} ({});", quoted(&table.name), parts?.join(", ")))
+}
+
+/// What a view, trigger or virtual table might become.
+pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
+    let names: Vec<&str> = schema
+        .tables
+        .iter()
+        .flat_map(|table| std::iter::once(table.name.as_str()).chain(columns(table)))
+        .collect();
+    match object.kind {
+        OtherKind::View => view(object, &names),
+        OtherKind::Trigger => trigger(object, &names),
+        OtherKind::VirtualTable => full_text(object),
+        OtherKind::ShadowTable => None,
+    }
+}
+
+fn columns(table: &Table) -> Vec<&str> {
+    table.columns.iter().map(|column| column.name.as_str()).collect()
+}
+
+fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
+    let tokens = tokens(&object.sql);
+    let keyword = tokens.iter().position(|token| token.is_word("VIEW"))?;
+    let name = name_after(&tokens, keyword)?;
+    let rest = renamed(&object.sql[tokens[name].end()..], names);
+    Some(format!("{START}CREATE VIEW {}{};", quoted(&object.name), rest.trim_end()))
+}
+
+/// The place of a name after a keyword: after `IF NOT EXISTS` and a schema.
+fn name_after(tokens: &[Token<'_>], keyword: usize) -> Option<usize> {
+    let mut place = keyword + 1;
+    if tokens.get(place)?.is_word("IF") {
+        place += 3;
+    }
+    if tokens.get(place + 1)?.is(".") {
+        place += 2;
+    }
+    tokens.get(place).map(|_| place)
+}
+
+fn trigger(object: &OtherObject, names: &[&str]) -> Option<String> {
+    let (sql, tokens) = (&object.sql, tokens(&object.sql));
+    let find =
+        |word: &str, from: usize| (from..tokens.len()).find(|place| tokens[*place].is_word(word));
+    let name = name_after(&tokens, find("TRIGGER", 0)?)?;
+    let (on, begin) = (find("ON", name)?, find("BEGIN", name)?);
+    let end = (begin..tokens.len()).rev().find(|place| tokens[*place].is_word("END"))?;
+    let events = ["DELETE", "INSERT", "UPDATE"];
+    let event = (name + 1..on).find(|at| events.iter().any(|word| tokens[*at].is_word(word)))?;
+    let timing = match tokens[event - 1] {
+        before if before.is_word("AFTER") => "AFTER",
+        before if before.is_word("OF") => "INSTEAD OF",
+        _ => "BEFORE",
+    };
+    let text = |from: usize, to: usize| renamed(sql[from..to].trim(), names);
+    let of_event = text(tokens[event].start, tokens[on].start);
+    let table = renamed(tokens.get(on + 1)?.text, names);
+    let when = find("WHEN", on).filter(|when| *when < begin).map_or_else(String::new, |when| {
+        format!("WHEN ({}) ", text(tokens[when].end(), tokens[begin].start))
+    });
+    let body = text(tokens[begin].end(), tokens[end].start);
+    let row = if tokens[event].is_word("DELETE") { "OLD" } else { "NEW" };
+    let name = quoted(&object.name);
+    Some(format!(
+        "{START}CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $trigger$\nBEGIN\n    \
+         {body}\n    RETURN {row};\nEND\n$trigger$;\n\
+         CREATE TRIGGER {name} {timing} {of_event} ON {table} FOR EACH ROW {when}\
+         EXECUTE PROCEDURE {name}();"
+    ))
+}
+
+/// Full-text search as PostgreSQL has it: a table and an index over its words.
+fn full_text(object: &OtherObject) -> Option<String> {
+    let tokens = tokens(&object.sql);
+    let using = tokens.iter().position(|token| token.is_word("USING"))?;
+    let module = tokens.get(using + 1)?.name()?.to_ascii_lowercase();
+    let open = using + 2;
+    if !module.starts_with("fts") || !tokens.get(open)?.is("(") {
+        return None;
+    }
+    let inside = &tokens[open + 1..closing(&tokens, open).min(tokens.len())];
+    let arguments = inside.split(|token| token.is(","));
+    // `tokenize = porter` is an option, `body UNINDEXED` a column.
+    let names = arguments.filter(|argument| !argument.iter().any(|token| token.is("=")));
+    let names: Vec<String> =
+        names.filter_map(|argument| argument.first()?.name()).map(|name| quoted(&name)).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let columns: Vec<String> = names.iter().map(|name| format!("{name} text")).collect();
+    let words: Vec<String> = names.iter().map(|name| format!("coalesce({name}, '')")).collect();
+    let name = quoted(&object.name);
+    Some(format!(
+        "-- A beginning: search by to_tsvector(...) @@ plainto_tsquery('simple', 'words').\n\
+         CREATE TABLE {name} ({});\n\
+         CREATE INDEX ON {name} USING gin (to_tsvector('simple', {}));",
+        columns.join(", "),
+        words.join(" || ' ' || ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::schema;
+
+    fn objects(script: &str) -> Vec<String> {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch(script).unwrap();
+        let schema = schema(&connection).unwrap();
+        schema.others.iter().filter_map(|other| object(&schema, other)).collect()
+    }
+
+    #[test]
+    fn views_and_triggers_have_a_beginning() {
+        let found = objects(
+            "CREATE TABLE Log(At TEXT, n INT); \
+             CREATE VIEW IF NOT EXISTS latest(moment) AS SELECT max(at) FROM log; \
+             CREATE TRIGGER keep AFTER UPDATE OF n ON log WHEN new.n > 0 \
+             BEGIN INSERT INTO log VALUES ('x', 1); DELETE FROM log WHERE n < 0; END;",
+        );
+        assert_eq!(
+            found,
+            [
+                format!(
+                    "{START}CREATE FUNCTION \"keep\"() RETURNS trigger LANGUAGE plpgsql AS \
+                     $trigger$\nBEGIN\n    INSERT INTO \"Log\" VALUES ('x', 1); DELETE FROM \
+                     \"Log\" WHERE \"n\" < 0;\n    RETURN NEW;\nEND\n$trigger$;\n\
+                     CREATE TRIGGER \"keep\" AFTER UPDATE OF \"n\" ON \"Log\" FOR EACH ROW \
+                     WHEN (new.\"n\" > 0) EXECUTE PROCEDURE \"keep\"();"
+                ),
+                format!(
+                    "{START}CREATE VIEW \"latest\"(moment) AS SELECT max(\"At\") FROM \"Log\";"
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn full_text_search_has_a_beginning_and_other_modules_none() {
+        let found = objects(
+            "CREATE VIRTUAL TABLE s USING fts5(title, \"the body\" UNINDEXED, tokenize = porter); \
+             CREATE VIRTUAL TABLE r USING rtree(id, a, b)",
+        );
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("CREATE TABLE \"s\" (\"title\" text, \"the body\" text);"));
+    }
+}

@@ -1,0 +1,176 @@
+//! Parts of a comparison. Digests are sums, so the parts of a table can be read side by side and
+//! added up, and the rows of a part need not be the same on both sides: the source is cut by ranges
+//! of rowids, the target by ranges of its own pages, or of the key before release 14.
+
+use tokio_postgres::Client;
+
+use crate::Error;
+use crate::copy::{MOST_PARTS, Matched, ranges, rowid_span};
+use crate::inspect::{Rowid, Schema, Source, Table, quoted};
+
+/// PostgreSQL's usual page; a target with others has parts of another size.
+const PAGE_BYTES: u64 = 8192;
+/// The release from which on a range of pages is read without all others
+/// (`server_version_num`).
+const PAGE_RANGES_SINCE: i32 = 140_000;
+
+/// Some rows of a table on each side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The table, by its place among those that are matched.
+    pub table: usize,
+    /// What is read of the source.
+    pub of_source: OfSource,
+    /// A condition on the target's rows; `None` for all.
+    pub of_target: Option<String>,
+}
+
+/// What a part reads of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfSource {
+    /// All rows.
+    All,
+    /// Those from one rowid to another, both included.
+    Between(i64, i64),
+    /// None: another part reads them.
+    None,
+}
+
+/// All parts, those of the largest table first.
+pub async fn plan(
+    client: &Client,
+    source: &Source,
+    schema: &Schema,
+    matched: &[Matched],
+    part_bytes: u64,
+) -> Result<Vec<Part>, Error> {
+    let pages = pages(client, matched).await?;
+    let failed = Error::postgres("cannot read the server's release");
+    let version = "SELECT current_setting('server_version_num')::int";
+    let version: i32 = client.query_one(version, &[]).await.map_err(failed)?.get(0);
+    let mut order: Vec<usize> = (0..matched.len()).collect();
+    order.sort_by_key(|place| std::cmp::Reverse(pages[*place]));
+    let mut parts = Vec::new();
+    for place in order {
+        let (table, of_table) = (&schema.tables[matched[place].source], &matched[place]);
+        let count = (pages[place] * PAGE_BYTES).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
+        let span = match count {
+            1 => None,
+            _ => source.with(|connection| rowid_span(source, connection, table))?,
+        };
+        let of_source: Vec<OfSource> = match span {
+            Some(span) => {
+                ranges(span, count).into_iter().map(|(a, b)| OfSource::Between(a, b)).collect()
+            }
+            None => vec![OfSource::All],
+        };
+        let of_target = match version {
+            PAGE_RANGES_SINCE.. => page_ranges(pages[place], count),
+            _ => match indexed_key(client, table, of_table).await? {
+                Some(name) => key_ranges(&name, &of_source),
+                None => vec![None],
+            },
+        };
+        parts.extend(join(place, of_source, of_target));
+    }
+    Ok(parts)
+}
+
+/// The pages of each table.
+async fn pages(client: &Client, matched: &[Matched]) -> Result<Vec<u64>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let sql = format!(
+        "SELECT coalesce(pg_relation_size(t.oid), 0) / {PAGE_BYTES} \
+         FROM unnest($1::oid[]) WITH ORDINALITY AS t(oid, place) ORDER BY t.place"
+    );
+    let failed = Error::postgres("cannot read the sizes of the target's tables");
+    let rows = client.query(&sql, &[&tables]).await.map_err(failed)?;
+    Ok(rows.iter().map(|row| row.get::<_, i64>(0).unsigned_abs()).collect())
+}
+
+/// Conditions that together hold of every row.
+fn page_ranges(pages: u64, count: u64) -> Vec<Option<String>> {
+    if count == 1 {
+        return vec![None];
+    }
+    let start = |place: u64| pages * place / count;
+    (0..count)
+        .map(|place| {
+            let from = format!("ctid >= '({},0)'::tid", start(place));
+            Some(match place + 1 == count {
+                true => from,
+                false => format!("{from} AND ctid < '({},0)'::tid", start(place + 1)),
+            })
+        })
+        .collect()
+}
+
+/// The same ranges as in the source, of the column that is its rowid.
+fn key_ranges(name: &str, of_source: &[OfSource]) -> Vec<Option<String>> {
+    let name = quoted(name);
+    let range = |rows: &OfSource| match rows {
+        OfSource::Between(first, last) => {
+            Some(format!("{name} BETWEEN ({first})::bigint AND ({last})::bigint"))
+        }
+        OfSource::All | OfSource::None => None,
+    };
+    of_source.iter().map(range).collect()
+}
+
+/// The target's column that is the source's rowid, if an index finds ranges of it and none of it is
+/// NULL.
+async fn indexed_key(
+    client: &Client,
+    table: &Table,
+    matched: &Matched,
+) -> Result<Option<String>, Error> {
+    let Rowid::Alias(column) = table.rowid else { return Ok(None) };
+    let of_column = matched.columns.iter().find(|each| each.source == column);
+    let Some(name) = of_column.map(|each| each.name.clone()) else { return Ok(None) };
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_index AS i JOIN pg_attribute AS a \
+               ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
+               WHERE i.indrelid = $1 AND a.attname = $2 AND a.attnotnull AND i.indpred IS NULL \
+               AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype))";
+    let failed = Error::postgres(format!("cannot read the indexes of {}", matched.relation));
+    let row = client.query_one(sql, &[&matched.oid, &name]).await.map_err(failed)?;
+    Ok(row.get::<_, bool>(0).then_some(name))
+}
+
+/// Pairs what is read of both sides; the side with fewer parts is nothing in the others.
+fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+    let count = of_source.len().max(of_target.len());
+    let (mut of_source, mut of_target) = (of_source.into_iter(), of_target.into_iter());
+    let parts = (0..count).map(|_| Part {
+        table,
+        of_source: of_source.next().unwrap_or(OfSource::None),
+        of_target: of_target.next().unwrap_or_else(|| Some("false".to_owned())),
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_ranges_touch_each_other() {
+        assert_eq!(page_ranges(10, 1), [None]);
+        assert_eq!(
+            page_ranges(10, 3),
+            [
+                Some("ctid >= '(0,0)'::tid AND ctid < '(3,0)'::tid".to_owned()),
+                Some("ctid >= '(3,0)'::tid AND ctid < '(6,0)'::tid".to_owned()),
+                Some("ctid >= '(6,0)'::tid".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_side_that_cannot_be_cut_is_read_once() {
+        let parts = join(7, vec![OfSource::All], vec![Some("a".into()), Some("b".into())]);
+        assert_eq!((parts[0].of_source, parts[1].of_source), (OfSource::All, OfSource::None));
+        let parts = join(7, vec![OfSource::Between(1, 2), OfSource::Between(3, 4)], vec![None]);
+        assert_eq!(parts[0].of_target, None);
+        assert_eq!(parts[1].of_target.as_deref(), Some("false"));
+    }
+}

@@ -1,0 +1,188 @@
+//! One plain connection for what is not measured: tables made, marks read, rows compared.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::postgres::thin::{Connection, Patience, ThinError};
+use mysql::prelude::Queryable as _;
+use rusqlite::types::ValueRef;
+
+use crate::statement::Dialect;
+use crate::target::{MysqlServer, SqliteFile};
+use crate::{Error, Target};
+
+/// An index of many rows takes long.
+const ANSWER_AT_MOST: Duration = Duration::from_secs(6 * 3_600);
+
+/// A connection of any engine.
+pub(crate) struct Console<'a> {
+    pub place: String,
+    pub session: Session<'a>,
+}
+
+pub(crate) enum Session<'a> {
+    Postgres(Box<Connection<'a>>),
+    Sqlite(Box<rusqlite::Connection>),
+    Mysql(Box<mysql::Conn>),
+}
+
+impl<'a> Console<'a> {
+    /// Connects; a file has to be there.
+    pub(crate) fn open(target: &Target, interrupted: &'a AtomicBool) -> Result<Self, Error> {
+        Self::connect(target, None, interrupted)
+    }
+
+    /// Connects; a file that is not there is made, with this encoding.
+    pub(crate) fn create(
+        target: &Target,
+        encoding: &str,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        Self::connect(target, Some(encoding), interrupted)
+    }
+
+    fn connect(
+        target: &Target,
+        encoding: Option<&str>,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        let session = match target {
+            Target::Postgres { url, session } => {
+                let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let patience = Patience { timeout: ANSWER_AT_MOST, interrupted };
+                let settings: Vec<_> = settings.collect();
+                Session::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
+            }
+            Target::Sqlite { path, pragmas } => {
+                let file = SqliteFile { path, pragmas };
+                let connection = match encoding {
+                    Some(encoding) => file.create(encoding)?,
+                    None => file.open_existing()?,
+                };
+                Session::Sqlite(Box::new(connection))
+            }
+            Target::Mysql { url, session } => {
+                let server = MysqlServer { url, session };
+                Session::Mysql(Box::new(server.connect(ANSWER_AT_MOST)?))
+            }
+        };
+        Ok(Self { place: target.place(), session })
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.session {
+            Session::Postgres(_) => Dialect::Postgres,
+            Session::Sqlite(_) => Dialect::Sqlite,
+            Session::Mysql(_) => Dialect::Mysql,
+        }
+    }
+
+    /// Runs a statement whose answer is of no interest.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<(), Error> {
+        self.rows(sql, &mut |_| {})
+    }
+
+    /// Runs a statement and hands over its rows, values as text, NULL as none.
+    pub(crate) fn rows(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
+        let done = match &mut self.session {
+            Session::Postgres(connection) => {
+                let done = connection.query(sql, |row| each(&row.values().collect::<Vec<_>>()));
+                done.map_err(Problem::from)
+            }
+            Session::Sqlite(connection) => {
+                sqlite_rows(connection, sql, each).map_err(Problem::from)
+            }
+            Session::Mysql(connection) => mysql_rows(connection, sql, each).map_err(Problem::from),
+        };
+        done.map_err(|problem| self.failed(problem))
+    }
+
+    /// The first value of the first row; empty where there is none.
+    pub(crate) fn value(&mut self, sql: &str) -> Result<String, Error> {
+        let mut found: Option<String> = None;
+        self.rows(sql, &mut |row| {
+            let value = row.first().copied().flatten().unwrap_or_default();
+            found.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// An engine's error with the database's name.
+    pub(crate) fn failed(&self, problem: Problem) -> Error {
+        match problem.0 {
+            None => Error::Interrupted,
+            Some(problem) => Error::Engine { place: self.place.clone(), problem },
+        }
+    }
+}
+
+/// Takes a row.
+pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&[Option<&[u8]>]);
+
+/// In the engine's words; none for an interruption.
+pub(crate) struct Problem(Option<String>);
+
+impl From<ThinError> for Problem {
+    fn from(error: ThinError) -> Self {
+        Self(match error {
+            ThinError::Interrupted => None,
+            error => Some(error.to_string()),
+        })
+    }
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(Some(error.to_string()))
+    }
+}
+
+impl From<mysql::Error> for Problem {
+    fn from(error: mysql::Error) -> Self {
+        Self(Some(match error {
+            mysql::Error::MySqlError(refused) => refused.message,
+            other => other.to_string(),
+        }))
+    }
+}
+
+fn sqlite_rows(
+    connection: &rusqlite::Connection,
+    sql: &str,
+    each: EachRow<'_>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(sql)?;
+    let columns = statement.column_count();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        let numbers: Vec<String> = (0..columns).map(|at| number_text(row, at)).collect();
+        let value = |at: usize| match row.get_ref(at) {
+            Ok(ValueRef::Null) | Err(_) => None,
+            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => Some(bytes),
+            Ok(_) => numbers.get(at).map(String::as_bytes),
+        };
+        each(&(0..columns).map(value).collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+fn number_text(row: &rusqlite::Row<'_>, at: usize) -> String {
+    match row.get_ref(at) {
+        Ok(ValueRef::Integer(number)) => number.to_string(),
+        Ok(ValueRef::Real(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn mysql_rows(connection: &mut mysql::Conn, sql: &str, each: EachRow<'_>) -> mysql::Result<()> {
+    // By the text protocol values are texts.
+    for row in connection.query_iter(sql)? {
+        let row = row?;
+        let value = |at: usize| match row.as_ref(at) {
+            Some(mysql::Value::Bytes(bytes)) => Some(bytes.as_slice()),
+            _ => None,
+        };
+        each(&(0..row.len()).map(value).collect::<Vec<_>>());
+    }
+    Ok(())
+}

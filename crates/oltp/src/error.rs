@@ -1,0 +1,181 @@
+//! What can go wrong, each with the way out; and how a transaction can fail.
+
+use engine::postgres::thin::ThinError;
+use serde::{Deserialize, Serialize};
+
+/// What keeps tables from being filled, checked, or a load from being offered at all. What fails
+/// inside a load is counted there, see [`Failure`].
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A name that is none of ours.
+    #[error("unknown {what} `{name}`{suggestion}; there are {known}")]
+    UnknownName {
+        /// `workload`, `distribution`.
+        what: &'static str,
+        /// As written.
+        name: String,
+        /// ` (did you mean ...?)` or nothing.
+        suggestion: String,
+        /// All there are.
+        known: String,
+    },
+    /// Options that go with nothing.
+    #[error("{0}")]
+    Options(String),
+    /// A table of that name is somebody else's.
+    #[error(
+        "{place} has a table {table} that is not of this program's making: {difference}; it is \
+         left as it is: use another database, or remove it yourself"
+    )]
+    ForeignTable {
+        /// The database.
+        place: String,
+        /// The table.
+        table: String,
+        /// How it is known: columns, or no mark.
+        difference: String,
+    },
+    /// The tables are ours, but not those asked for.
+    #[error("{place} has tables of {found}, not {wanted}: remove or fill them anew")]
+    OtherTables {
+        /// The database.
+        place: String,
+        /// What they were filled with.
+        found: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// There are no tables.
+    #[error("{place} has no table {table}: fill it first")]
+    NotFilled {
+        /// The database.
+        place: String,
+        /// The first table missing.
+        table: String,
+    },
+    /// The rows are not what they must be after this mix.
+    #[error("{place}, table {table}: {difference}")]
+    Invariant {
+        /// The database.
+        place: String,
+        /// The table.
+        table: String,
+        /// What was found, and what should be there.
+        difference: String,
+    },
+    /// A client could not connect; nothing was measured.
+    #[error("client {client} of {clients}: {cause}")]
+    Connect {
+        /// From 1.
+        client: usize,
+        /// All of them.
+        clients: usize,
+        /// What stands in the way, with the way out.
+        cause: Box<engine::Error>,
+    },
+    /// The engine refused, or was lost, before the load began or outside of one.
+    #[error("{place}: {problem}")]
+    Engine {
+        /// The database.
+        place: String,
+        /// In the engine's words.
+        problem: String,
+    },
+    /// Crate engine's own.
+    #[error(transparent)]
+    Engines(#[from] engine::Error),
+    /// A thread or a poller could not be had.
+    #[error("cannot offer load with {threads} threads: {cause}")]
+    Threads {
+        /// How many were to be.
+        threads: usize,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    pub(crate) fn unknown_name<const N: usize>(
+        what: &'static str,
+        name: &str,
+        known: [&'static str; N],
+    ) -> Self {
+        let suggestion = engine::nearest(name, known.into_iter());
+        let (name, known) = (name.to_owned(), known.join(", "));
+        Self::UnknownName { what, name, suggestion, known }
+    }
+
+    /// Whether what was asked for is at fault, and not the machine.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::UnknownName { .. } | Self::Options(_) | Self::ForeignTable { .. } => true,
+            Self::Engines(error) => error.is_usage(),
+            Self::Connect { cause, .. } => cause.is_usage(),
+            _ => false,
+        }
+    }
+}
+
+/// Why a transaction came to nothing. The first four are tried again, as often as
+/// [`crate::LoadOptions`] says, and are failures only after that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// The engine chose it as the victim of a deadlock.
+    Deadlock,
+    /// It could not be serialised with others.
+    Serialization,
+    /// The row that it had deleted and inserts again was inserted by another in between: possible
+    /// under READ COMMITTED, and tried again by sysbench too.
+    DuplicateKey,
+    /// A lock was not to be had in the time that the engine gives.
+    LockTimeout,
+    /// The connection broke: the server has gone, or was restarted. The client ends.
+    Lost,
+    /// No answer in time. The client ends.
+    TimedOut,
+    /// The engine has no more room. The client ends.
+    DiskFull,
+    /// Any other refusal.
+    Refused,
+}
+
+impl Failure {
+    /// Whether the transaction is worth another try.
+    #[must_use]
+    pub fn is_retried(self) -> bool {
+        matches!(
+            self,
+            Self::Deadlock | Self::Serialization | Self::DuplicateKey | Self::LockTimeout
+        )
+    }
+
+    /// Whether the client cannot go on.
+    #[must_use]
+    pub fn ends_client(self) -> bool {
+        matches!(self, Self::Lost | Self::TimedOut | Self::DiskFull)
+    }
+}
+
+/// What a refusal of PostgreSQL's, or an end of its connection, means to a transaction.
+pub(crate) fn failure_of(error: &ThinError) -> Failure {
+    match error {
+        ThinError::Server { severity, .. } if severity == "FATAL" || severity == "PANIC" => {
+            Failure::Lost
+        }
+        ThinError::Server { code, .. } => match code.as_str() {
+            "40P01" => Failure::Deadlock,
+            "40001" => Failure::Serialization,
+            "23505" => Failure::DuplicateKey,
+            "55P03" => Failure::LockTimeout,
+            "53100" => Failure::DiskFull,
+            _ => Failure::Refused,
+        },
+        ThinError::TimedOut(_) => Failure::TimedOut,
+        _ => Failure::Lost,
+    }
+}

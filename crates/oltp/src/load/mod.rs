@@ -1,0 +1,328 @@
+//! Closed load: sessions, what drives them, and what they came to. Connecting and measuring are
+//! two turns of threads, so that nobody measures while others still connect, and no client waits
+//! for one that could not. When the measured part begins is stamped by the workers: a clock read
+//! by the main thread between a thousand busy ones would be late.
+
+mod drawer;
+mod files;
+mod mysql;
+mod notes;
+mod options;
+mod outcome;
+mod poller;
+mod postgres;
+mod program;
+mod session;
+mod sink;
+mod sqlite;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::InterruptHandle;
+
+pub use options::{Driver, LoadOptions, Until};
+pub use outcome::{ClientTotals, Load, Retries, StatementTotals, Transaction};
+pub use sink::{Latencies, Sink};
+
+use notes::{Account, Finished, Notes};
+use program::Program;
+
+use crate::console::Console;
+use crate::target::{MysqlServer, SqliteFile};
+use crate::{CharacterSet, Error, Mix, TableOptions, Target, catalog};
+
+/// Time and interruptions are looked at this often.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Executions of `SELECT 1` of which the median is the round-trip time.
+const ROUND_TRIPS: usize = 101;
+
+/// What all threads of a load share.
+struct Shared<'a> {
+    program: Program,
+    /// When the first worker began, warm-up included.
+    started: OnceLock<Instant>,
+    interrupted: &'a AtomicBool,
+    /// Another thread has failed.
+    called_off: AtomicBool,
+    /// How many threads offer the load.
+    threads: usize,
+}
+
+impl Shared<'_> {
+    fn check_going_on(&self) -> Result<(), Error> {
+        match self.interrupted.load(Ordering::Relaxed) || self.called_off.load(Ordering::Relaxed) {
+            true => Err(Error::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The clients of one thread.
+trait Worker: Send {
+    /// Offers load until the time of every client is over.
+    fn work<S: Sink>(
+        self,
+        shared: &Shared<'_>,
+        notes: &mut Notes<'_, S>,
+    ) -> Result<Vec<Account>, Error>;
+}
+
+/// Connects every client, prepares its statements once, offers the load and disconnects. Threads
+/// inherit the processors of the calling thread. A client whose connection breaks ends, and is
+/// reported ([`ClientTotals::ended_by`]); the load ends when all have.
+///
+/// # Errors
+/// [`Error::Connect`] for the first client that is not let in, [`Error::NotFilled`],
+/// [`Error::OtherTables`], [`Error::Options`], [`Error::Interrupted`].
+pub fn run<S: Sink>(
+    target: &Target,
+    tables: &TableOptions,
+    options: &LoadOptions,
+    begin: &(impl Fn() -> S + Sync),
+    interrupted: &AtomicBool,
+) -> Result<Load<S::Kept>, Error> {
+    check(target, tables, options)?;
+    files::make_room(options.clients)?;
+    let mut console = Console::open(target, interrupted)?;
+    catalog::require(&mut console, tables)?;
+    let oldest = match options.mix {
+        Mix::Churn => catalog::lowest_key(&mut console)?,
+        _ => 1,
+    };
+    let round_trip = round_trip(&mut console)?;
+    drop(console);
+    let clients = usize::from(options.clients);
+    let threads = match (target, options.driver) {
+        (Target::Postgres { .. }, Driver::Fitting) => postgres::fitting_threads(options.clients),
+        (Target::Postgres { .. }, Driver::EventLoops) => postgres::event_loops(clients),
+        _ => clients,
+    };
+    let program = Program::new(tables, options, oldest);
+    let called_off = AtomicBool::new(false);
+    let shared = Shared { program, started: OnceLock::new(), interrupted, called_off, threads };
+    let connecting = Instant::now();
+    let done = match target {
+        Target::Postgres { url, session } => {
+            let connect = |worker: usize| {
+                let clients = (worker..clients).step_by(threads).map(|client| client as u16);
+                postgres::Lanes::connect(url, session, clients, &shared)
+            };
+            let lanes = connect_all(threads, &shared, connect)?;
+            Done { connect_time: connecting.elapsed(), threads: drive(lanes, &shared, begin, &[])? }
+        }
+        Target::Sqlite { path, pragmas } => {
+            let file = SqliteFile { path, pragmas };
+            let connect = |worker: usize| sqlite::SqliteClient::open(file, worker as u16, &shared);
+            let opened = connect_all(threads, &shared, connect)?;
+            let (workers, handles): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+            let connect_time = connecting.elapsed();
+            Done { connect_time, threads: drive(workers, &shared, begin, &handles)? }
+        }
+        Target::Mysql { url, session } => {
+            let server = MysqlServer { url, session };
+            let connect =
+                |worker: usize| mysql::MysqlClient::connect(server, worker as u16, &shared);
+            let workers = connect_all(threads, &shared, connect)?;
+            let connect_time = connecting.elapsed();
+            Done { connect_time, threads: drive(workers, &shared, begin, &[])? }
+        }
+    };
+    Ok(assemble(&shared, round_trip, done))
+}
+
+fn check(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Result<(), Error> {
+    tables.check()?;
+    let wrong = |text: String| Err(Error::Options(text));
+    if options.clients == 0 {
+        return wrong("a load needs at least one client".to_owned());
+    }
+    if options.until == Until::Transactions(0) || options.until == Until::Time(Duration::ZERO) {
+        return wrong("a load needs time, or at least one transaction".to_owned());
+    }
+    if options.mix.schema() != tables.schema {
+        return wrong(format!(
+            "the workload {} needs tables of {}, not of {}",
+            options.mix,
+            options.mix.schema().name(),
+            tables.schema.name()
+        ));
+    }
+    let set = options.character_set;
+    if set == CharacterSet::Utf16
+        || (set == CharacterSet::Latin2 && matches!(target, Target::Sqlite { .. }))
+    {
+        let text = "the client's texts are utf8 (any engine) or latin2 (PostgreSQL, MariaDB)";
+        return wrong(format!("{text}, not {}", set.name()));
+    }
+    Ok(())
+}
+
+/// The median time of `SELECT 1`.
+fn round_trip(console: &mut Console<'_>) -> Result<Duration, Error> {
+    let mut times = Vec::with_capacity(ROUND_TRIPS);
+    for _ in 0..ROUND_TRIPS {
+        let begun = Instant::now();
+        console.rows("SELECT 1", &mut |_| {})?;
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times.get(ROUND_TRIPS / 2).copied().unwrap_or_default())
+}
+
+/// Makes every worker, as many at once as there are processors.
+fn connect_all<W: Send>(
+    workers: usize,
+    shared: &Shared<'_>,
+    connect: impl Fn(usize) -> Result<W, Error> + Sync,
+) -> Result<Vec<W>, Error> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(workers);
+    let connect = &connect;
+    let some = |first: usize| {
+        let made = (first..workers).step_by(threads).map(|worker| -> Result<(usize, W), Error> {
+            shared.check_going_on()?;
+            Ok((worker, connect(worker)?))
+        });
+        let made: Result<Vec<(usize, W)>, Error> = made.collect();
+        shared.called_off.fetch_or(made.is_err(), Ordering::Relaxed);
+        made
+    };
+    let made = thread::scope(|scope| {
+        let some = &some;
+        let handles: Vec<_> = (0..threads).map(|first| scope.spawn(move || some(first))).collect();
+        let made = handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        made.collect::<Vec<_>>()
+    });
+    let mut made = first_error(made)?.into_iter().flatten().collect::<Vec<_>>();
+    made.sort_by_key(|(worker, _)| *worker);
+    Ok(made.into_iter().map(|(_, worker)| worker).collect())
+}
+
+/// An interruption is the answer to another thread's error, which says more.
+fn first_error<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let mut interrupted = false;
+    let mut values = Vec::with_capacity(results.len());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(Error::Interrupted) => interrupted = true,
+            Err(error) => return Err(error),
+        }
+    }
+    if interrupted { Err(Error::Interrupted) } else { Ok(values) }
+}
+
+/// What a thread leaves behind.
+struct ThreadDone<K> {
+    accounts: Vec<Account>,
+    finished: Finished,
+    kept: K,
+}
+
+struct Done<K> {
+    connect_time: Duration,
+    threads: Vec<ThreadDone<K>>,
+}
+
+/// Lets every worker work in a thread of its own. `handles` end statements of SQLite that neither
+/// a signal nor a timeout of a socket would.
+fn drive<W: Worker, S: Sink>(
+    workers: Vec<W>,
+    shared: &Shared<'_>,
+    begin: &(impl Fn() -> S + Sync),
+    handles: &[InterruptHandle],
+) -> Result<Vec<ThreadDone<S::Kept>>, Error> {
+    let offer = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
+        let mut notes = Notes::new(shared, begin);
+        let accounts = worker.work(shared, &mut notes);
+        shared.called_off.fetch_or(accounts.is_err(), Ordering::Relaxed);
+        let (finished, kept) = notes.finish();
+        Ok(ThreadDone { accounts: accounts?, finished, kept })
+    };
+    let main = thread::current();
+    thread::scope(|scope| {
+        let (offer, main) = (&offer, &main);
+        let mut started = Vec::with_capacity(workers.len());
+        for worker in workers {
+            let spawned =
+                thread::Builder::new().name("client".to_owned()).spawn_scoped(scope, move || {
+                    let done = offer(worker);
+                    main.unpark();
+                    done
+                });
+            match spawned {
+                Ok(handle) => started.push(handle),
+                Err(cause) => {
+                    shared.called_off.store(true, Ordering::Relaxed);
+                    return Err(Error::Threads { threads: shared.threads, cause });
+                }
+            }
+        }
+        while !handles.is_empty() && started.iter().any(|thread| !thread.is_finished()) {
+            if shared.check_going_on().is_err() || is_overdue(shared) {
+                handles.iter().for_each(InterruptHandle::interrupt);
+            }
+            thread::park_timeout(LOOK_UP);
+        }
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        first_error(started.into_iter().map(join).collect())
+    })
+}
+
+/// Whether the time is over, and that of one more answer too.
+fn is_overdue(shared: &Shared<'_>) -> bool {
+    let options = &shared.program.options;
+    let Until::Time(time) = options.until else { return false };
+    let at_most = options.warmup + time + options.timeout;
+    shared.started.get().is_some_and(|started| started.elapsed() > at_most)
+}
+
+/// Puts the notes of all threads together.
+fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load<K> {
+    let mut load = Load {
+        clients: Vec::new(),
+        per_second: Vec::new(),
+        statements: BTreeMap::new(),
+        kept: Vec::new(),
+        threads: shared.threads,
+        round_trip,
+        connect_time: done.connect_time,
+        wall_time: Duration::ZERO,
+        first_failure: None,
+    };
+    let mut accounts = Vec::new();
+    let mut first_failure = None;
+    for thread in done.threads {
+        let Finished { per_second, statements, first_failure: failure, last_end, measured_from } =
+            thread.finished;
+        load.wall_time = load.wall_time.max(last_end - measured_from);
+        if load.per_second.len() < per_second.len() {
+            load.per_second.resize(per_second.len(), 0);
+        }
+        load.per_second.iter_mut().zip(per_second).for_each(|(sum, count)| *sum += count);
+        for (statement, part) in shared.program.statements.iter().zip(statements) {
+            let sum = load.statements.entry(*statement).or_default();
+            sum.executions += part.executions;
+            sum.rows += part.rows;
+        }
+        let earlier = |one: &(Instant, _, _), other: &(Instant, _, _)| one.0 <= other.0;
+        first_failure = match (first_failure, failure) {
+            (Some(one), Some(other)) if earlier(&one, &other) => Some(one),
+            (one, other) => other.or(one),
+        };
+        load.kept.push(thread.kept);
+        accounts.extend(thread.accounts);
+    }
+    accounts.sort_by_key(|account: &Account| account.client);
+    load.clients = accounts.into_iter().map(|account| account.totals).collect();
+    load.first_failure = first_failure.map(|(_, failure, text)| (failure, text));
+    load
+}

@@ -1,0 +1,215 @@
+//! What is noted while a load runs: by client, and by thread. Nothing is counted before the
+//! warm-up is over; a transaction belongs to the part in which it began.
+
+use std::time::Instant;
+
+use super::outcome::{ClientTotals, StatementTotals, Transaction};
+use super::sink::Sink;
+use super::{Shared, Until};
+use crate::Failure;
+use crate::statement::Statement;
+
+/// Attempts of one transaction, after which it counts as failed.
+const ATTEMPTS_MAX: u32 = 1_000;
+/// A client gives up after so many failures without a success between them: a server that refuses
+/// everything does so a hundred thousand times per second.
+const FAILURES_MAX: u32 = 100;
+
+/// One client's totals and its transaction under way.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub client: u16,
+    pub totals: ClientTotals,
+    start: Instant,
+    /// Whether the transaction under way belongs to the measured part.
+    counted: bool,
+    /// Transactions of the measured part that have begun.
+    begun: u64,
+    attempts: u32,
+    failures_in_a_row: u32,
+    rows_added: i64,
+}
+
+impl Account {
+    pub(crate) fn new(client: u16) -> Self {
+        Self {
+            client,
+            totals: ClientTotals::default(),
+            start: Instant::now(),
+            counted: false,
+            begun: 0,
+            attempts: 0,
+            failures_in_a_row: 0,
+            rows_added: 0,
+        }
+    }
+}
+
+/// One thread's notes.
+pub(crate) struct Notes<'a, S: Sink> {
+    make_sink: &'a (dyn Fn() -> S + Sync),
+    sink: Option<S>,
+    measured_from: Instant,
+    stops_at: Option<Instant>,
+    /// Of every client.
+    transactions_max: u64,
+    finished: Finished,
+}
+
+/// What a thread leaves behind beside its sink and its accounts.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub per_second: Vec<u64>,
+    /// By the program's slots.
+    pub statements: Vec<StatementTotals>,
+    pub first_failure: Option<(Instant, Failure, String)>,
+    pub last_end: Instant,
+    /// When the measured part began, for all threads.
+    pub measured_from: Instant,
+}
+
+impl<'a, S: Sink> Notes<'a, S> {
+    /// By the thread itself, when it begins to offer load.
+    pub(crate) fn new(shared: &Shared<'_>, make_sink: &'a (dyn Fn() -> S + Sync)) -> Self {
+        let options = &shared.program.options;
+        let measured_from = *shared.started.get_or_init(Instant::now) + options.warmup;
+        let (stops_at, transactions_max) = match options.until {
+            Until::Time(time) => (Some(measured_from + time), u64::MAX),
+            Until::Transactions(count) => (None, count),
+        };
+        let statements = vec![StatementTotals::default(); shared.program.statements.len()];
+        let finished = Finished {
+            per_second: Vec::new(),
+            statements,
+            first_failure: None,
+            last_end: measured_from,
+            measured_from,
+        };
+        Self { make_sink, sink: None, measured_from, stops_at, transactions_max, finished }
+    }
+
+    /// A client is to begin a transaction. False: its time is over.
+    pub(crate) fn begin(&mut self, account: &mut Account, now: Instant) -> bool {
+        if account.failures_in_a_row >= FAILURES_MAX {
+            return false;
+        }
+        account.counted = now >= self.measured_from;
+        if account.counted {
+            let is_over = self.stops_at.is_some_and(|end| now >= end);
+            if is_over || account.begun >= self.transactions_max {
+                return false;
+            }
+            if self.sink.is_none() {
+                self.sink = Some((self.make_sink)());
+            }
+            if account.begun == 0 {
+                account.totals.first_start = now - self.measured_from;
+            }
+            account.begun += 1;
+        }
+        (account.start, account.attempts, account.rows_added) = (now, 0, 0);
+        true
+    }
+
+    /// A statement was answered.
+    pub(crate) fn answered(
+        &mut self,
+        account: &mut Account,
+        (statement, slot): (Statement, usize),
+        rows: u64,
+    ) {
+        account.rows_added += statement.rows_added() * rows.cast_signed();
+        if !account.counted {
+            return;
+        }
+        account.totals.statements += 1;
+        if let Some(totals) = self.finished.statements.get_mut(slot) {
+            totals.executions += 1;
+            totals.rows += rows;
+        }
+    }
+
+    /// A statement was refused. Whether the transaction is to be tried again.
+    pub(crate) fn refused(&mut self, account: &mut Account, failure: Failure) -> bool {
+        account.rows_added = 0;
+        account.attempts += 1;
+        account.totals.statements += u64::from(account.counted);
+        let has_time = self.stops_at.is_none_or(|end| Instant::now() < end);
+        let again = failure.is_retried() && account.attempts < ATTEMPTS_MAX && has_time;
+        if again && account.counted {
+            let retries = &mut account.totals.retries;
+            match failure {
+                Failure::Deadlock => retries.deadlocks += 1,
+                Failure::Serialization => retries.serialization_failures += 1,
+                Failure::DuplicateKey => retries.duplicate_keys += 1,
+                _ => retries.lock_timeouts += 1,
+            }
+        }
+        again
+    }
+
+    /// A statement that is none of the program's was sent: the rollback of a refused transaction.
+    pub(crate) fn rolled_back(&mut self, account: &mut Account) {
+        account.totals.statements += u64::from(account.counted);
+    }
+
+    /// The transaction is over. Returns when.
+    pub(crate) fn end(
+        &mut self,
+        account: &mut Account,
+        failed: Option<(Failure, String)>,
+    ) -> Instant {
+        let end = Instant::now();
+        let failure = failed.as_ref().map(|(failure, _)| *failure);
+        match failure {
+            None => account.failures_in_a_row = 0,
+            Some(failure) => {
+                account.failures_in_a_row += 1;
+                if failure.ends_client() || account.failures_in_a_row >= FAILURES_MAX {
+                    account.totals.ended_by = Some(failure);
+                }
+            }
+        }
+        if let Some((failure, text)) = failed {
+            self.finished.first_failure.get_or_insert((end, failure, text));
+        }
+        // Whatever succeeded has changed the tables, counted or not.
+        if failure.is_none() {
+            account.totals.rows_added += account.rows_added;
+        }
+        if account.counted {
+            self.count(account, end, failure);
+        }
+        end
+    }
+
+    fn count(&mut self, account: &mut Account, end: Instant, failure: Option<Failure>) {
+        let totals = &mut account.totals;
+        totals.last_end = end - self.measured_from;
+        self.finished.last_end = self.finished.last_end.max(end);
+        match failure {
+            Some(failure) => *totals.failures.entry(failure).or_default() += 1,
+            None => {
+                totals.transactions += 1;
+                let second = totals.last_end.as_secs() as usize;
+                let series = &mut self.finished.per_second;
+                if series.len() <= second {
+                    series.resize(second + 1, 0);
+                }
+                if let Some(count) = series.get_mut(second) {
+                    *count += 1;
+                }
+            }
+        }
+        let (client, start) = (account.client, account.start);
+        if let Some(sink) = &mut self.sink {
+            sink.observe(&Transaction { client, start, end, failure });
+        }
+    }
+
+    /// The thread has no clients any more.
+    pub(crate) fn finish(self) -> (Finished, S::Kept) {
+        let sink = self.sink.unwrap_or_else(self.make_sink);
+        (self.finished, sink.end())
+    }
+}

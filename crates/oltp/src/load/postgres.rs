@@ -1,0 +1,313 @@
+//! The clients of PostgreSQL: connections, prepared once, that a thread drives together. A few
+//! clients have a thread each; many share one per processor.
+
+use std::time::Instant;
+
+use bytes::BytesMut;
+use engine::PostgresUrl;
+use engine::postgres::thin::{
+    Answer, Channel, Connection, Parameter, Patience, Statement, ThinError, write_execution,
+    write_query,
+};
+
+use super::drawer::{Argument, Arguments, Drawer};
+use super::notes::{Account, Notes};
+use super::poller::Waiter;
+use super::sink::Sink;
+use super::{LOOK_UP, Shared, Worker};
+use crate::error::{Failure, failure_of};
+use crate::statement::Dialect;
+use crate::{CharacterSet, Error};
+
+/// At full load, where a wait is always short, time and interruptions are looked at so often.
+const LOOK_UP_WAITS: u32 = 64;
+
+/// `integer`, by object id.
+const INT4: u32 = 23;
+
+/// Some clients and what they execute.
+pub(super) struct Lanes {
+    lanes: Vec<Lane>,
+    statements: Vec<Statement>,
+}
+
+/// A client: its connection and where it is in its transaction.
+struct Lane {
+    channel: Channel,
+    drawer: Drawer,
+    account: Account,
+    /// Which call of the program is under way.
+    call: usize,
+    /// The refusal for which it is rolling back.
+    rolling_back: Option<(Failure, String)>,
+    /// When its last statement was sent, as exact as the thread's looks at the clock.
+    sent: Instant,
+    ended: bool,
+}
+
+impl Lanes {
+    /// Connects these clients one after another, so that no server meets them all at once.
+    pub(super) fn connect(
+        url: &PostgresUrl,
+        session: &[(String, String)],
+        clients: impl Iterator<Item = u16>,
+        shared: &Shared<'_>,
+    ) -> Result<Self, Error> {
+        let program = &shared.program;
+        let texts = program.texts(Dialect::Postgres);
+        let patience =
+            Patience { timeout: program.options.timeout, interrupted: shared.interrupted };
+        let mut settings: Vec<(&str, &str)> = Vec::new();
+        if program.options.character_set == CharacterSet::Latin2 {
+            settings.push(("client_encoding", "LATIN2"));
+        }
+        settings.extend(session.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let mut all = Self { lanes: Vec::new(), statements: Vec::new() };
+        for client in clients {
+            shared.check_going_on()?;
+            let cannot_connect = |cause| Error::Connect {
+                client: usize::from(client) + 1,
+                clients: usize::from(program.options.clients),
+                cause: Box::new(cause),
+            };
+            let mut connection =
+                Connection::connect(url, &settings, patience).map_err(cannot_connect)?;
+            // The same texts in the same order: the same names in every session.
+            all.statements =
+                prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
+            all.lanes.push(Lane {
+                channel: connection.into_channel().map_err(|error| failed(url, error))?,
+                drawer: Drawer::new(program, client),
+                account: Account::new(client),
+                call: 0,
+                rolling_back: None,
+                sent: Instant::now(),
+                ended: false,
+            });
+        }
+        Ok(all)
+    }
+}
+
+fn prepare(
+    connection: &mut Connection<'_>,
+    texts: &[(crate::Statement, String)],
+) -> Result<Vec<Statement>, ThinError> {
+    let prepare = |(statement, sql): &(crate::Statement, String)| {
+        let types = statement.draws().iter().map(|draw| if draw.is_number() { INT4 } else { 0 });
+        connection.prepare(sql, &types.collect::<Vec<_>>())
+    };
+    texts.iter().map(prepare).collect()
+}
+
+fn failed(url: &PostgresUrl, error: ThinError) -> Error {
+    match error {
+        ThinError::Interrupted => Error::Interrupted,
+        error => Error::Engine { place: url.to_string(), problem: error.to_string() },
+    }
+}
+
+impl Worker for Lanes {
+    fn work<S: Sink>(
+        self,
+        shared: &Shared<'_>,
+        notes: &mut Notes<'_, S>,
+    ) -> Result<Vec<Account>, Error> {
+        let waiter = Waiter::new(self.lanes.iter().map(|lane| &lane.channel))
+            .map_err(|cause| Error::Threads { threads: shared.threads, cause })?;
+        let active = self.lanes.len();
+        let mut at_work = EventLoop {
+            shared,
+            notes,
+            statements: &self.statements,
+            lanes: self.lanes,
+            active,
+            buffer: Vec::new(),
+            out: BytesMut::new(),
+            arguments: Arguments::default(),
+            tick: Instant::now(),
+        };
+        at_work.run(waiter)?;
+        Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
+    }
+}
+
+/// A thread at work on its lanes.
+struct EventLoop<'w, 'n, 's, S: Sink> {
+    shared: &'w Shared<'s>,
+    notes: &'w mut Notes<'n, S>,
+    statements: &'w [Statement],
+    lanes: Vec<Lane>,
+    /// Lanes that have not ended.
+    active: usize,
+    /// What has arrived, whoever it is for.
+    buffer: Vec<u8>,
+    out: BytesMut,
+    arguments: Arguments,
+    /// The latest look at the clock.
+    tick: Instant,
+}
+
+impl<S: Sink> EventLoop<'_, '_, '_, S> {
+    fn run(&mut self, mut waiter: Waiter) -> Result<(), Error> {
+        for place in 0..self.lanes.len() {
+            self.begin(place, Instant::now());
+        }
+        let mut ready = Vec::new();
+        let mut waits = 0u32;
+        while self.active > 0 {
+            let Some(first) = self.lanes.first() else { break };
+            waiter
+                .wait(&first.channel, LOOK_UP, &mut ready)
+                .map_err(|cause| Error::Threads { threads: self.shared.threads, cause })?;
+            for place in ready.iter().copied() {
+                self.advance(place);
+            }
+            waits = waits.wrapping_add(1);
+            if ready.is_empty() || waits.is_multiple_of(LOOK_UP_WAITS) {
+                self.look_up()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has arrived for a lane.
+    fn advance(&mut self, place: usize) {
+        let Some(lane) = self.lanes.get_mut(place).filter(|lane| !lane.ended) else { return };
+        match lane.channel.receive(&mut self.buffer) {
+            Ok(None) => {}
+            Ok(Some(answer)) => self.answered(place, answer),
+            Err(error) => self.lost(place, &error),
+        }
+    }
+
+    fn answered(&mut self, place: usize, answer: Answer) {
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        if let Some((failure, text)) = lane.rolling_back.take() {
+            self.notes.rolled_back(&mut lane.account);
+            return self.refused(place, failure, text);
+        }
+        let Some(error) = answer.refusal else {
+            if let Some(call) = self.shared.program.calls.get(lane.call) {
+                let statement = (call.statement, call.slot);
+                self.notes.answered(&mut lane.account, statement, answer.rows);
+            }
+            lane.call += 1;
+            return match lane.call < self.shared.program.calls.len() {
+                true => self.send(place),
+                false => self.end(place, None),
+            };
+        };
+        let failure = failure_of(&error);
+        if answer.in_transaction && !failure.ends_client() {
+            lane.rolling_back = Some((failure, error.to_string()));
+            self.out.clear();
+            return match write_query("ROLLBACK", &mut self.out) {
+                Ok(()) => self.send_out(place),
+                Err(error) => self.lost(place, &error.into()),
+            };
+        }
+        self.refused(place, failure, error.to_string());
+    }
+
+    /// A refused attempt is out of the way.
+    fn refused(&mut self, place: usize, failure: Failure, text: String) {
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        if self.notes.refused(&mut lane.account, failure) {
+            lane.drawer.begin_again();
+            lane.call = 0;
+            self.send(place);
+        } else {
+            self.end(place, Some((failure, text)));
+        }
+    }
+
+    fn lost(&mut self, place: usize, error: &ThinError) {
+        // Whatever it is, the session is not to be trusted any more.
+        let failure = match failure_of(error) {
+            failure if failure.ends_client() => failure,
+            _ => Failure::Lost,
+        };
+        self.end(place, Some((failure, error.to_string())));
+    }
+
+    fn begin(&mut self, place: usize, now: Instant) {
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        if self.notes.begin(&mut lane.account, now) {
+            lane.drawer.begin();
+            lane.call = 0;
+            self.send(place);
+        } else {
+            lane.ended = true;
+            self.active -= 1;
+        }
+    }
+
+    fn end(&mut self, place: usize, failed: Option<(Failure, String)>) {
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        let now = self.notes.end(&mut lane.account, failed);
+        self.tick = now;
+        if lane.account.totals.ended_by.is_some() {
+            lane.ended = true;
+            self.active -= 1;
+        } else {
+            self.begin(place, now);
+        }
+    }
+
+    /// Sends the call that is next.
+    fn send(&mut self, place: usize) {
+        let program = &self.shared.program;
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        let Some(call) = program.calls.get(lane.call) else { return };
+        let table = lane.drawer.draw(program, *call, &mut self.arguments);
+        let Some(statement) = self.statements.get(program.place(*call, table)) else { return };
+        let parameters = self.arguments.iter().map(|argument| match argument {
+            Argument::Number(number) => Parameter::Int4(i32::try_from(number).unwrap_or(i32::MAX)),
+            Argument::Text(text) => Parameter::Binary(text),
+        });
+        self.out.clear();
+        match write_execution(statement, parameters, &mut self.out) {
+            Ok(()) => self.send_out(place),
+            Err(error) => self.lost(place, &error.into()),
+        }
+    }
+
+    fn send_out(&mut self, place: usize) {
+        let timeout = self.shared.program.options.timeout;
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        lane.sent = self.tick;
+        if let Err(error) = lane.channel.send(&self.out, timeout) {
+            // A server that goes down says why before it closes the connection.
+            let error = lane.channel.receive(&mut self.buffer).err().unwrap_or(error);
+            self.lost(place, &error);
+        }
+    }
+
+    /// Ends what takes too long, and everything if the user asks to.
+    fn look_up(&mut self) -> Result<(), Error> {
+        self.shared.check_going_on()?;
+        self.tick = Instant::now();
+        let timeout = self.shared.program.options.timeout;
+        for place in 0..self.lanes.len() {
+            let waits = |lane: &Lane| !lane.ended && lane.sent + timeout < self.tick;
+            if self.lanes.get(place).is_some_and(waits) {
+                self.lost(place, &ThinError::TimedOut(timeout));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Threads for so many clients, fitting them.
+pub(super) fn fitting_threads(clients: u16) -> usize {
+    /// Above it threads cost more than they save.
+    const THREADS_MAX: usize = 8;
+    let clients = usize::from(clients);
+    if clients <= THREADS_MAX { clients } else { event_loops(clients) }
+}
+
+/// One per processor.
+pub(super) fn event_loops(clients: usize) -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(clients)
+}

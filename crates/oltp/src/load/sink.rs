@@ -1,0 +1,59 @@
+//! Where observations go: a load keeps none itself.
+
+use hdrhistogram::Histogram;
+
+use super::outcome::Transaction;
+
+/// Takes the observations of one thread. It is made by that thread at the moment when its measured
+/// part begins, and ended by it too, so that it may read the thread's own counters.
+pub trait Sink {
+    /// What it leaves behind.
+    type Kept: Send;
+
+    /// One transaction of the measured part, failed ones too.
+    fn observe(&mut self, transaction: &Transaction);
+
+    /// The measured part is over.
+    fn end(self) -> Self::Kept;
+}
+
+/// The simplest sink: a histogram of the times of transactions that succeeded, in nanoseconds,
+/// exact to three digits.
+#[derive(Debug)]
+pub struct Latencies(Option<Histogram<u64>>);
+
+/// A longer time is counted as this one.
+const TIME_MAX_NS: u64 = 3_600_000_000_000;
+
+impl Latencies {
+    /// With nothing in it.
+    #[must_use]
+    pub fn new() -> Self {
+        // These bounds are possible ones, so there is a histogram.
+        Self(Histogram::new_with_bounds(1, TIME_MAX_NS, 3).ok())
+    }
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sink for Latencies {
+    type Kept = Option<Histogram<u64>>;
+
+    fn observe(&mut self, transaction: &Transaction) {
+        if transaction.failure.is_some() {
+            return;
+        }
+        let time = (transaction.end - transaction.start).as_nanos();
+        if let Some(histogram) = &mut self.0 {
+            histogram.saturating_record(u64::try_from(time).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn end(self) -> Self::Kept {
+        self.0
+    }
+}

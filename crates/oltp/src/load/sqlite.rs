@@ -1,0 +1,166 @@
+//! The clients of SQLite: a connection and a thread each, in this process. A transaction that
+//! writes begins with BEGIN IMMEDIATE, so that it waits for the one writer at once and is never
+//! refused half-way. Waiting is the busy handler's: it sleeps as SQLite's own (1, 2, 5, 10, 15,
+//! 20, 25, 25, 25, 50, 50, then 100 milliseconds), and counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, Statement, ToSql};
+
+use super::drawer::{Argument, Arguments};
+use super::notes::{Account, Notes};
+use super::session::{Refused, Session, work};
+use super::sink::Sink;
+use super::{Shared, Worker};
+use crate::statement::Dialect;
+use crate::target::{SqliteFile, place_of_file};
+use crate::{Error, Failure};
+
+/// What the busy handler sleeps, turn by turn; the last for all further ones.
+const BUSY_DELAYS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+/// A client.
+pub(super) struct SqliteClient {
+    connection: Connection,
+    account: Account,
+    busy_waits: Arc<AtomicU64>,
+    place: String,
+}
+
+impl SqliteClient {
+    /// Opens the file. The handle ends what the connection is doing, from another thread.
+    pub(super) fn open(
+        file: SqliteFile<'_>,
+        client: u16,
+        shared: &Shared<'_>,
+    ) -> Result<(Self, InterruptHandle), Error> {
+        let options = &shared.program.options;
+        let mut connection = file.open_existing().map_err(|cause| Error::Connect {
+            client: usize::from(client) + 1,
+            clients: usize::from(options.clients),
+            cause: Box::new(cause),
+        })?;
+        let busy_waits = Arc::new(AtomicU64::new(0));
+        let (counter, at_most) = (Arc::clone(&busy_waits), options.busy_timeout);
+        connection
+            .busy_handler(Some(move |turn| sleep_a_turn(turn, at_most, &counter)))
+            .map_err(engine::Error::from)?;
+        let handle = connection.get_interrupt_handle();
+        let place = place_of_file(file.path);
+        Ok((Self { connection, account: Account::new(client), busy_waits, place }, handle))
+    }
+}
+
+/// SQLite waits for a lock, for the `turn`th time, from 0. Whether it is to try again.
+fn sleep_a_turn(turn: i32, at_most: Duration, counter: &AtomicU64) -> bool {
+    let turn = usize::try_from(turn).unwrap_or(0);
+    let delay = |turn: usize| {
+        let last = BUSY_DELAYS_MS.len() - 1;
+        BUSY_DELAYS_MS.get(turn.min(last)).copied().unwrap_or_default()
+    };
+    let slept: u64 = (0..turn).map(delay).sum();
+    let delay = Duration::from_millis(delay(turn));
+    if Duration::from_millis(slept) + delay > at_most {
+        return false;
+    }
+    counter.fetch_add(1, Ordering::Relaxed);
+    thread::sleep(delay);
+    true
+}
+
+impl Worker for SqliteClient {
+    fn work<S: Sink>(
+        self,
+        shared: &Shared<'_>,
+        notes: &mut Notes<'_, S>,
+    ) -> Result<Vec<Account>, Error> {
+        let Self { connection, mut account, busy_waits, place } = self;
+        let texts = shared.program.texts(Dialect::Sqlite);
+        let prepared = texts.iter().map(|(_, sql)| connection.prepare(sql));
+        let statements = prepared
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Error::Engine { place, problem: error.to_string() })?;
+        let mut session = SqliteSession { connection: &connection, statements };
+        work(&mut session, &mut account, shared, notes)?;
+        account.totals.busy_waits = busy_waits.load(Ordering::Relaxed);
+        Ok(vec![account])
+    }
+}
+
+struct SqliteSession<'c> {
+    connection: &'c Connection,
+    statements: Vec<Statement<'c>>,
+}
+
+impl Session for SqliteSession<'_> {
+    fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused> {
+        let Some(statement) = self.statements.get_mut(place) else { return Ok(0) };
+        for (index, argument) in arguments.iter().enumerate() {
+            statement.raw_bind_parameter(index + 1, Bound(argument)).map_err(refused)?;
+        }
+        if statement.column_count() == 0 {
+            return Ok(statement.raw_execute().map_err(refused)? as u64);
+        }
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut count = 0;
+        while let Some(row) = rows.next().map_err(refused)? {
+            // A value that is never asked for would not be read from its page either.
+            for column in 0..columns {
+                std::hint::black_box(row.get_ref(column).map_err(refused)?);
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn roll_back(&mut self) -> Result<bool, Refused> {
+        if self.connection.is_autocommit() {
+            return Ok(false);
+        }
+        self.connection.execute_batch("ROLLBACK").map_err(refused)?;
+        Ok(true)
+    }
+}
+
+struct Bound<'a>(Argument<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Argument::Number(number) => ValueRef::Integer(number),
+            Argument::Text(text) => ValueRef::Text(text),
+        }))
+    }
+}
+
+fn refused(error: rusqlite::Error) -> Refused {
+    let failure = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::LockTimeout,
+        Some(ErrorCode::DiskFull) => Failure::DiskFull,
+        Some(ErrorCode::OperationInterrupted) => Failure::TimedOut,
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
+            Failure::Lost
+        }
+        _ => Failure::Refused,
+    };
+    Refused { failure, text: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busy_handler_gives_up_when_its_time_is_over() {
+        let counter = AtomicU64::new(0);
+        let at_most = Duration::from_millis(8);
+        let turns: Vec<bool> = (0..4).map(|turn| sleep_a_turn(turn, at_most, &counter)).collect();
+        assert_eq!(turns, [true, true, true, false]);
+        assert_eq!(counter.load(Ordering::Relaxed), 3);
+    }
+}

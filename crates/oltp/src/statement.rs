@@ -1,0 +1,298 @@
+//! The statements that transactions are made of: their text in each dialect, and which values
+//! they take. Those of sysbench have its words.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows of a range.
+pub(crate) const RANGE_ROWS: u32 = 100;
+
+/// A statement, by what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statement {
+    /// `BEGIN`; `BEGIN IMMEDIATE` in SQLite where the transaction writes.
+    Begin,
+    /// `COMMIT`.
+    Commit,
+    /// `c` of one row by its key.
+    PointSelect,
+    /// `c` of 100 rows.
+    SimpleRange,
+    /// The sum of `k` over 100 rows.
+    SumRange,
+    /// `c` of 100 rows in its order.
+    OrderRange,
+    /// The different `c` of 100 rows in their order.
+    DistinctRange,
+    /// One added to `k`, which has an index.
+    IndexUpdate,
+    /// Another `c`.
+    NonIndexUpdate,
+    /// One row by its key.
+    Delete,
+    /// The row that was just deleted, with another `k` and `c` and, so that it can be checked,
+    /// its first `pad`.
+    InsertAgain,
+    /// A row with a key that the engine chooses.
+    InsertNew,
+    /// `c` of the rows of one `k`, at most ten.
+    ByIndex,
+    /// How many rows lie in a range of `k`.
+    CountIndexRange,
+    /// The first ten rows from one `k` on.
+    OrderByIndex,
+    /// One order with its customer and its items.
+    OrderWithItems,
+    /// The latest ten orders of one customer with their items summed up.
+    OrdersOfCustomer,
+    /// All that the customers of one town and its postal code have ordered.
+    MisledJoin,
+    /// One row of texts of skewed lengths.
+    SelectVariable,
+    /// The length of the longest text among 100 rows.
+    LongestOfRange,
+    /// Other texts of other lengths in one row.
+    ReplaceVariable,
+    /// The oldest row of this client's share.
+    DeleteOldest,
+    /// One row of Hungarian text.
+    SelectText,
+    /// The names of 100 rows in their order.
+    OrderText,
+    /// Another line of Hungarian.
+    ReplaceText,
+}
+
+/// A statement and how often it is executed in one go, on one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub statement: Statement,
+    pub times: u8,
+}
+
+impl Step {
+    pub(crate) const fn once(statement: Statement) -> Self {
+        Self { statement, times: 1 }
+    }
+
+    pub(crate) const fn times(statement: Statement, times: u8) -> Self {
+        Self { statement, times }
+    }
+}
+
+/// What a parameter is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Draw {
+    /// A key, by the load's distribution.
+    Key,
+    /// The key drawn last.
+    SameKey,
+    /// The last key of the range that begins with the key drawn last.
+    RangeEnd,
+    /// A value of `k`, by the load's distribution.
+    K,
+    /// The end of a range of 100 from the last `K` on.
+    KEnd,
+    /// A new `c`.
+    C,
+    /// A new `pad`.
+    Pad,
+    /// The `pad` with which the row of the last key was filled.
+    PadOfKey,
+    /// A customer of [`crate::Schema::Orders`].
+    Customer,
+    /// A town.
+    Town,
+    /// The postal code of the town drawn last.
+    PostalCode,
+    /// A short text of a skewed length.
+    VariableName,
+    /// A text of a skewed length.
+    VariableBody,
+    /// The lowest key of this client's share that it has not deleted.
+    Oldest,
+    /// A line in Hungarian.
+    Line,
+}
+
+impl Draw {
+    /// Whether it makes a number; else a text.
+    pub(crate) fn is_number(self) -> bool {
+        !matches!(
+            self,
+            Self::C
+                | Self::Pad
+                | Self::PadOfKey
+                | Self::Town
+                | Self::VariableName
+                | Self::VariableBody
+                | Self::Line
+        )
+    }
+}
+
+/// How an engine writes parameters and a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Postgres,
+    Sqlite,
+    Mysql,
+}
+
+impl Statement {
+    /// The values of its parameters, in order.
+    pub(crate) fn draws(self) -> &'static [Draw] {
+        match self {
+            Self::Begin | Self::Commit => &[],
+            Self::PointSelect | Self::IndexUpdate | Self::Delete => &[Draw::Key],
+            Self::SimpleRange | Self::SumRange | Self::OrderRange | Self::DistinctRange => {
+                &[Draw::Key, Draw::RangeEnd]
+            }
+            Self::NonIndexUpdate => &[Draw::C, Draw::Key],
+            Self::InsertAgain => &[Draw::SameKey, Draw::K, Draw::C, Draw::PadOfKey],
+            Self::InsertNew => &[Draw::K, Draw::C, Draw::Pad],
+            Self::ByIndex | Self::OrderByIndex => &[Draw::K],
+            Self::CountIndexRange => &[Draw::K, Draw::KEnd],
+            Self::OrderWithItems | Self::SelectVariable | Self::SelectText => &[Draw::Key],
+            Self::OrdersOfCustomer => &[Draw::Customer],
+            Self::MisledJoin => &[Draw::Town, Draw::PostalCode],
+            Self::LongestOfRange | Self::OrderText => &[Draw::Key, Draw::RangeEnd],
+            Self::ReplaceVariable => &[Draw::VariableName, Draw::VariableBody, Draw::Key],
+            Self::DeleteOldest => &[Draw::Oldest],
+            Self::ReplaceText => &[Draw::Line, Draw::Key],
+        }
+    }
+
+    /// Whether it changes rows.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self.rows_added() != 0
+            || matches!(
+                self,
+                Self::IndexUpdate
+                    | Self::NonIndexUpdate
+                    | Self::ReplaceVariable
+                    | Self::ReplaceText
+            )
+    }
+
+    /// By how many rows each row that it changes makes the table longer.
+    pub(crate) fn rows_added(self) -> i64 {
+        match self {
+            Self::InsertAgain | Self::InsertNew => 1,
+            Self::Delete | Self::DeleteOldest => -1,
+            _ => 0,
+        }
+    }
+
+    /// Whether it goes to the same table as the statement before it.
+    pub(crate) fn stays_on_table(self) -> bool {
+        self == Self::InsertAgain
+    }
+
+    /// Its text for one table, from 1. `writes`: the transaction does.
+    pub(crate) fn sql(self, dialect: Dialect, table: u32, writes: bool) -> String {
+        let text = match self {
+            Self::Begin if dialect == Dialect::Sqlite && writes => "BEGIN IMMEDIATE",
+            Self::Begin => "BEGIN",
+            Self::Commit => "COMMIT",
+            Self::PointSelect => "SELECT c FROM sbtest# WHERE id=?",
+            Self::SimpleRange => "SELECT c FROM sbtest# WHERE id BETWEEN ? AND ?",
+            Self::SumRange => "SELECT SUM(k) FROM sbtest# WHERE id BETWEEN ? AND ?",
+            Self::OrderRange => "SELECT c FROM sbtest# WHERE id BETWEEN ? AND ? ORDER BY c",
+            Self::DistinctRange => {
+                "SELECT DISTINCT c FROM sbtest# WHERE id BETWEEN ? AND ? ORDER BY c"
+            }
+            Self::IndexUpdate => "UPDATE sbtest# SET k=k+1 WHERE id=?",
+            Self::NonIndexUpdate => "UPDATE sbtest# SET c=? WHERE id=?",
+            Self::Delete | Self::DeleteOldest => "DELETE FROM sbtest# WHERE id=?",
+            Self::InsertAgain => "INSERT INTO sbtest# (id, k, c, pad) VALUES (?, ?, ?, ?)",
+            Self::InsertNew => "INSERT INTO sbtest# (k, c, pad) VALUES (?, ?, ?)",
+            Self::ByIndex => "SELECT c FROM sbtest# WHERE k=? ORDER BY id LIMIT 10",
+            Self::CountIndexRange => "SELECT COUNT(*) FROM sbtest# WHERE k BETWEEN ? AND ?",
+            Self::OrderByIndex => "SELECT id, k, c FROM sbtest# WHERE k>=? ORDER BY k LIMIT 10",
+            Self::OrderWithItems => {
+                "SELECT c.name, c.town, o.day, i.product, i.quantity, i.price_cents \
+                 FROM sborder o JOIN sbcustomer c ON c.id=o.customer_id \
+                 JOIN sbitem i ON i.order_id=o.id WHERE o.id=? ORDER BY i.id"
+            }
+            Self::OrdersOfCustomer => {
+                "SELECT o.id, o.day, SUM(i.quantity*i.price_cents) \
+                 FROM sbcustomer c JOIN sborder o ON o.customer_id=c.id \
+                 JOIN sbitem i ON i.order_id=o.id WHERE c.id=? \
+                 GROUP BY o.id, o.day ORDER BY o.day DESC, o.id LIMIT 10"
+            }
+            Self::MisledJoin => {
+                "SELECT COUNT(*), SUM(i.quantity*i.price_cents) \
+                 FROM sbcustomer c JOIN sborder o ON o.customer_id=c.id \
+                 JOIN sbitem i ON i.order_id=o.id WHERE c.town=? AND c.postal_code=?"
+            }
+            Self::SelectVariable => "SELECT name, body FROM sbvariable WHERE id=?",
+            Self::LongestOfRange => {
+                "SELECT MAX(LENGTH(body)) FROM sbvariable WHERE id BETWEEN ? AND ?"
+            }
+            Self::ReplaceVariable => "UPDATE sbvariable SET name=?, body=? WHERE id=?",
+            Self::SelectText => "SELECT name, line FROM sbtext WHERE id=?",
+            Self::OrderText => "SELECT name FROM sbtext WHERE id BETWEEN ? AND ? ORDER BY name",
+            Self::ReplaceText => "UPDATE sbtext SET line=? WHERE id=?",
+        };
+        let text = text.replace('#', &table.to_string());
+        match dialect {
+            Dialect::Postgres => numbered(&text),
+            _ => text,
+        }
+    }
+}
+
+/// `?`, `?` as `$1`, `$2`.
+fn numbered(text: &str) -> String {
+    let mut parts = text.split('?');
+    let mut sql = parts.next().unwrap_or_default().to_owned();
+    for (index, part) in parts.enumerate() {
+        sql.push_str(&format!("${}{part}", index + 1));
+    }
+    sql
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mix;
+
+    #[test]
+    fn every_statement_takes_as_many_values_as_it_has_parameters() {
+        for step in Mix::ALL.iter().flat_map(|mix| mix.steps()) {
+            let sql = step.statement.sql(Dialect::Mysql, 1, true);
+            let parameters = sql.matches('?').count();
+            assert_eq!(parameters, step.statement.draws().len(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn dialects_differ_in_parameters_and_in_how_a_writing_transaction_begins() {
+        let range = Statement::SimpleRange;
+        let postgres = "SELECT c FROM sbtest3 WHERE id BETWEEN $1 AND $2";
+        assert_eq!(range.sql(Dialect::Postgres, 3, false), postgres);
+        assert_eq!(Statement::Begin.sql(Dialect::Sqlite, 1, true), "BEGIN IMMEDIATE");
+        assert_eq!(Statement::Begin.sql(Dialect::Sqlite, 1, false), "BEGIN");
+        assert_eq!(Statement::Begin.sql(Dialect::Mysql, 1, true), "BEGIN");
+    }
+
+    #[test]
+    fn transactions_have_the_statements_of_sysbench() {
+        let statements = [
+            (Mix::ReadOnly, 16),
+            (Mix::ReadWrite, 20),
+            (Mix::WriteOnly, 6),
+            (Mix::PointSelect, 1),
+            (Mix::UpdateIndex, 1),
+            (Mix::Insert, 1),
+        ];
+        for (mix, count) in statements {
+            assert_eq!(mix.statements(), count, "{mix}");
+        }
+        let reads = Mix::ALL.into_iter().filter(|mix| !mix.writes());
+        let reads: Vec<_> = reads.map(Mix::name).collect();
+        assert_eq!(reads, ["read_only", "point_select", "secondary_index", "join", "join_misled"]);
+    }
+}

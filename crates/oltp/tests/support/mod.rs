@@ -1,0 +1,181 @@
+//! What the tests share: real servers in a place of their own, small tables, short loads.
+#![allow(dead_code, clippy::print_stderr, reason = "each test file uses a part of it; skips")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use oltp::{ClientTotals, Error, Latencies, Load, LoadOptions, Mix, TableOptions, Target, Until};
+use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
+
+pub static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A folder that goes away with the test, and in which servers have their data.
+pub struct Place {
+    pub locations: Locations,
+    pub folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // As root the servers' account has to pass through.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        let data = folder.path().to_owned();
+        Self { locations: Locations { data, ..Locations::detect().unwrap() }, folder }
+    }
+
+    pub fn sqlite(&self) -> Target {
+        Target::Sqlite { path: self.folder.path().join("oltp.db"), pragmas: Vec::new() }
+    }
+
+    pub fn postgres(&self, settings: &[(&str, &str)]) -> Postgres {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let mut options = StartOptions::new("18").unwrap().temporary();
+        let own = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        options.settings = own.collect();
+        options.tcp = true;
+        let progress = ProgressBar::hidden();
+        let start = PostgresServer::start(&self.locations, options, &progress, &NEVER);
+        let server = runtime.block_on(start).unwrap();
+        Postgres { runtime, server: Some(server) }
+    }
+
+    /// None, and a word about it, where MariaDB is not installed.
+    pub fn mariadb(&self) -> Option<MariadbServer> {
+        match MariadbPrograms::find(None) {
+            Ok(programs) => {
+                Some(MariadbServer::start(&self.locations, &programs, &[], &NEVER).unwrap())
+            }
+            Err(error) => {
+                eprintln!("skipped: {error}");
+                None
+            }
+        }
+    }
+}
+
+/// A PostgreSQL 18 that ends with the test.
+pub struct Postgres {
+    runtime: tokio::runtime::Runtime,
+    pub server: Option<PostgresServer>,
+}
+
+impl Postgres {
+    pub fn target(&self) -> Target {
+        self.with_session(&[])
+    }
+
+    pub fn with_session(&self, session: &[(&str, &str)]) -> Target {
+        let url = self.server.as_ref().unwrap().url("crossover");
+        let own = session.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Target::Postgres { url, session: own.collect() }
+    }
+
+    /// Rows of one statement, their values as text with `|` between them.
+    pub fn rows(&self, sql: &str) -> Vec<String> {
+        self.rows_in("crossover", sql)
+    }
+
+    pub fn rows_in(&self, database: &str, sql: &str) -> Vec<String> {
+        use engine::postgres::thin::{Connection, Patience};
+        let url = self.server.as_ref().unwrap().url(database);
+        let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
+        let mut connection = Connection::connect(&url, &[], patience).unwrap();
+        let mut rows = Vec::new();
+        let row = |row: engine::postgres::thin::Row<'_>| {
+            let values =
+                row.values().map(|value| String::from_utf8_lossy(value.unwrap_or_default()));
+            rows.push(values.collect::<Vec<_>>().join("|"));
+        };
+        connection.query(sql, row).unwrap();
+        rows
+    }
+
+    pub fn stop(&mut self) {
+        let server = self.server.take().unwrap();
+        self.runtime.block_on(server.stop()).unwrap();
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if self.server.is_some() {
+            self.stop();
+        }
+    }
+}
+
+pub fn tables(mix: Mix, table_size: u32) -> TableOptions {
+    TableOptions { schema: mix.schema(), table_size, ..TableOptions::default() }
+}
+
+/// `count` transactions of each client, without warm-up.
+pub fn passes(mix: Mix, clients: u16, count: u64) -> LoadOptions {
+    LoadOptions {
+        until: Until::Transactions(count),
+        warmup: Duration::ZERO,
+        ..LoadOptions::new(mix, clients, Duration::from_secs(1))
+    }
+}
+
+pub fn fill(target: &Target, tables: &TableOptions) {
+    oltp::fill(target, tables, &|_, _| {}, &NEVER).unwrap();
+}
+
+pub type Histograms = Load<<Latencies as oltp::Sink>::Kept>;
+
+pub fn try_run(
+    target: &Target,
+    tables: &TableOptions,
+    options: &LoadOptions,
+) -> Result<Histograms, Error> {
+    oltp::run(target, tables, options, &Latencies::new, &NEVER)
+}
+
+pub fn run(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Histograms {
+    try_run(target, tables, options).unwrap()
+}
+
+pub fn sum<K>(load: &Load<K>, what: impl Fn(&ClientTotals) -> u64) -> u64 {
+    load.clients.iter().map(what).sum()
+}
+
+pub fn rows_added<K>(load: &Load<K>) -> i64 {
+    load.clients.iter().map(|client| client.rows_added).sum()
+}
+
+/// Every mix, on tables filled for it: all transactions succeed, statements are counted, and
+/// afterwards the tables are what they must be.
+pub fn every_mix(target: &Target) {
+    for mix in Mix::ALL {
+        let tables = tables(mix, 2_000);
+        fill(target, &tables);
+        oltp::invariants(target, &tables, &[], 0, &NEVER).unwrap();
+        let load = run(target, &tables, &passes(mix, 3, 20));
+        let transactions = sum(&load, |client| client.transactions);
+        assert_eq!((transactions, load.first_failure.clone()), (60, None), "{mix}");
+        let statements = sum(&load, |client| client.statements);
+        let retried = sum(&load, |client| {
+            let retries = &client.retries;
+            retries.deadlocks + retries.duplicate_keys + retries.lock_timeouts
+        });
+        let expected = 60 * mix.statements();
+        match retried {
+            0 => assert_eq!(statements, expected, "{mix}"),
+            _ => assert!(statements > expected, "{mix}: {statements}"),
+        }
+        let reads_rows = load.statements.iter().filter(|(statement, _)| {
+            !matches!(statement, oltp::Statement::Begin | oltp::Statement::Commit)
+        });
+        for (statement, totals) in reads_rows {
+            assert!(totals.rows > 0, "{mix}: {statement:?} has touched no row");
+        }
+        let observed: u64 = load.kept.iter().flatten().map(|histogram| histogram.len()).sum();
+        assert_eq!(observed, 60, "{mix}");
+        assert_eq!(load.per_second.iter().sum::<u64>(), 60, "{mix}");
+        oltp::invariants(target, &tables, &[mix], rows_added(&load), &NEVER).unwrap();
+    }
+}
