@@ -26,6 +26,7 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
 	$(CARGO) bench --package lab --bench load_generator --bench ten_million
 	$(CARGO) bench --package migrate --bench migration
+	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 
 prove: web ## the proofs at full number; long, by hand

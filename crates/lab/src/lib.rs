@@ -18,5 +18,6 @@ pub mod report;
 pub mod resource;
 pub mod run;
 mod schedule;
+pub mod shorten;
 pub mod warning;
 pub mod workload;

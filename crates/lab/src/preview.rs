@@ -152,7 +152,8 @@ fn duration(plan: &Plan, trials: usize, starts: usize) -> Option<u64> {
     let Trial::Steady { time } = plan.trial else { return None };
     let trials = u32::try_from(trials).unwrap_or(u32::MAX);
     let starts = u32::try_from(starts).unwrap_or(u32::MAX);
-    let total = time.duration() * trials + Duration::from_secs(START_SECONDS) * starts;
+    let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
+    let total = (time.duration() + warm_up) * trials + Duration::from_secs(START_SECONDS) * starts;
     Some(total.as_secs())
 }
 

@@ -24,6 +24,12 @@ fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
     assert_eq!(postgres.rows(left), [""; 0]);
 }
 
+#[test]
+fn the_oldest_release_does_the_same() {
+    let place = Place::new();
+    support::every_mix(&place.release("9.6", &[]).target());
+}
+
 /// Executions by their text, as the server counted them.
 fn counted(postgres: &support::Postgres) -> Vec<(String, u64)> {
     let sql = "SELECT query, calls FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid \

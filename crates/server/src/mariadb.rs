@@ -8,20 +8,20 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::account::Account;
 use crate::cluster::remove_folder;
-use crate::locations::{check_socket_path, create_folder, random_name};
-use crate::{Error, Locations};
+use crate::locations::{check_socket_path, write_whole};
+use crate::{Error, Locations, affinity};
+
+mod folder;
+
+pub(crate) use folder::stop_orphans;
+use folder::{copy_folder, folder_of_all, note_of_socket, stop_process, take_folder};
 
 /// How long one attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A server that has not taken connections by then is given up.
 const START_AT_MOST: Duration = Duration::from_secs(60);
-/// A server that has not ended by then is killed.
-const STOP_AT_MOST: Duration = Duration::from_secs(60);
-
 /// Where distributions put the programs.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/bin"];
 
@@ -59,12 +59,28 @@ impl MariadbPrograms {
     }
 }
 
+/// What [`MariadbServer::start_with`] is asked for.
+#[derive(Debug, Clone)]
+pub struct MariadbOptions {
+    /// Of which release.
+    pub programs: MariadbPrograms,
+    /// Given at start, in MariaDB's own units.
+    pub settings: Vec<(String, String)>,
+    /// A data directory that another server has left ([`MariadbServer::stop_and_keep`]); it is
+    /// copied. None: a new one.
+    pub data: Option<PathBuf>,
+    /// The CPUs the server may use; all if absent. Linux only.
+    pub cpus: Option<Vec<usize>>,
+}
+
 /// A running MariaDB of ours. Dropping it stops it too.
 #[derive(Debug)]
 pub struct MariadbServer {
     folder: PathBuf,
     socket_folder: PathBuf,
     child: Child,
+    /// Locked as long as this program is in charge.
+    _lock: File,
 }
 
 impl MariadbServer {
@@ -78,18 +94,35 @@ impl MariadbServer {
         settings: &[(String, String)],
         interrupted: &AtomicBool,
     ) -> Result<Self, Error> {
+        let (programs, settings) = (programs.clone(), settings.to_vec());
+        let options = MariadbOptions { programs, settings, data: None, cpus: None };
+        Self::start_with(locations, &options, interrupted)
+    }
+
+    /// Stops what killed programs left running, makes or copies a data directory and starts a
+    /// server on it.
+    ///
+    /// # Errors
+    /// Whatever stands in the way; then nothing is left running.
+    pub fn start_with(
+        locations: &Locations,
+        options: &MariadbOptions,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, Error> {
         let account = Account::detect()?;
-        let all = locations.data.join("mariadb");
-        account.check_reach(&all, "CROSSOVER_DATA_DIR")?;
-        create_folder(&all)?;
-        let folder = all.join(format!("temporary-{}", random_name()?));
-        create_folder(&folder)?;
+        options.cpus.as_deref().map_or(Ok(()), affinity::check)?;
+        account.check_reach(&folder_of_all(locations), "CROSSOVER_DATA_DIR")?;
+        let (folder, lock) = take_folder(locations)?;
         let started = account.give(&folder).and_then(|()| {
-            install(programs, &folder, &account)?;
+            match &options.data {
+                None => install(&options.programs, &folder, &account)?,
+                Some(kept) => copy_folder(kept, &data_in(&folder), &account)?,
+            }
             let socket_folder = locations.create_runtime_folder()?;
-            let begun = account
-                .give(&socket_folder)
-                .and_then(|()| spawn(programs, &folder, &socket_folder, settings, &account));
+            // Written before the process exists, so that one killed right now is still found.
+            let begun = write_whole(&note_of_socket(&folder), &text_of(&socket_folder), 0o600)
+                .and_then(|()| account.give(&socket_folder))
+                .and_then(|()| spawn(options, &folder, &socket_folder, &account));
             match begun {
                 Ok(child) => Ok((child, socket_folder)),
                 Err(error) => {
@@ -101,7 +134,7 @@ impl MariadbServer {
         match started {
             Ok((child, socket_folder)) => {
                 // From here on `Drop` stops what was started, whatever goes wrong.
-                let mut server = Self { folder, socket_folder, child };
+                let mut server = Self { folder, socket_folder, child, _lock: lock };
                 server.wait_until_ready(interrupted)?;
                 Ok(server)
             }
@@ -157,31 +190,42 @@ impl MariadbServer {
         self.end()
     }
 
+    /// Stops the server in order and moves its data directory to `kept`, on the same file system,
+    /// in place of what was there.
+    ///
+    /// # Errors
+    /// [`Error::NotStopped`], [`Error::Io`].
+    pub fn stop_and_keep(mut self, kept: &Path) -> Result<(), Error> {
+        self.end_process()?;
+        remove_folder(kept)?;
+        let data = data_in(&self.folder);
+        std::fs::rename(&data, kept).map_err(Error::io("move", &data))?;
+        self.end()
+    }
+
+    /// Whether the server's process is still there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The last words of the server's log.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        last_words(&self.folder)
+    }
+
     fn end(&mut self) -> Result<(), Error> {
         if !self.folder.exists() {
             return Ok(());
         }
-        let pid = self.child.id();
-        let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let begun = Instant::now();
-        let mut signal = Signal::TERM;
-        while matches!(self.child.try_wait(), Ok(None)) {
-            if let Some(process) = process
-                .filter(|_| signal == Signal::KILL || begun.elapsed() < Duration::from_secs(1))
-            {
-                // It may have ended in this very moment.
-                let _ = kill_process(process, signal);
-            }
-            if begun.elapsed() > STOP_AT_MOST * 2 {
-                return Err(Error::NotStopped { pid });
-            }
-            if begun.elapsed() > STOP_AT_MOST {
-                signal = Signal::KILL;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.end_process()?;
         remove_folder(&self.socket_folder)?;
         remove_folder(&self.folder)
+    }
+
+    fn end_process(&mut self) -> Result<(), Error> {
+        let child = &mut self.child;
+        stop_process(child.id(), || !matches!(child.try_wait(), Ok(None)))
     }
 }
 
@@ -190,6 +234,10 @@ impl Drop for MariadbServer {
         // Nobody is left to hear of a failure.
         let _ = self.end();
     }
+}
+
+fn text_of(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn socket_in(folder: &Path) -> PathBuf {
@@ -224,12 +272,12 @@ fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Resu
 }
 
 fn spawn(
-    programs: &MariadbPrograms,
+    options: &MariadbOptions,
     folder: &Path,
     socket_folder: &Path,
-    settings: &[(String, String)],
     account: &Account,
 ) -> Result<Child, Error> {
+    let MariadbOptions { programs, settings, cpus, .. } = options;
     let socket = socket_in(socket_folder);
     check_socket_path(&socket)?;
     let log_path = folder.join("server.log");
@@ -250,7 +298,11 @@ fn spawn(
     }
     let errors = log.try_clone().map_err(Error::io("open", &log_path))?;
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    command.spawn().map_err(Error::io("run", &programs.server))
+    let started = match cpus {
+        Some(cpus) => affinity::spawn_bound(command, cpus),
+        None => command.spawn(),
+    };
+    started.map_err(Error::io("run", &programs.server))
 }
 
 /// The line of the log that says why the server ended.

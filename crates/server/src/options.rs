@@ -15,6 +15,10 @@ pub struct StartOptions {
     pub folder: Option<PathBuf>,
     /// Settings given at start (`-c name=value`), in PostgreSQL's own units.
     pub settings: Vec<(String, String)>,
+    /// Settings for every release of an experiment: given at start where this release knows them,
+    /// left out where it does not, refused where it does not take the value. `settings` stand above
+    /// them.
+    pub common_settings: Vec<(String, String)>,
     /// Names the data: a data directory belongs to the exact release, the choices of initdb and
     /// this digest. Empty: the directory of `server start`, kept whatever it holds.
     pub data_digest: String,
@@ -73,6 +77,7 @@ impl StartOptions {
             version,
             folder: None,
             settings: Vec::new(),
+            common_settings: Vec::new(),
             data_digest: String::new(),
             temporary: false,
             initdb: InitdbChoices::default(),

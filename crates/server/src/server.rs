@@ -27,6 +27,7 @@ pub struct PostgresServer {
     child: Child,
     data_was_ready: bool,
     settings: Vec<(String, String)>,
+    unknown_settings: Vec<String>,
     version: String,
     keep_running: bool,
     stopped: bool,
@@ -40,12 +41,14 @@ impl PostgresServer {
     /// Whatever stands in the way, see [`Error`]; then nothing is left running.
     pub async fn start(
         locations: &Locations,
-        options: StartOptions,
+        mut options: StartOptions,
         progress: &ProgressBar,
         interrupted: &AtomicBool,
     ) -> Result<Self, Error> {
         let account = Account::detect()?;
-        let release = resolve(locations, &options, &account, progress, interrupted).await?;
+        let Resolved { release, common, unknown } =
+            resolve(locations, &options, &account, progress, interrupted).await?;
+        options.settings.splice(0..0, common);
         progress.set_message(format!("starting PostgreSQL {}", release.version));
         let cluster = {
             let (locations, release) = (locations.clone(), release.clone());
@@ -56,6 +59,7 @@ impl PostgresServer {
         let was_ready = cluster.prepare(&release, &options, &account, interrupted).await?;
         let mut server = launch(locations, &options, &account, release, cluster)?;
         server.data_was_ready = was_ready;
+        server.unknown_settings = unknown;
         // From here on `Drop` stops what was started, whatever goes wrong.
         let client = server.wait_until_ready(interrupted).await?;
         server.settings = settings::read_back(&client, &server.version, &options.settings).await?;
@@ -78,7 +82,25 @@ impl PostgresServer {
         progress: &ProgressBar,
         interrupted: &AtomicBool,
     ) -> Result<Release, Error> {
-        resolve(locations, options, &Account::detect()?, progress, interrupted).await
+        let account = Account::detect()?;
+        let resolved = resolve(locations, options, &account, progress, interrupted).await?;
+        Ok(resolved.release)
+    }
+
+    /// The same check; the names of those [`StartOptions::common_settings`] that the release does
+    /// not have.
+    ///
+    /// # Errors
+    /// As [`PostgresServer::start`].
+    pub async fn unknown_of(
+        locations: &Locations,
+        options: &StartOptions,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+    ) -> Result<Vec<String>, Error> {
+        let account = Account::detect()?;
+        let resolved = resolve(locations, options, &account, progress, interrupted).await?;
+        Ok(resolved.unknown)
     }
 
     /// The address of `database` on the Unix socket.
@@ -115,6 +137,12 @@ impl PostgresServer {
     #[must_use]
     pub fn settings_read_back(&self) -> &[(String, String)] {
         &self.settings
+    }
+
+    /// Those of [`StartOptions::common_settings`] that this release does not have.
+    #[must_use]
+    pub fn unknown_settings(&self) -> &[String] {
+        &self.unknown_settings
     }
 
     /// Whether this data directory was marked as filled earlier: then there is nothing to fill.
@@ -225,6 +253,15 @@ async fn blocking<Value: Send + 'static>(
     }
 }
 
+/// What is known before data is touched.
+struct Resolved {
+    release: Release,
+    /// The common settings that this release has, without those that stand in the engine's own.
+    common: Vec<(String, String)>,
+    /// The names of the others.
+    unknown: Vec<String>,
+}
+
 /// The release, with everything checked that can be checked before data is touched.
 async fn resolve(
     locations: &Locations,
@@ -232,7 +269,7 @@ async fn resolve(
     account: &Account,
     progress: &ProgressBar,
     interrupted: &AtomicBool,
-) -> Result<Release, Error> {
+) -> Result<Resolved, Error> {
     if let Some(cpus) = &options.cpus {
         affinity::check(cpus)?;
     }
@@ -243,8 +280,13 @@ async fn resolve(
     }
     let (locations, account) = (locations.clone(), account.clone());
     let (checked, settings) = (release.clone(), options.settings.clone());
-    blocking(move || settings::check(&locations, &checked, &settings, &account)).await?;
-    Ok(release)
+    let common = options.common_settings.clone();
+    let (common, unknown) = blocking(move || {
+        settings::check(&locations, &checked, &settings, &account)?;
+        settings::known(&locations, &checked, &settings, common, &account)
+    })
+    .await?;
+    Ok(Resolved { release, common, unknown })
 }
 
 /// Writes the record and starts the postmaster.
@@ -287,6 +329,7 @@ fn launch(
             data_was_ready: false,
             version: release.version.to_string(),
             settings: Vec::new(),
+            unknown_settings: Vec::new(),
             keep_running: false,
             stopped: false,
             release,

@@ -51,6 +51,30 @@ pub(crate) fn check(
     checked
 }
 
+/// Those of the `common` settings that `release` has, without those that stand in its `own` ones,
+/// and the names of those that it does not have. A value that it does not take is refused.
+pub(crate) fn known(
+    locations: &Locations,
+    release: &Release,
+    own: &[(String, String)],
+    common: Vec<(String, String)>,
+    account: &Account,
+) -> Result<(Vec<(String, String)>, Vec<String>), Error> {
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for (name, value) in common {
+        if own.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {
+            continue;
+        }
+        let one = [(name, value)];
+        match check(locations, release, &one, account) {
+            Ok(()) => known.extend(one),
+            Err(Error::UnknownSetting { name, .. }) => unknown.push(name),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((known, unknown))
+}
+
 /// `extension.name` is taken by PostgreSQL whatever it is; here its library must be loaded too.
 fn check_extension(
     release: &Release,

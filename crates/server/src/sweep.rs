@@ -79,6 +79,7 @@ pub(crate) fn sweep(locations: &Locations) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NotStopped`] where one does not stop, [`Error::Io`].
 pub fn stop_orphans(locations: &Locations) -> Result<(), Error> {
+    crate::mariadb::stop_orphans(locations)?;
     if !locations.clusters().is_dir() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Connection, Patience, Row};
+use engine::postgres::thin::{Connection, Parameter, Patience, Row, write_execution};
 use engine::postgres::{apply_session_settings, connect, settings_readback};
 use engine::{Error, PostgresUrl};
 use server::{PostgresServer, StartOptions};
@@ -44,6 +44,29 @@ fn encrypted_thin(url: &PostgresUrl) -> Result<String, Error> {
     };
     connection.query(sql, row).unwrap();
     Ok(told)
+}
+
+/// An answer of 300,000 characters by a session that never waits: longer than its buffer, and than
+/// what arrives at once.
+fn answered_by_channel(url: &PostgresUrl) {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let mut connection = thin(url).unwrap();
+    let statement = connection.prepare("SELECT 1 / ($1 - 1), repeat('x', $1)", &[23]).unwrap();
+    let mut channel = connection.into_channel().unwrap();
+    let mut buffer = Vec::new();
+    // Dividing by zero is refused, and the session goes on.
+    for (number, expected) in [(300_000, 1), (1, 0), (300_000, 1)] {
+        let mut out = bytes::BytesMut::new();
+        write_execution(&statement, [Parameter::Int4(number)].into_iter(), &mut out).unwrap();
+        channel.send(&out, Duration::from_secs(60)).unwrap();
+        let answer = loop {
+            poll(&mut [PollFd::new(&channel, PollFlags::IN)], None).unwrap();
+            if let Some(answer) = channel.receive(&mut buffer).unwrap() {
+                break answer;
+            }
+        };
+        assert_eq!((answer.rows, answer.refusal.is_some()), (expected, expected == 0));
+    }
 }
 
 fn with_parameters(url: &PostgresUrl, parameters: &str) -> PostgresUrl {
@@ -152,6 +175,7 @@ async fn sslmode_means_what_libpq_says() {
     ] {
         assert_eq!(encrypted(url, &parameters).await.unwrap(), expected, "{parameters}");
         assert_eq!(encrypted_thin(&with_parameters(url, &parameters)).unwrap(), expected);
+        answered_by_channel(&with_parameters(url, &parameters));
     }
     for (url, parameters) in [
         (&by_address, format!("sslmode=verify-full&{root}")),

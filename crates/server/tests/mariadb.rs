@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use server::{Error, Locations, MariadbPrograms, MariadbServer};
+use mysql::prelude::Queryable as _;
+use server::{Error, Locations, MariadbOptions, MariadbPrograms, MariadbServer};
 
 fn place() -> (Locations, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
@@ -40,7 +41,84 @@ fn a_private_server_lives_and_leaves_nothing() {
     let unknown = [("no_such_setting".to_owned(), "1".to_owned())];
     let refusal = MariadbServer::start(&locations, &programs, &unknown, &never).unwrap_err();
     assert!(refusal.to_string().contains("no-such-setting"), "{refusal}");
-    assert_eq!(std::fs::read_dir(locations.data.join("mariadb")).unwrap().count(), 0);
+    assert_eq!(folders(&locations), 0);
+}
+
+/// All but the lock that everybody uses.
+fn folders(locations: &Locations) -> usize {
+    let entries = std::fs::read_dir(locations.data.join("mariadb")).unwrap();
+    entries.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
+}
+
+#[test]
+fn data_that_one_server_has_left_is_copied_by_the_next_ones() {
+    let programs = match MariadbPrograms::find(None) {
+        Ok(programs) => programs,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    let (locations, directory) = place();
+    let never = AtomicBool::new(false);
+    let kept = directory.path().join("kept");
+    let connect = |server: &MariadbServer, database: &str| {
+        engine::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
+    };
+    let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
+    let mut connection = connect(&server, "");
+    connection.query_drop("CREATE DATABASE shop").unwrap();
+    connection.query_drop("CREATE TABLE shop.t (a INT)").unwrap();
+    connection.query_drop("INSERT INTO shop.t VALUES (1)").unwrap();
+    drop(connection);
+    server.stop_and_keep(&kept).unwrap();
+
+    let options = MariadbOptions { programs, settings: Vec::new(), data: Some(kept), cpus: None };
+    for _ in 0..2 {
+        let mut server = MariadbServer::start_with(&locations, &options, &never).unwrap();
+        let mut connection = connect(&server, "shop");
+        let sum: Option<u32> = connection.query_first("SELECT sum(a) FROM t").unwrap();
+        assert_eq!(sum, Some(1), "what the first copy was given, the second has not");
+        connection.query_drop("INSERT INTO t VALUES (2)").unwrap();
+        drop(connection);
+        assert!(server.is_running());
+        server.stop().unwrap();
+    }
+    assert_eq!(folders(&locations), 0);
+}
+
+/// Not a test: an owner to be killed, which says who its server is.
+#[test]
+#[ignore = "started by another test"]
+fn owner() {
+    let locations = Locations::detect().unwrap();
+    let programs = MariadbPrograms::find(None).unwrap();
+    let never = AtomicBool::new(false);
+    let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
+    println!("server {}", server.pid());
+    // Until it is killed: nobody writes to its standard input.
+    let _ = std::io::read_to_string(std::io::stdin());
+}
+
+#[test]
+fn a_server_whose_owner_was_killed_is_stopped_by_the_next_one() {
+    if let Err(error) = MariadbPrograms::find(None) {
+        return eprintln!("skipped: {error}");
+    }
+    let (locations, _directory) = place();
+    let mut owner = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "owner", "--nocapture"])
+        .env("CROSSOVER_DATA_DIR", &locations.data)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(owner.stdout.take().unwrap()));
+    let pid = lines.find_map(|line| line.unwrap().split("server ").nth(1).map(str::to_owned));
+    let process = format!("/proc/{}", pid.unwrap());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    assert!(Path::new(&process).exists(), "the server outlives its owner");
+    server::stop_orphans(&locations).unwrap();
+    assert!(!Path::new(&process).exists());
+    assert_eq!(folders(&locations), 0);
 }
 
 #[test]

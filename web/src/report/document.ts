@@ -25,6 +25,8 @@ export interface ReportDocument {
   factors: Factor[];
   engines: Engine[];
   treatments: Treatment[];
+  /** Of a run whose response is a rate over clients. */
+  throughput?: Throughput;
   crossings: Crossing[];
   /** What each factor does, variation by variation. */
   effects: Effect[];
@@ -128,6 +130,8 @@ export interface Treatment {
   ratio: Ratio | null;
   cpu_seconds_per_request: number | null;
   cores_used: number | null;
+  /** Where it is not the response itself. */
+  response_time_ms_mean?: Estimate | null;
   requests_per_second: number | null;
   requests: number | null;
   failures: number | null;
@@ -147,6 +151,47 @@ export interface Treatment {
   /** What the engine chose to do, where that was looked for. */
   plans: TreatmentPlan[];
   requests_by_name: { name: string; estimate: Estimate | null; ratio?: Ratio | null }[];
+}
+
+/** What throughput shows over the number of clients. */
+export interface Throughput {
+  /** Processors that the server side could use. */
+  cores: number;
+  scaling: Scaling[];
+  steps: Step[];
+  releases: Release[];
+}
+
+/** One engine over the clients, at one level of every other factor. */
+export interface Scaling {
+  engine: string;
+  levels: Levels;
+  peak_clients: number;
+  peak: Estimate;
+  /** Every number of clients that is not shown to be below the best. */
+  peak_candidates: number[];
+  one_client: Estimate | null;
+  over_one_client: { clients: number; estimate: Estimate }[];
+  /** Throughput at a multiple of the peak's clients by that at the peak. */
+  beyond_peak: { times: number; clients: number; estimate: Estimate }[];
+}
+
+/** One engine against the one before it of its kind. */
+export interface Step {
+  engine: string;
+  before: string;
+  levels: Levels;
+  results: { clients: number; estimate: Estimate; verdict: Ratio["verdict"] }[];
+  sentence: string;
+}
+
+/** A release of PostgreSQL; dates are null where the program does not know them. */
+export interface Release {
+  engine: string;
+  branch: string;
+  first_release: string | null;
+  tested: string;
+  tested_release: string | null;
 }
 
 export interface TreatmentPlan {

@@ -89,6 +89,18 @@ function ratioColumns(treatments: readonly Treatment[]): TreatmentColumn[] {
   ];
 }
 
+/** The mean response time beside a response that is a rate. */
+function timeColumn(treatments: readonly Treatment[]): TreatmentColumn {
+  const time = (treatment: Treatment) => treatment.response_time_ms_mean;
+  const unit = columnUnit("ms", treatments.flatMap((t) => time(t)?.value ?? []));
+  return {
+    title: `Mean response time, ${unit.unit}${boundsOf(treatments.map(time))}`,
+    show: (treatment) => interval(time(treatment), unit.factor),
+    csv: estimateCsv("response_time_ms_mean", time),
+    has: (treatment) => Boolean(time(treatment)),
+  };
+}
+
 /** Every column that a report may have, in reading order. */
 export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
   const { treatments, response } = document;
@@ -103,12 +115,13 @@ export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
       has: () => true,
     },
     ...ratioColumns(treatments),
-    plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
+    ...(response.lower_is_better ? [plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
       note:
         "Best of three is the article's own statistic, the smallest of three values. A minimum " +
         "favours the noisier engine, so no verdict rests on it.",
     }),
-    plain("Requests per second", "requests_per_second", (value) => significant(value)),
+    plain("Requests per second", "requests_per_second", (value) => significant(value))]
+      : [timeColumn(treatments)]),
     plain("Offered per second", "offered_per_second", (value) => significant(value), {
       optional: true,
     }),

@@ -11,6 +11,7 @@ import { DARK, LIGHT } from "../../src/lib/chart/colours";
 import { wrap } from "../../src/lib/chart/text";
 import type { View } from "../../src/report/chart/view";
 import { Experiment } from "../../src/report/experiment";
+import { treatmentColumns } from "../../src/report/treatment-columns";
 import { FIXTURES } from "../fixtures/experiments";
 
 function experiment(name: string): Experiment {
@@ -52,6 +53,30 @@ describe("panels", () => {
     const rows = chartRows(new Experiment(JSON.parse(text)));
     expect(rows[0]?.title).toBe("Mean response time by rows");
     expect(rows[0]?.charts[0]?.lines).toHaveLength(2);
+  });
+});
+
+describe("throughput over clients", () => {
+  test("has the cores marked, its scaling and its times, and names what is missing", () => {
+    const rows = chartRows(experiment("throughput"));
+    expect(rows.map((row) => row.id)).toEqual(
+      ["mean", "scaling", "time", "cpu", "engine", "other"],
+    );
+    expect(rows[0]?.title).toBe("Transactions per second by clients");
+    const [reads, writes] = rows[0]?.charts ?? [];
+    expect(reads?.spans).toEqual([{ low: 2, high: 2, label: "2 cores" }]);
+    expect(writes?.captions.map((caption) => caption.text)).toContain(
+      "Not measured: sqlite at 64 clients.",
+    );
+    const missing = writes?.lines.find((line) => line.name === "sqlite")?.points.at(-1);
+    expect(missing?.bounds).toBeNull();
+    const scaled = rows[1]?.charts[0]?.lines[0]?.points[0]?.bounds;
+    expect(scaled?.value).toBeCloseTo(1);
+  });
+  test("the table shows response times and no best of three", () => {
+    const titles = treatmentColumns(experiment("throughput")).map((column) => column.title);
+    expect(titles.some((title) => title.startsWith("Mean response time, ms"))).toBe(true);
+    expect(titles.some((title) => title.startsWith("Best of three"))).toBe(false);
   });
 });
 
@@ -110,7 +135,8 @@ describe("drawing", () => {
           for (const [scale, colours] of [["linear", LIGHT], ["log", DARK]] as const) {
             const svg = drawToSvg(chart, { ...VIEW, scale, colours });
             expect(svg, `${name} ${chart.id}`).not.toMatch(/NaN|Infinity|undefined/);
-            expect(svg).toContain(chart.kind === "ratio" ? "×</text>" : "s</text>");
+            const unit = chart.unit === null ? "" : "s";
+            expect(svg).toContain(chart.kind === "ratio" ? "×</text>" : `${unit}</text>`);
           }
         }
       }

@@ -223,7 +223,7 @@ pub(super) struct ValuesParameters {
     limit: Option<u32>,
     /// So many are left out first.
     #[param(minimum = 0)]
-    offset: Option<u32>,
+    offset: Option<u64>,
 }
 
 fn date() -> Object {

@@ -14,7 +14,7 @@ use crate::schedule::Levels;
 /// The name under which engines that differ in their settings only are told as levels.
 pub const ENGINE_FACTOR: &str = "engine";
 
-/// A ratio of times at one level of a factor to those at another, everything else equal.
+/// A ratio of responses at one level of a factor to those at another, everything else equal.
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// The factor's name, or [`ENGINE_FACTOR`].
@@ -55,10 +55,14 @@ struct Question {
 
 /// All effects: first those on an engine's own time, then those on ratios to the first engine.
 pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Effect> {
+    let response = plan.response();
     let blocks: BTreeMap<Place, BTreeMap<usize, f64>> = treatments
         .iter()
-        .filter(|treatment| treatment.failures == 0)
-        .map(|t| ((t.engine.clone(), t.levels.clone()), t.blocks.iter().copied().collect()))
+        .filter(|treatment| treatment.is_judged_by(response))
+        .map(|t| {
+            let costs = t.blocks.iter().map(|(block, value)| (*block, response.cost(*value)));
+            ((t.engine.clone(), t.levels.clone()), costs.collect())
+        })
         .collect();
     let of = |place: &Place| blocks.get(place);
     let questions = questions(plan, cells);
@@ -77,6 +81,9 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
     });
     let mut effects = corrected(own.collect());
     effects.extend(corrected(against.collect()));
+    for effect in &mut effects {
+        effect.estimate = response.ratio(effect.estimate);
+    }
     effects
 }
 

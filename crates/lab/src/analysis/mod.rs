@@ -7,6 +7,7 @@ mod moves;
 mod plan_change;
 mod sweep;
 mod threshold;
+mod throughput;
 mod treatment;
 mod verdict;
 mod words;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stats::{Estimate, crossing::Sign};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Response};
 use crate::record::Trial;
 use crate::schedule::Levels;
 
@@ -27,6 +28,7 @@ pub use effect::{ENGINE_FACTOR, Effect};
 pub use plan_change::{PlanChange, plan_change};
 pub use sweep::Sweep;
 pub use threshold::Judgement;
+pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
 pub use verdict::Verdict;
 pub use words::{digits, factor_label, factor_unit, level_label, number, sentence};
 
@@ -45,6 +47,8 @@ pub struct Analysis {
     pub sweeps: Vec<Sweep>,
     /// What each factor does.
     pub effects: Vec<Effect>,
+    /// What throughput shows over the number of clients, where it is the response.
+    pub throughput: Option<Throughput>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
     /// What the whole says.
@@ -60,12 +64,16 @@ pub struct Treatment {
     pub levels: Levels,
     /// The numbers of the trials that count.
     pub trials: Vec<usize>,
-    /// Mean response time, ms; none if no trial counts.
+    /// The plan's response ([`Plan::response`]); none if no trial counts.
     pub estimate: Option<Estimate>,
-    /// The article's statistic, ms: the smallest of the first three blocks.
+    /// The article's statistic: the smallest of the first three blocks. None of a rate.
     pub best_of_three: Option<f64>,
-    /// Block and mean response time, ms.
+    /// Block and response.
     pub blocks: Vec<(usize, f64)>,
+    /// Block and mean response time, ms: the same where that is the response.
+    pub time_blocks: Vec<(usize, f64)>,
+    /// Mean response time, ms.
+    pub response_time: Option<Estimate>,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
     /// Those that every trial has observations enough for.
@@ -100,6 +108,20 @@ pub struct Treatment {
     pub void: usize,
     /// By request of the mix.
     pub by_request: Vec<RequestResult>,
+}
+
+/// A rate counts right answers alone, so a few failures do not enter it; more of them tell of
+/// another work than was asked for.
+const RATE_FAILURES_MAX: f64 = 0.01;
+
+impl Treatment {
+    /// Whether it may get a verdict: times with any failure are not those of the work asked for.
+    fn is_judged_by(&self, response: Response) -> bool {
+        match response.lower_is_better() {
+            true => self.failures == 0,
+            false => self.failures as f64 <= self.requests as f64 * RATE_FAILURES_MAX,
+        }
+    }
 }
 
 /// A percentile of the response time: the mean over blocks of each trial's own.
@@ -137,7 +159,7 @@ pub struct RequestResult {
     pub ratio: Option<Ratio>,
 }
 
-/// A response time as a multiple of the first engine's, paired by block.
+/// A response as a multiple of the first engine's, paired by block.
 #[derive(Clone, Debug)]
 pub struct Ratio {
     /// The engine that is compared with.
@@ -175,10 +197,11 @@ pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
     let mut treatments = treatment::collect(plan, cells, trials);
     let sweeps = sweep::compare(plan, cells, &mut treatments);
     let effects = effect::effects(plan, cells, &treatments);
+    let throughput = throughput::of(plan, cells, &treatments);
     let thresholds = threshold::judge(plan, &treatments);
     let mut verdict = verdict::of(plan, &treatments, &sweeps);
     verdict.sentences.extend(moves::sentences(plan, &sweeps, &effects));
-    Analysis { treatments, sweeps, effects, thresholds, verdict }
+    Analysis { treatments, sweeps, effects, throughput, thresholds, verdict }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -160,11 +160,12 @@ impl Variation {
         effect: &Effect,
         inverted: bool,
     ) -> String {
+        let noun = plan.response().noun();
         let engine = match (inverted, &effect.against) {
-            (true, _) => format!("{}'s time", pair.b),
-            (false, Some(b)) => format!("the ratio of {}'s time to {b}'s", effect.engine),
-            (false, None) if self.factor == ENGINE_FACTOR => "the time".to_owned(),
-            (false, None) => format!("{}'s time", effect.engine),
+            (true, _) => format!("{}'s {noun}", pair.b),
+            (false, Some(b)) => format!("the ratio of {}'s {noun} to {b}'s", effect.engine),
+            (false, None) if self.factor == ENGINE_FACTOR => format!("the {noun}"),
+            (false, None) => format!("{}'s {noun}", effect.engine),
         };
         let at = plan.swept().and_then(|(swept, _)| {
             let level = effect.levels.get(swept)?.number()?;

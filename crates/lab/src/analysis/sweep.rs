@@ -9,7 +9,7 @@ use stats::crossing::{
 use stats::{Comparison, ratio_comparison};
 
 use super::{CONFIDENCE_LEVEL, Ratio, Treatment};
-use crate::plan::{self, Level, Plan, canonical_levels};
+use crate::plan::{self, Level, Plan, Response, canonical_levels};
 use crate::schedule::Levels;
 
 /// Two engines along the swept factor.
@@ -19,7 +19,8 @@ pub struct Sweep {
     pub levels: Levels,
     /// One request of the mix, or none for all together.
     pub request: Option<String>,
-    /// The engine of which `results` say how many times the other's response time it takes.
+    /// The engine of which `results` say how many times the other's response time it takes: of a
+    /// rate its inverse, so that below one is faster whatever the response.
     pub a: String,
     /// The plan's first engine.
     pub b: String,
@@ -45,7 +46,9 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
             }
             let pair = Pair::new(plan, &group, engine.label());
             together.push(pair.sweep(None, treatments));
-            for operation in plan.operations() {
+            // A rate is that of whole rounds of the mix, so single requests have none.
+            let operations = plan.operations().into_iter();
+            for operation in operations.filter(|_| plan.response().lower_is_better()) {
                 alone.push(pair.sweep(Some(&operation.name), treatments));
             }
         }
@@ -82,6 +85,7 @@ fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
 }
 
 struct Pair<'a> {
+    response: Response,
     group: &'a Group,
     swept: Option<&'a str>,
     a: String,
@@ -100,15 +104,17 @@ struct RawSweep {
 impl<'a> Pair<'a> {
     fn new(plan: &'a Plan, group: &'a Group, a: String) -> Self {
         let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
-        Self { group, swept: plan.swept().map(|(name, _)| name), a, b }
+        let response = plan.response();
+        Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
     }
 
     fn sweep(&self, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
         let compare = |level: f64| {
             let cell = cell(&self.group.others, self.swept, level);
-            let a = blocks(treatments, &self.a, &cell, request)?;
-            let b = blocks(treatments, &self.b, &cell, request)?;
-            let (a, b) = paired(a, b);
+            let of = |engine| blocks(self.response, treatments, engine, &cell, request);
+            let (a, b) = (of(&self.a)?, of(&self.b)?);
+            let (mut a, mut b) = paired(a, b);
+            a.iter_mut().chain(&mut b).for_each(|value| *value = self.response.cost(*value));
             Some((level, ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?))
         };
         RawSweep {
@@ -140,15 +146,15 @@ fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
     cell
 }
 
-/// A treatment with failures gets no verdict: its times are not those of the work asked for.
 fn blocks<'t>(
+    response: Response,
     treatments: &'t [Treatment],
     engine: &str,
     cell: &Levels,
     request: Option<&str>,
 ) -> Option<&'t [(usize, f64)]> {
-    let treatment =
-        treatments.iter().find(|t| t.engine == engine && t.levels == *cell && t.failures == 0)?;
+    let mut named = treatments.iter().filter(|t| t.engine == engine && t.levels == *cell);
+    let treatment = named.find(|treatment| treatment.is_judged_by(response))?;
     match request {
         None => Some(&treatment.blocks),
         Some(name) => {
@@ -175,7 +181,8 @@ fn note_ratios(plan: &Plan, raw: &RawSweep, results: &[LevelResult], all: &mut [
     }
     for result in results {
         let cell = cell(&raw.levels, swept, result.level);
-        let ratio = Ratio { to: raw.b.clone(), estimate: result.ratio, shown: result.sign.into() };
+        let estimate = plan.response().ratio(result.ratio);
+        let ratio = Ratio { to: raw.b.clone(), estimate, shown: result.sign.into() };
         for treatment in by_cell.get_mut(&key(&cell)).into_iter().flatten() {
             match &raw.request {
                 None => treatment.ratio = Some(ratio.clone()),
@@ -219,7 +226,7 @@ fn most_levels(plan: &Plan) -> usize {
     })
 }
 
-fn scale(factor: &plan::Factor) -> Scale {
+pub(super) fn scale(factor: &plan::Factor) -> Scale {
     match factor.swept {
         Some(plan::Scale::Log) => Scale::Log,
         Some(plan::Scale::Linear) | None => Scale::Linear,

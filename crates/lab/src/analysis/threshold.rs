@@ -53,7 +53,7 @@ fn measured(treatment: &Treatment, response: Response) -> Option<Estimate> {
         Response::ResponseTimeMsP95 => percentile("p95"),
         Response::ResponseTimeMsP99 => percentile("p99"),
         Response::ResponseTimeMsP999 => percentile("p999"),
-        Response::RequestsPerSecond => treatment.throughput,
+        Response::RequestsPerSecond | Response::TransactionsPerSecond => treatment.throughput,
         Response::CpuSecondsPerRequest => treatment.cpu_seconds_estimate,
         Response::FailureFraction => treatment.failure_fraction,
     }

@@ -7,7 +7,7 @@ use stats::{BOOTSTRAP_MIN_REPLICATES, Estimate, bca_interval, best_of, mean_esti
 
 use super::{CONFIDENCE_LEVEL, OperationPlans, Percentile, RequestResult, Treatment};
 use crate::observe::notes;
-use crate::plan::{Plan, canonical_levels};
+use crate::plan::{Plan, Response, canonical_levels};
 use crate::record::{CapturedPlan, PERCENTILES, Status, Trial};
 use crate::schedule::Levels;
 
@@ -26,13 +26,14 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
             let measured_at = canonical_levels(plan, engine, levels);
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();
-            treatments.push(treatment(engine, levels, trials, &operations));
+            treatments.push(treatment(plan.response(), engine, levels, trials, &operations));
         }
     }
     treatments
 }
 
 fn treatment(
+    response: Response,
     engine: &EngineSpec,
     levels: &Levels,
     trials: &[&Trial],
@@ -41,16 +42,20 @@ fn treatment(
     let counting: Vec<&Trial> =
         trials.iter().copied().filter(|trial| trial.status == Status::Ok).collect();
     let blocks: Vec<(usize, f64)> =
+        counting.iter().filter_map(|t| Some((t.block, response.of_trial(t)?))).collect();
+    let time_blocks: Vec<(usize, f64)> =
         counting.iter().filter_map(|t| Some((t.block, t.response_time_ms_mean?))).collect();
-    let values = values(&blocks);
+    let (times, values) = (values(&time_blocks), values(&blocks));
     let requests_per_second: Vec<f64> = counting.iter().map(|t| t.requests_per_second).collect();
     Treatment {
         engine: engine.label(),
         levels: levels.clone(),
         trials: counting.iter().map(|trial| trial.number).collect(),
         estimate: mean_estimate(&values, CONFIDENCE_LEVEL),
-        best_of_three: best_of(&values, 3),
+        best_of_three: best_of(&values, 3).filter(|_| response.lower_is_better()),
         blocks,
+        time_blocks,
+        response_time: mean_estimate(&times, CONFIDENCE_LEVEL),
         ratio: None,
         percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),

@@ -70,7 +70,7 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
             let rest = match plan.swept() {
                 Some((factor, _)) => format!(
                     " at every {} measured{}: the lines do not cross in this range",
-                    words::factor_label(factor).to_lowercase(),
+                    words::axis_noun(factor),
                     everywhere(plan, sweeps),
                 ),
                 None => String::new(),

@@ -12,7 +12,16 @@ pub fn factor_label(name: &str) -> &str {
     match name {
         "days" => "Period",
         "clients" => "Clients",
+        "mix" => "Workload",
         other => other,
+    }
+}
+
+/// What one level of it is called in a sentence: `at every period`.
+pub(super) fn axis_noun(name: &str) -> String {
+    match name {
+        "clients" => "number of clients".to_owned(),
+        other => factor_label(other).to_lowercase(),
     }
 }
 
@@ -29,6 +38,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
     match (name, level) {
         ("days", Level::Number(days)) => plural(*days, "day"),
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
+        ("mix", Level::Text(mix)) => mix.clone(),
         (_, Level::Number(number)) => format!("{name} {number}"),
         (_, Level::Text(text)) => format!("{name} {text}"),
     }
@@ -90,7 +100,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
 pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
     let Some((factor, _)) = plan.swept() else { return String::new() };
     let level = |level: f64| level_in_words(plan, factor, level);
-    let axis = factor_label(factor).to_lowercase();
+    let axis = axis_noun(factor);
     match crossing {
         Crossing::Bracketed { last, first, faster_before, faster_after, .. } => format!(
             "{} is faster up to {}, {} from {}, both measured",

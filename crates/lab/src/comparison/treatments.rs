@@ -48,7 +48,7 @@ pub(super) fn rows(
             let find = |of: &[Vec<Treatment>], engine: &str| -> Option<Vec<Treatment>> {
                 let same = |t: &&Treatment| t.engine == *engine && t.levels == levels;
                 // Failures: those times are not of the work asked for.
-                let usable = |t: &&Treatment| t.failures == 0 && !t.blocks.is_empty();
+                let usable = |t: &&Treatment| t.failures == 0 && !t.time_blocks.is_empty();
                 of.iter().map(|all| all.iter().filter(same).find(usable).cloned()).collect()
             };
             let (Some(on_a), Some(on_b)) = (find(&of_a, engine_a), find(&of_b, engine_b)) else {
@@ -77,15 +77,15 @@ pub(super) fn rows(
 /// The values of both sides and the ratio of B to A.
 fn ratio(a: &[Treatment], b: &[Treatment], design: Design) -> Option<(Vec<f64>, Vec<f64>, Ratio)> {
     if let (Design::Interleaved, [a], [b]) = (design, a, b) {
-        let of_b = |block: usize| b.blocks.iter().find(|(other, _)| *other == block);
-        let pairs = a.blocks.iter().filter_map(|(block, a)| Some((*a, of_b(*block)?.1)));
+        let of_b = |block: usize| b.time_blocks.iter().find(|(other, _)| *other == block);
+        let pairs = a.time_blocks.iter().filter_map(|(block, a)| Some((*a, of_b(*block)?.1)));
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         let ratio = ratio_comparison(&b, &a, CONFIDENCE_LEVEL)?;
         return Some((a, b, ratio));
     }
     // One value for each sitting: what happens within it says nothing about the next.
     let sitting = |treatment: &Treatment| {
-        let values: Vec<f64> = treatment.blocks.iter().map(|(_, value)| *value).collect();
+        let values: Vec<f64> = treatment.time_blocks.iter().map(|(_, value)| *value).collect();
         geometric_mean(&values)
     };
     let a: Vec<f64> = a.iter().map(sitting).collect();

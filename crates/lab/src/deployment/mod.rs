@@ -22,7 +22,7 @@ use crate::run::{Dataset, Datasets, RunOptions};
 use crate::schedule::Levels;
 
 pub use error::DeployError;
-pub(crate) use postgres::DATABASE;
+pub(crate) use postgres::{DATABASE, read_settings};
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {

@@ -172,7 +172,8 @@ pub(super) fn refuse_without_effect(
     Err(DeployError::NoEffect { engine, setting, why })
 }
 
-async fn read_settings(
+/// Version and the settings that bear on most results.
+pub(crate) async fn read_settings(
     client: &tokio_postgres::Client,
 ) -> Result<(String, Vec<(String, String)>), tokio_postgres::Error> {
     let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);

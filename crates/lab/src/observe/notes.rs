@@ -8,6 +8,9 @@ const SPILLS: [(&str, &str); 2] = [
     ("sqlite_temporary_bytes", "did not fit into SQLite's cache"),
 ];
 
+/// Checkpoints that ended, of trials that write.
+const CHECKPOINTS: [&str; 2] = ["postgres_checkpoints_ended", "sqlite_checkpoints_ended"];
+
 /// Less than this is a leftover, not a sort (bytes per trial).
 const SPILL_BYTES_MIN: f64 = 1e6;
 
@@ -26,6 +29,7 @@ pub fn notes(trials: &[&BTreeMap<String, f64>]) -> Vec<String> {
             ));
         }
     }
+    notes.extend(CHECKPOINTS.iter().filter_map(|counter| checkpoints(trials, counter)));
     if let Some(refaults) = mean_if_in_every(trials, "cgroup_refaults", 1.0) {
         notes.push(format!(
             "{refaults:.0} pages were read again that server_memory had pushed out of the cache"
@@ -46,6 +50,25 @@ fn mean_if_in_every(trials: &[&BTreeMap<String, f64>], counter: &str, least: f64
     values.iter().all(|value| *value >= least).then_some(mean)
 }
 
+/// Which part of an engine's life trials that write have shown.
+fn checkpoints(trials: &[&BTreeMap<String, f64>], counter: &str) -> Option<String> {
+    let ended: Option<Vec<f64>> =
+        trials.iter().map(|counters| counters.get(counter).copied()).collect();
+    let ended = ended.filter(|ended| !ended.is_empty())?;
+    let least = ended.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ended.iter().copied().fold(0.0, f64::max);
+    Some(if most < 0.5 {
+        "between checkpoints: none ended in a trial".to_owned()
+    } else if least > 1.5 {
+        format!("sustained: {least} to {most} checkpoints ended in each trial")
+    } else {
+        format!(
+            "neither between checkpoints nor sustained: {least} to {most} ended in a trial, so \
+             trials are not alike"
+        )
+    })
+}
+
 fn in_words(bytes: f64) -> String {
     match bytes {
         1e9.. => format!("{:.1} GB", bytes / 1e9),
@@ -59,6 +82,19 @@ mod tests {
 
     fn trial(bytes: f64) -> BTreeMap<String, f64> {
         BTreeMap::from([("postgres_temporary_bytes".to_owned(), bytes)])
+    }
+
+    #[test]
+    fn trials_that_write_are_told_by_the_checkpoints_that_ended_in_them() {
+        let ended = |count: f64| BTreeMap::from([("postgres_checkpoints_ended".to_owned(), count)]);
+        let said = |counts: [f64; 2]| {
+            let [a, b] = counts.map(ended);
+            notes(&[&a, &b]).concat()
+        };
+        assert!(said([0.0, 0.0]).starts_with("between checkpoints"));
+        assert!(said([2.0, 3.0]).starts_with("sustained: 2 to 3"));
+        assert!(said([0.0, 1.0]).starts_with("neither"));
+        assert!(said([1.0, 2.0]).starts_with("neither"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use engine::EngineSpec;
 
 use super::placeholder::names_in;
-use super::{Bytes, Level, Plan, PlanError, expand};
+use super::{Bytes, Level, Plan, PlanError, WorkloadKind, expand, oltp};
 use crate::resource::available_cpus;
 use crate::schedule::Levels;
 
@@ -158,6 +158,9 @@ impl Plan {
         let mut names: BTreeSet<String> = SERVER_FACTORS.map(str::to_owned).into();
         for text in self.data.texts().chain(self.application.texts()) {
             names.extend(self.names_with_parts(text));
+        }
+        if self.workload == WorkloadKind::Oltp {
+            names.extend(oltp::START_FACTORS.map(str::to_owned));
         }
         names
     }

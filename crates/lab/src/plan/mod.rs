@@ -8,6 +8,7 @@ mod duration;
 mod effect;
 mod factor;
 mod load;
+pub(crate) mod oltp;
 mod parse;
 mod period;
 mod placeholder;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Operation;
 
+pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
 pub use application::Application;
 pub use data::Data;
 pub use duration::Seconds;
@@ -151,6 +153,9 @@ pub struct Plan {
     /// What must hold after every trial of workload `sql`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<Invariant>,
+    /// What workload `oltp` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oltp: Option<Oltp>,
 }
 
 fn seven() -> usize {
@@ -182,6 +187,8 @@ pub enum WorkloadKind {
     Http,
     /// Statements that clients of ours send to the engine itself.
     Sql,
+    /// Transactions on tables of our own making, by as many clients as there are to be.
+    Oltp,
 }
 
 impl WorkloadKind {
@@ -190,6 +197,7 @@ impl WorkloadKind {
         match self {
             Self::Http => "http",
             Self::Sql => "sql",
+            Self::Oltp => "oltp",
         }
     }
 
@@ -198,6 +206,7 @@ impl WorkloadKind {
         match self {
             Self::Http => "request",
             Self::Sql => "statement",
+            Self::Oltp => "oltp",
         }
     }
 }

@@ -101,8 +101,13 @@ impl Plan {
             );
             return Err(impossible("application.start", message));
         }
-        if self.workload == WorkloadKind::Sql {
-            self.resolve_statements()?;
+        match self.workload {
+            WorkloadKind::Oltp => self.resolve_oltp()?,
+            _ if self.oltp.is_some() => {
+                return Err(impossible("oltp", "belongs to workload = \"oltp\""));
+            }
+            WorkloadKind::Sql => self.resolve_statements()?,
+            _ => {}
         }
         let key = |name: &str| match name {
             "server_cpus" => self.server_cpus.is_some(),

@@ -110,4 +110,7 @@ pub struct Trial {
     /// Open load: the server could not keep up with what was offered.
     #[serde(default)]
     pub saturated: bool,
+    /// Right answers by the second of the measured part in which they ended, where that is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers_by_second: Vec<u64>,
 }

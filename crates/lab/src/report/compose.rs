@@ -35,15 +35,11 @@ pub fn document(finished: &Finished) -> Document {
             sentences: analysis.verdict.sentences.clone(),
             by_request: analysis.verdict.by_request.clone(),
         },
-        response: Response {
-            name: "response_time_ms_mean",
-            label: "Mean response time",
-            unit: "ms",
-            lower_is_better: true,
-        },
+        response: response(plan),
         factors: factors(plan, &cells),
         engines: engines(&finished.plan, &finished.run),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
+        throughput: super::throughput::part(finished, &analysis),
         crossings: crossings(finished, &analysis),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
@@ -60,6 +56,16 @@ pub fn document(finished: &Finished) -> Document {
         limitations: limitations(plan),
         plans: run.plans.clone(),
         undecided: analysis.verdict.undecided,
+    }
+}
+
+fn response(plan: &Plan) -> Response {
+    let response = plan.response();
+    Response {
+        name: response.name(),
+        label: response.label(),
+        unit: response.unit(),
+        lower_is_better: response.lower_is_better(),
     }
 }
 
@@ -131,6 +137,10 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
         ratio: treatment.ratio.as_ref().map(ratio),
         cpu_seconds_per_request: treatment.cpu_seconds_per_request,
         cores_used: treatment.cores_used,
+        response_time_ms_mean: match finished.plan.response().lower_is_better() {
+            true => None,
+            false => treatment.response_time,
+        },
         requests_per_second: treatment.requests_per_second,
         requests: treatment.requests,
         failures: treatment.failures,

@@ -10,6 +10,9 @@ pub(super) fn conditions(plan: &Plan) -> String {
     if !plan.conditions.is_empty() {
         parts.push(plan.conditions.clone());
     }
+    if let Some(oltp) = &plan.oltp {
+        parts.push(oltp.describe(plan));
+    }
     let limited = has_memory_limit(plan);
     parts.push(if limited { "warm as far as the memory limit allows" } else { "warm" }.to_owned());
     parts.push(load(plan));

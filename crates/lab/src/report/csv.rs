@@ -28,9 +28,8 @@ pub fn csv_table(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-const TREATMENT_COLUMNS: [&str; 17] = [
-    "engine",
-    "response_time_ms_mean",
+/// After the engine and the response, which stands under its own name.
+const TREATMENT_COLUMNS: [&str; 15] = [
     "low",
     "high",
     "replicates",
@@ -58,13 +57,31 @@ pub fn csv(documents: &[Document]) -> Result<String, ReportError> {
     let percentiles = PERCENTILES.map(|(name, _)| percentile_column(name));
     let mut header = vec!["run"];
     header.extend(factors.iter().map(String::as_str));
+    header.extend(["engine", response_name(documents)]);
     header.extend(TREATMENT_COLUMNS);
     header.extend(percentiles.iter().map(String::as_str));
+    let throughput = documents.iter().any(|document| document.throughput.is_some());
+    if throughput {
+        header.extend(super::throughput::COLUMNS);
+    }
     let rows = documents.iter().flat_map(|document| {
         let run = &document.run.id;
-        document.treatments.iter().map(|treatment| row_of_treatment(run, &factors, treatment))
+        document.treatments.iter().map(|treatment| {
+            let mut row = row_of_treatment(run, &factors, treatment);
+            if throughput {
+                row.extend(super::throughput::columns(document, treatment));
+            }
+            row
+        })
     });
     csv_table(&header, rows)
+}
+
+/// `response` where the runs have not the same.
+fn response_name(documents: &[Document]) -> &'static str {
+    let mut names = documents.iter().map(|document| document.response.name);
+    let first = names.next().unwrap_or("response");
+    if names.all(|name| name == first) { first } else { "response" }
 }
 
 fn row_of_treatment(run: &str, factors: &BTreeSet<String>, one: &TreatmentPart) -> Vec<String> {
@@ -180,7 +197,7 @@ fn percentile_column(name: &str) -> String {
     format!("response_time_ms_{name}")
 }
 
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stats::{Estimate, Method};
 
+use super::throughput::ThroughputPart;
 use crate::analysis::Shown;
 use crate::plan::Level;
 use crate::record::Durability;
@@ -23,6 +24,9 @@ pub struct Document {
     pub factors: Vec<FactorPart>,
     pub engines: Vec<EnginePart>,
     pub treatments: Vec<TreatmentPart>,
+    /// Of a run whose response is a rate over clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<ThroughputPart>,
     pub crossings: Vec<CrossingPart>,
     /// What each factor does, variation by variation.
     pub effects: Vec<EffectPart>,
@@ -68,7 +72,8 @@ pub struct VerdictPart {
 pub struct Response {
     pub name: &'static str,
     pub label: &'static str,
-    pub unit: &'static str,
+    /// None of a count per second, which the label tells.
+    pub unit: Option<&'static str>,
     pub lower_is_better: bool,
 }
 
@@ -134,6 +139,9 @@ pub struct TreatmentPart {
     pub ratio: Option<RatioPart>,
     pub cpu_seconds_per_request: Option<f64>,
     pub cores_used: Option<f64>,
+    /// Where it is not the response itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_time_ms_mean: Option<Estimate>,
     pub requests_per_second: Option<f64>,
     pub requests: u64,
     pub failures: u64,

@@ -10,6 +10,7 @@ mod listing;
 mod several;
 mod table;
 mod text;
+mod throughput;
 
 pub use self::csv::{csv, csv_of_trials, csv_table};
 pub use compose::document;

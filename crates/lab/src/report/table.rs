@@ -23,12 +23,20 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     let mut header: Vec<String> =
         document.factors.iter().map(|factor| factor.label.clone()).collect();
     header.push("Engine".to_owned());
-    header.push("Mean, ms".to_owned());
+    let response = &document.response;
+    header.push(match response.lower_is_better {
+        true => "Mean, ms".to_owned(),
+        false => response.label.to_owned(),
+    });
     if document.engines.len() > 1 {
         let first = document.engines.first().map(|engine| engine.name.as_str());
         header.push(format!("Times {}", first.unwrap_or_default()));
     }
-    header.extend(["Best of three, ms", "CPU s/request", "Cores", "Requests"].map(str::to_owned));
+    let beside: &[&str] = match response.lower_is_better {
+        true => &["Best of three, ms", "CPU s/request", "Cores", "Requests"],
+        false => &["Mean, ms", "p99, ms", "CPU s/request", "Cores", "Requests"],
+    };
+    header.extend(beside.iter().map(|title| (*title).to_owned()));
     let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
     order.sort_by(|(a, first), (b, second)| first.levels.cmp(&second.levels).then(a.cmp(b)));
     let rows = order.into_iter().map(|(_, treatment)| row(document, treatment));
@@ -69,7 +77,10 @@ pub(super) fn side_by_side(documents: &[Document], form: Form) -> String {
         }
     }
     let mut header = vec!["Where".to_owned(), "Engine".to_owned()];
-    header.extend(documents.iter().map(|document| format!("{}, ms", document.run.id)));
+    header.extend(documents.iter().map(|document| {
+        let unit = document.response.unit.unwrap_or(document.response.label);
+        format!("{}, {}", document.run.id, unit.to_lowercase())
+    }));
     let rows = places.into_iter().map(|place| {
         let mut row = vec![place.0.clone(), place.1.clone()];
         row.extend(documents.iter().map(|document| {
@@ -107,7 +118,12 @@ fn level_label(document: &Document, factor: &str, level: &Level) -> String {
     part.map_or_else(|| level.to_string(), |part| part.label.clone())
 }
 
-fn drawn(header: Vec<String>, rows: Vec<Vec<String>>, words: usize, form: Form) -> String {
+pub(super) fn drawn(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    words: usize,
+    form: Form,
+) -> String {
     let mut table = Table::new();
     match form {
         Form::Terminal(width) => {
@@ -141,7 +157,13 @@ fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     if document.engines.len() > 1 {
         cells.push(treatment.ratio.as_ref().map(ratio).unwrap_or_default());
     }
-    cells.push(treatment.best_of_three.map(digits).unwrap_or_default());
+    if document.response.lower_is_better {
+        cells.push(treatment.best_of_three.map(digits).unwrap_or_default());
+    } else {
+        let p99 = treatment.percentiles.iter().find(|percentile| percentile.p == 0.99);
+        cells.push(treatment.response_time_ms_mean.map(|e| digits(e.value)).unwrap_or_default());
+        cells.push(p99.map(|percentile| digits(percentile.value_ms)).unwrap_or_default());
+    }
     cells.push(treatment.cpu_seconds_per_request.map(digits).unwrap_or_default());
     cells.push(treatment.cores_used.map(|cores| format!("{cores:.2}")).unwrap_or_default());
     cells.push(match treatment.failures {

@@ -6,6 +6,7 @@ use stats::Method;
 use super::Document;
 use super::document::{CrossingPart, ThresholdPart, TreatmentPart, WarningPart};
 use super::table::{self, Form};
+use super::throughput;
 
 /// The report as plain text with tables at most `width` wide where that is given.
 pub fn text(document: &Document, width: Option<u16>) -> String {
@@ -50,6 +51,9 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
 
 fn body(document: &Document, form: Form) -> Vec<String> {
     let mut parts = vec![table::treatments(document, form), document.verdict.headline.clone()];
+    if let Some(throughput) = &document.throughput {
+        parts.extend(throughput::sections(document, throughput, form));
+    }
     if document.verdict.sentences.len() > 1 {
         parts.push(bullets(document.verdict.sentences.iter().cloned()));
     }
@@ -80,7 +84,7 @@ fn body(document: &Document, form: Form) -> Vec<String> {
     parts
 }
 
-fn heading(words: &str, form: Form) -> String {
+pub(super) fn heading(words: &str, form: Form) -> String {
     match form {
         Form::Terminal(_) => format!("{words}:"),
         Form::Markdown => format!("## {words}"),
@@ -141,9 +145,13 @@ fn machine(document: &Document) -> String {
 
 fn note(document: &Document) -> &'static str {
     let ranges = |t: &TreatmentPart| t.estimate.is_some_and(|e| e.method == Method::RangeOnly);
-    if document.treatments.iter().any(ranges) {
+    if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
+        "In brackets: the smallest and the largest block."
+    } else if document.treatments.iter().any(ranges) {
         "In brackets: the smallest and the largest block. Best of three is the article's \
          statistic; a minimum favours the noisier engine."
+    } else if !document.response.lower_is_better {
+        "In brackets: 95% intervals from the blocks."
     } else {
         "In brackets: 95% intervals from the blocks. Best of three is the article's statistic; a \
          minimum favours the noisier engine."

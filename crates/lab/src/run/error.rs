@@ -130,6 +130,27 @@ pub enum RunError {
         /// The first difference.
         what: String,
     },
+    /// Workload `oltp`: tables, rights, connections.
+    #[error("{engine}: {source}")]
+    Oltp {
+        /// Label.
+        engine: String,
+        /// What stands in the way.
+        source: Box<oltp::Error>,
+    },
+    /// Rows are not what they must be after a trial that changed them.
+    #[error(
+        "{engine}: after {mix} the rows are not what they must be: {what}; the experiment is void, \
+         nothing measured on an engine that loses or invents rows can be trusted"
+    )]
+    Invariant {
+        /// Label.
+        engine: String,
+        /// What was done.
+        mix: &'static str,
+        /// The first difference.
+        what: String,
+    },
     /// The memory of the server side cannot be limited.
     #[error(transparent)]
     Memory(#[from] MemoryLimitError),
@@ -159,6 +180,7 @@ impl RunError {
             Self::Plan(_) => true,
             Self::Memory(error) => !matches!(error, MemoryLimitError::Io { .. }),
             Self::Deploy(error) => error.is_usage(),
+            Self::Oltp { source, .. } => source.is_usage(),
             _ => false,
         }
     }

@@ -279,7 +279,10 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
     datasets.digest().unwrap_or_else(|| {
         // Never empty, since the empty digest names the data directory of `server start`, which is
         // the user's.
-        let text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
+        let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
+        if let Some(oltp) = &plan.oltp {
+            text.push_str(&format!(" {oltp:?}"));
+        }
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
 }

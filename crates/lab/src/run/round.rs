@@ -45,8 +45,8 @@ pub(super) struct Setting<'a> {
 pub(super) struct Warmed {
     /// Plans by the number of the trial that they belong to.
     pub plans: BTreeMap<usize, Vec<OperationPlan>>,
-    /// Whether the warm-up ended because times stood still.
-    pub steady: bool,
+    /// Whether the warm-up ended because times stood still; none where trials warm themselves.
+    pub steady: Option<bool>,
 }
 
 impl<'a> Setting<'a> {
@@ -174,11 +174,16 @@ fn take_turn(
         let measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());
         let ended = ended.map(|why| out_of_memory(&why).map_or(why, |full| full.to_string()));
-        let measured = match &ended {
-            None => measured,
-            Some(why) => void(measured, why.clone()),
+        let wrong = if ended.is_none() { subject.check_data().err() } else { None };
+        let measured = match (&ended, &wrong) {
+            (None, None) => measured,
+            (Some(why), _) => void(measured, why.clone()),
+            (None, Some(error)) => void(measured, error.to_string()),
         };
         note(finished, measured)?;
+        if let Some(error) = wrong {
+            return Err(error);
+        }
         setting.options.progress.set_position(finished.trials.len() as u64);
         if let Some(why) = ended {
             if plan.on_error == OnError::Stop {
@@ -258,7 +263,10 @@ fn warm(
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
         plans.insert(trial.number, subject.plans(&trial.levels));
     }
-    let steady = warm_until_steady(finished, planned, subject)?;
+    let steady = match subject.warms_itself() {
+        true => None,
+        false => Some(warm_until_steady(finished, planned, subject)?),
+    };
     Ok(Warmed { plans, steady })
 }
 

@@ -40,6 +40,7 @@ pub(super) fn measure(
     let seed = trial_seed(bench.finished.run.seed, planned.number);
     let load = plan.load_at(&planned.levels, seed)?;
     bench.options.progress.set_message(describe_trial(bench, planned));
+    subject.prepare(&planned.levels)?;
     let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted);
 
     let counted_before = counters(bench, subject);
@@ -50,6 +51,7 @@ pub(super) fn measure(
     let machine = MachineCounters::read().ok().zip(machine_before);
     let after = subject.side().and_then(|side| side.snapshot().ok());
     let counted = counters(bench, subject);
+    let part = subject.measured_part();
 
     let folder = &bench.finished.folder;
     write_observations(&folder.observations_path(planned.number), &sample.observations)?;
@@ -65,15 +67,25 @@ pub(super) fn measure(
         let before = counted_before.get(&name)?;
         Some((name, after - before))
     }));
+    let used = after.zip(before).map(|(after, before)| after.since(&before));
+    let machine = machine.map(|(after, before)| after.since(&before));
+    let (used, machine) = match part {
+        None => (used, machine),
+        Some(part) => {
+            trial.counters.extend(part.counters);
+            trial.answers_by_second = part.answers_by_second;
+            (part.used, part.machine.or(machine))
+        }
+    };
     trial.quiet_wait_seconds = quiet.waited_seconds;
-    trial.warm_up_steady = Some(bench.warmed.steady);
+    trial.warm_up_steady = bench.warmed.steady;
     trial.plans = bench.warmed.plans.get(&planned.number).cloned().unwrap_or_default();
     trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
-    if let Some((after, before)) = after.zip(before) {
-        note_server(&mut trial, &after.since(&before));
+    if let Some(used) = used {
+        note_server(&mut trial, &used);
     }
-    if let Some((after, before)) = machine {
-        note_machine(&mut trial, after.since(&before), bench.finished.run.environment.cpus as f64);
+    if let Some(machine) = machine {
+        note_machine(&mut trial, machine, bench.finished.run.environment.cpus as f64);
     }
     Ok(trial)
 }
@@ -177,6 +189,7 @@ fn summarise(
         second_half_ratio: observe::second_half_ratio(&sample.observations, operations.len()),
         offered_per_second: sample.offered_per_second,
         saturated: sample.saturated,
+        answers_by_second: Vec::new(),
     }
 }
 

@@ -117,6 +117,9 @@ fn only_reads(plan: &Plan) -> bool {
         WorkloadKind::Http => {
             plan.requests.iter().all(|request| matches!(request.method.as_str(), "GET" | "HEAD"))
         }
+        WorkloadKind::Oltp => {
+            plan.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
+        }
         WorkloadKind::Sql => plan.statements.iter().all(|one| {
             !one.texts.is_empty() && one.texts.values().all(reads)
                 || one.texts.is_empty() && reads(&one.text)

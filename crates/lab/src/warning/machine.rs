@@ -3,7 +3,7 @@
 
 use super::Warning;
 use crate::observe::CLIENT_PROCESSOR_WAIT;
-use crate::plan::{Level, Plan};
+use crate::plan::{Level, Plan, WorkloadKind};
 use crate::record::{Run, Status, Trial};
 
 /// More steal than this in a trial means that the machine was not ours (share of CPU time).
@@ -31,7 +31,7 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     if plan.server_cpus.is_none() || plan.client_cpus.is_none() {
         warnings.push(Warning::SharedCores);
     }
-    warnings.extend(idle_cores(run, trials));
+    warnings.extend(idle_cores(plan, run, trials));
     warnings.extend(busy_machine(run, trials));
     let in_vain = trials.iter().filter(|one| one.quiet_wait_seconds >= WAITED_IN_VAIN_SECONDS);
     let trials_in_vain = in_vain.count();
@@ -63,8 +63,8 @@ fn worst(values: impl Iterator<Item = f64>, bound: f64) -> Option<(f64, usize)> 
     Some((beyond.iter().copied().max_by(f64::total_cmp)?, beyond.len()))
 }
 
-/// The shortest mean of one client, if the machine was mostly idle meanwhile.
-fn idle_cores(run: &Run, trials: &[Trial]) -> Option<Warning> {
+/// The shortest wait of one client, if the machine was mostly idle meanwhile.
+fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
     let one_client = |trial: &&Trial| {
         trial.levels.get("clients").and_then(Level::number).is_none_or(|clients| clients <= 1.0)
     };
@@ -73,10 +73,22 @@ fn idle_cores(run: &Run, trials: &[Trial]) -> Option<Warning> {
         used.is_some_and(|used| used < run.environment.cpus as f64 * IDLE_SHARE_MAX)
     };
     let single = trials.iter().filter(|trial| trial.status == Status::Ok).filter(one_client);
-    let short = single.filter(idle).filter_map(|trial| Some((trial, trial.response_time_ms_mean?)));
+    let short = single.filter(idle).filter_map(|trial| Some((trial, wait_ms(plan, trial)?)));
     let (trial, response_time_ms) = short.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     (response_time_ms < WAKE_NOTICED_MS)
         .then(|| Warning::IdleCores { engine: trial.engine.clone(), response_time_ms })
+}
+
+/// How long one wait for an answer takes: a request, or one statement of a transaction. None of an
+/// engine in this process, which nobody has to be woken for.
+fn wait_ms(plan: &Plan, trial: &Trial) -> Option<f64> {
+    let mean = trial.response_time_ms_mean?;
+    if plan.workload != WorkloadKind::Oltp {
+        return Some(mean);
+    }
+    let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine)?;
+    let statements = plan.oltp_at(&trial.levels).ok()?.mix.statements();
+    (engine.source.kind() != "sqlite").then(|| mean / statements.max(1) as f64)
 }
 
 fn busy_machine(run: &Run, trials: &[Trial]) -> Option<Warning> {

@@ -3,11 +3,12 @@
 
 mod engines;
 mod machine;
+mod oltp;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, WorkloadKind};
 use crate::record::{Durability, Run, Trial};
 
 pub use machine::CLIENT_WAIT_MAX;
@@ -197,6 +198,18 @@ pub enum Warning {
         /// The engine.
         engine: String,
     },
+    /// Releases of one engine that are to be compared have not the same settings.
+    SettingsDiffer {
+        /// Each with its values.
+        settings: Vec<String>,
+    },
+    /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
+    UnevenCheckpoints {
+        /// How many treatments.
+        treatments: usize,
+        /// The first, with the number that ended in each of its trials.
+        first: String,
+    },
 }
 
 impl Warning {
@@ -228,6 +241,8 @@ impl Warning {
             Self::Swapped { .. } => "swapped",
             Self::DataExceedsMemory { .. } => "data_exceeds_memory",
             Self::StatisticsMissing { .. } => "statistics_missing",
+            Self::SettingsDiffer { .. } => "settings_differ",
+            Self::UnevenCheckpoints { .. } => "uneven_checkpoints",
         }
     }
 }
@@ -243,6 +258,9 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));
+    if plan.workload == WorkloadKind::Oltp {
+        warnings.extend(oltp::find(plan, run, trials));
+    }
     if run.environment.build_profile == "debug" {
         warnings.push(Warning::DebugBuild);
     }

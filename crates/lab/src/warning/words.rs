@@ -120,6 +120,15 @@ impl Warning {
             Self::StatisticsMissing { engine } => {
                 format!("{engine} had no statistics of its tables to choose plans by.")
             }
+            Self::SettingsDiffer { settings } => format!(
+                "The releases could not be set alike, or the plan leaves to each what it does by \
+                 itself: {}.",
+                settings.join("; ")
+            ),
+            Self::UnevenCheckpoints { treatments, first } => format!(
+                "In {treatments} treatments that write, trials hold different parts of the engine's \
+                 life. Checkpoints that ended in the trials of {first}."
+            ),
             Self::DebugBuild => "Crossover itself was built without optimisation.".to_owned(),
             Self::Resumed { times } => format!(
                 "The run was interrupted and taken up again {times} times; the engines were \
@@ -170,7 +179,8 @@ impl Warning {
                  clients; stop other programs."
             }
             Self::IdleCores { .. } => {
-                "Compare with 2 clients or more, or keep the processors awake (idle=poll)."
+                "Compare with 2 clients or more, put client and server on one core (--server-cpus 0 \
+                 --client-cpus 0), or keep the processors awake (idle=poll)."
             }
             Self::NotSteady { .. } => "Use longer trials; look at the plot over blocks.",
             Self::PlanChanged { .. } => {
@@ -187,6 +197,14 @@ impl Warning {
                 "If production has more memory, measure on such a machine; if not, this is right."
             }
             Self::StatisticsMissing { .. } => "Run ANALYZE there, and repeat.",
+            Self::SettingsDiffer { .. } => {
+                "Name them under [oltp.settings.postgres], or take the difference for a part of the \
+                 release."
+            }
+            Self::UnevenCheckpoints { .. } => {
+                "Say what is wanted: oltp.checkpoints = \"between\", or \"sustained\" with trials of \
+                 90s and more."
+            }
             Self::DebugBuild => "Measure with a release build: cargo build --release.",
             Self::Resumed { .. } => "Repeat the run in one sitting if a verdict depends on it.",
         }

@@ -2,6 +2,7 @@
 //! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
 pub(crate) mod http;
+pub(crate) mod oltp;
 pub mod sql;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use crate::http::Answer;
 use crate::load::{LoadOptions, TrialSample};
 use crate::plan::{Plan, WorkloadKind};
 use crate::record::{EngineRecord, OperationPlan};
-use crate::resource::ServerSide;
+use crate::resource::{MachineCounters, ResourceUse, ServerSide};
 use crate::run::{RunError, RunOptions};
 use crate::schedule::Levels;
 
@@ -30,6 +31,20 @@ pub struct Operation {
 
 /// Counters of an engine that only grow, by name with the unit last (`sqlite_cache_misses`).
 pub(crate) type Counters = BTreeMap<String, f64>;
+
+/// What was seen between the beginning and the end of a load's measured part, by a subject whose
+/// loads connect and warm up first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MeasuredPart {
+    /// Of the server side.
+    pub used: Option<ResourceUse>,
+    /// Of the whole machine.
+    pub machine: Option<MachineCounters>,
+    /// What the engine's counters grew by.
+    pub counters: Counters,
+    /// Right answers by the second in which they ended.
+    pub answers_by_second: Vec<u64>,
+}
 
 /// What was answered so far to each distinct request or statement, by its full text.
 pub(crate) type Answers = BTreeMap<String, Answer>;
@@ -70,8 +85,30 @@ pub(crate) trait Subject {
     /// `answers` or compares it with what stands there.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError>;
 
+    /// Whether every trial warms its own clients up, so that nothing is to be warmed before the
+    /// first.
+    fn warms_itself(&self) -> bool {
+        false
+    }
+
+    /// Brings about the state that a trial on this cell begins from; nothing is counted yet.
+    fn prepare(&mut self, _levels: &Levels) -> Result<(), RunError> {
+        Ok(())
+    }
+
     /// Load on one cell: a trial or a window of the warm-up.
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
+
+    /// What was counted during the measured part of the last load; none where that is all of it.
+    fn measured_part(&mut self) -> Option<MeasuredPart> {
+        None
+    }
+
+    /// Looks after a trial whether the data are what they must be. What it refuses ends the run:
+    /// nothing that was measured can be trusted then.
+    fn check_data(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
 
     /// What the engine said when this operation first failed under the last load, where it said
     /// something.
@@ -101,5 +138,6 @@ pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
     match plan.workload {
         WorkloadKind::Http => Box::new(http::Http::new(plan)),
         WorkloadKind::Sql => Box::new(sql::Sql::new(plan)),
+        WorkloadKind::Oltp => Box::new(oltp::Oltp::new(plan)),
     }
 }

@@ -32,11 +32,15 @@ impl Place {
     }
 
     pub fn postgres(&self, settings: &[(&str, &str)]) -> Postgres {
+        self.release("18", settings)
+    }
+
+    pub fn release(&self, version: &str, settings: &[(&str, &str)]) -> Postgres {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let mut options = StartOptions::new("18").unwrap().temporary();
+        let mut options = StartOptions::new(version).unwrap().temporary();
         let own = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         options.settings = own.collect();
-        options.tcp = true;
+        options.tcp = version == "18";
         let progress = ProgressBar::hidden();
         let start = PostgresServer::start(&self.locations, options, &progress, &NEVER);
         let server = runtime.block_on(start).unwrap();
@@ -57,7 +61,7 @@ impl Place {
     }
 }
 
-/// A PostgreSQL 18 that ends with the test.
+/// A PostgreSQL that ends with the test.
 pub struct Postgres {
     runtime: tokio::runtime::Runtime,
     pub server: Option<PostgresServer>,

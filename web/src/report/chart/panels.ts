@@ -2,9 +2,9 @@
 // x axis, one line per engine (or per combination, where an engine has a panel to itself).
 
 import type { Estimate, Factor, Levels, LevelValue } from "../document";
-import { type Experiment, estimateOf, levelLabel } from "../experiment";
+import { agrees, type Experiment, estimateOf, levelLabel } from "../experiment";
 import { bracketsOf, crossingCaptions, gaps, troubles } from "./captions";
-import { type Chart, type Line, type Point, scaleOf, type XScale } from "./chart";
+import { type Chart, type Line, type Point, scaleOf, type Span, type XScale } from "./chart";
 import { engineStyle, levelStyle } from "./style";
 
 type Value = (engine: string, levels: Levels) => Estimate | number | null;
@@ -67,6 +67,18 @@ export function response(request: string | null, experiment: Experiment): Value 
   return (engine, levels) => estimateOf(experiment.treatment(engine, levels), request);
 }
 
+/** The factor over which throughput scales. */
+const CLIENTS = "clients";
+
+/** The number of processors on an axis of clients: where a peak is to be looked for. */
+function coresOf({ document, swept }: Experiment): Span[] {
+  const cores = document.throughput?.cores;
+  if (cores === undefined || swept?.name !== CLIENTS) return [];
+  const levels = swept.levels.map((level) => Number(level.value));
+  if (cores < Math.min(...levels) || cores > Math.max(...levels)) return [];
+  return [{ low: cores, high: cores, label: cores === 1 ? "1 core" : `${cores} cores` }];
+}
+
 /** All engines over the x axis, a panel per combination of the other factors. */
 export function bySwept(experiment: Experiment, request: string | null = null): Chart[] {
   const { document } = experiment;
@@ -81,7 +93,9 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
       unit: document.response.unit,
       kind: "measure",
       ...drawn,
-      spans: drawn.x.joined ? bracketsOf(experiment, crossings) : [],
+      spans: drawn.x.joined
+        ? [...bracketsOf(experiment, crossings), ...coresOf(experiment)]
+        : [],
       captions: [
         ...crossingCaptions(experiment, crossings, fixed),
         ...gaps(drawn.lines),
@@ -130,6 +144,29 @@ export function cpuCharts(experiment: Experiment): Chart[] {
   }));
 }
 
+/** Throughput by that at one client: how far an engine scales, apart from how fast it is. */
+export function scalingCharts(experiment: Experiment): Chart[] {
+  const { throughput } = experiment.document;
+  if (!throughput || experiment.swept?.name !== CLIENTS) return [];
+  const value: Value = (engine, levels) => {
+    const of = throughput.scaling.find((one) => one.engine === engine && agrees(one.levels, levels));
+    return of?.over_one_client.find((at) => at.clients === levels[CLIENTS])?.estimate ?? null;
+  };
+  return again(experiment, value, (index) => ({
+    id: `scaling-${index + 1}`, measure: "Throughput by that at 1 client", unit: null,
+    kind: "ratio", spans: coresOf(experiment),
+  }));
+}
+
+/** Response times beside a response that is a rate. */
+export function timeCharts(experiment: Experiment): Chart[] {
+  const value: Value = (engine, levels) =>
+    experiment.treatment(engine, levels)?.response_time_ms_mean ?? null;
+  return again(experiment, value, (index) => ({
+    id: `time-${index + 1}`, measure: "Mean response time", unit: "ms", spans: [],
+  }));
+}
+
 /** Each engine by itself: a line per combination of the other factors. */
 export function byEngine(experiment: Experiment): Chart[] {
   const { swept, document } = experiment;
@@ -153,7 +190,7 @@ export function byEngine(experiment: Experiment): Chart[] {
       kind: "measure" as const,
       x: scaleOf(swept),
       lines,
-      spans: [],
+      spans: coresOf(experiment),
       captions: gaps(lines),
     };
   });

@@ -4,7 +4,9 @@
 import type { Experiment } from "../experiment";
 import { boundsNote, meansNote } from "./captions";
 import type { Chart, ChartRow } from "./chart";
-import { byEngine, byOther, bySwept, cpuCharts, ratioCharts } from "./panels";
+import {
+  byEngine, byOther, bySwept, cpuCharts, ratioCharts, scalingCharts, timeCharts,
+} from "./panels";
 
 /** More lines of one colour in a panel cannot be told apart. */
 const FOLLOWED_LINES = 6;
@@ -65,6 +67,20 @@ export function chartRows(experiment: Experiment): ChartRow[] {
       ? engineRow(experiment, title)
       : { id: "mean", title, note, charts, legend: null },
     ratioRow(experiment, over),
+    {
+      id: "scaling",
+      title: `Throughput by that at 1 client, ${over}`,
+      note: "How far each engine scales, apart from how fast it is at 1 client.",
+      charts: scalingCharts(experiment),
+      legend: null,
+    },
+    {
+      id: "time",
+      title: `Mean response time ${over}`,
+      note: "From the first try to the last answer; under closed load it grows with the clients.",
+      charts: timeCharts(experiment),
+      legend: null,
+    },
     {
       id: "cpu",
       title: `CPU time per request ${over}`,

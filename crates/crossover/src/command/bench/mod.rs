@@ -5,6 +5,7 @@ mod dashboard;
 mod data;
 mod dry_run;
 mod http;
+mod oltp;
 mod shipped;
 mod sql;
 mod url;
@@ -12,7 +13,7 @@ mod url;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use lab::plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial};
+use lab::plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
 use lab::record::RunFolder;
 use lab::run::{Finished, RunOptions};
 use server::Locations;
@@ -43,6 +44,8 @@ enum Command {
     Http(Box<http::Arguments>),
     /// SQL files of your own on several engines, answers compared
     Sql(Box<sql::Arguments>),
+    /// Short transactions over the number of clients: releases of PostgreSQL, SQLite, MariaDB
+    Oltp(Box<oltp::Arguments>),
 }
 
 /// What every experiment can be told.
@@ -166,6 +169,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         (Some(Command::Dashboard(arguments)), _) => dashboard::run(*arguments, shared),
         (Some(Command::Http(arguments)), _) => http::run(&arguments, shared),
         (Some(Command::Sql(arguments)), _) => sql::run(&arguments, shared),
+        (Some(Command::Oltp(arguments)), _) => oltp::run(&arguments, shared),
         (None, Some(path)) => run_plan(&path, &arguments.run, shared),
         (None, None) => match &arguments.run.resume {
             Some(run) => report::show(&resume(run, None, &arguments.run.runs, shared)?, shared),
@@ -185,7 +189,10 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
 }
 
 /// What every experiment comes to once its plan is there: shown, started, or taken up again.
-pub fn carry_out(plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn carry_out(mut plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if plan.workload == WorkloadKind::Oltp {
+        fit(&mut plan, run, shared)?;
+    }
     if run.dry_run {
         return dry_run::show(&plan, shared);
     }
@@ -194,6 +201,20 @@ pub fn carry_out(plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Res
         None => start(plan, &run.runs, shared)?,
     };
     report::show(&finished, shared)
+}
+
+/// Shortens what would take longer than the budget, and says how long the rest takes: such a sweep
+/// may last a night.
+fn fit(plan: &mut Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<()> {
+    if let Some(budget) = run.budget {
+        for sentence in lab::shorten::shorten(plan, budget)? {
+            shared.say(&format!("--budget {budget}: {sentence}"));
+        }
+    }
+    if !run.dry_run && run.resume.is_none() {
+        shared.say(&lab::preview::Preview::of(plan)?.duration_in_words());
+    }
+    Ok(())
 }
 
 /// Runs `plan` from its beginning.

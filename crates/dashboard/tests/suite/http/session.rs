@@ -152,7 +152,7 @@ async fn wrong_passwords_are_counted_by_name_and_right_ones_are_not() {
 #[tokio::test]
 async fn cookies_are_for_https_where_the_browser_came_by_it() {
     let database = sqlite(&Rows::none());
-    with_ann(&database).await;
+    account::add(&database.url, "ann", Password::chosen(PASSWORD).unwrap()).await.unwrap();
     let body = format!(r#"{{"name":"ann","password":"{PASSWORD}"}}"#);
     let https = [("x-forwarded-proto", "https")];
     let secure = http::Options { secure_cookies: true, ..http::Options::default() };

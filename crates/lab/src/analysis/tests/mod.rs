@@ -84,6 +84,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         second_half_ratio: None,
         offered_per_second: None,
         saturated: false,
+        answers_by_second: Vec::new(),
     }
 }
 

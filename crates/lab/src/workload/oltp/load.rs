@@ -1,0 +1,152 @@
+//! One load: crate oltp's clients, their observations noted as every workload's are, and somebody
+//! who watches the server side meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction};
+
+use super::of_engine;
+use super::watch::{Edge, Watch, watch};
+use crate::load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
+use crate::resource::{ServerSide, pin_this_thread};
+use crate::run::RunError;
+use crate::workload::{Counters, MeasuredPart};
+
+/// Where a load goes, and under whose eyes.
+pub(super) struct Bench<'a> {
+    pub engine: &'a str,
+    pub target: &'a Target,
+    pub tables: &'a TableOptions,
+    /// Processors of the clients; of the engine too where it lives in this process.
+    pub cpus: Option<Vec<usize>>,
+    pub side: Option<&'a ServerSide>,
+    pub interrupted: &'a AtomicBool,
+}
+
+/// What one load came to.
+pub(super) struct Offered {
+    pub sample: TrialSample,
+    pub part: MeasuredPart,
+    /// The first failure, in the engine's words.
+    pub words: Option<String>,
+    /// Why clients ended before their time, if any did.
+    pub ended: Option<String>,
+    /// Rows inserted less rows deleted.
+    pub rows_added: i64,
+}
+
+/// A thread's notes of its transactions.
+struct Notes {
+    recorder: Recorder,
+    edges: Sender<Edge>,
+}
+
+impl Sink for Notes {
+    type Kept = Recorded;
+
+    fn observe(&mut self, transaction: &Transaction) {
+        let Transaction { client, start, end, failure } = *transaction;
+        let outcome = failure.map_or(Outcome::Ok, outcome);
+        self.recorder.observe(client, 0, start, end, outcome);
+    }
+
+    fn end(self) -> Recorded {
+        let Self { recorder, edges } = self;
+        let recorded = recorder.end();
+        // The watcher may be gone where the load was called off.
+        let _ = edges.send(Edge::End);
+        recorded
+    }
+}
+
+fn outcome(failure: Failure) -> Outcome {
+    match failure {
+        Failure::Lost => Outcome::ConnectionLost,
+        Failure::TimedOut => Outcome::TimedOut,
+        _ => Outcome::Refused,
+    }
+}
+
+/// Offers the load.
+pub(super) fn offer(
+    bench: &Bench<'_>,
+    options: &LoadOptions,
+    watcher: &mut dyn Watch,
+) -> Result<Offered, RunError> {
+    let (edges, heard) = mpsc::channel();
+    let (load, mut part) = thread::scope(|scope| {
+        let runner = scope.spawn(move || run(bench, options, edges));
+        let part = watch(bench.side, watcher, &heard);
+        let load = runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (load, part)
+    });
+    let load = load?;
+    part.answers_by_second.clone_from(&load.per_second);
+    part.counters.extend(counters(&load));
+    let ended = load.clients.iter().filter(|client| client.ended_by.is_some()).count();
+    let words = load.first_failure.as_ref().map(|(_, words)| words.clone());
+    let said = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+    let rows_added = load.clients.iter().map(|client| client.rows_added).sum();
+    let clients = load.clients.len();
+    let mut sample = TrialSample::assemble(load.kept);
+    sample.connections_opened = clients as u64;
+    Ok(Offered {
+        sample,
+        part,
+        ended: (ended > 0)
+            .then(|| format!("{ended} of {clients} clients ended before their time{said}")),
+        words,
+        rows_added,
+    })
+}
+
+/// In a thread of its own, whose processors those of the clients inherit.
+fn run(
+    bench: &Bench<'_>,
+    options: &LoadOptions,
+    edges: Sender<Edge>,
+) -> Result<Load<Recorded>, RunError> {
+    if let Some(cpus) = &bench.cpus {
+        pin_this_thread(cpus).map_err(LoadError::from)?;
+    }
+    let begin = || {
+        let _ = edges.send(Edge::Begin);
+        Notes { recorder: Recorder::begin(1), edges: edges.clone() }
+    };
+    ::oltp::run(bench.target, bench.tables, options, &begin, bench.interrupted)
+        .map_err(|error| of_engine(bench.engine, error))
+}
+
+/// What the clients counted.
+fn counters(load: &Load<Recorded>) -> Counters {
+    let clients = &load.clients;
+    let sum =
+        |of: &dyn Fn(&::oltp::ClientTotals) -> u64| clients.iter().map(of).sum::<u64>() as f64;
+    let transactions = sum(&|client| client.transactions);
+    let statements: u64 = load.statements.values().map(|one| one.executions).sum();
+    let slowest = clients.iter().map(|client| client.transactions).min().unwrap_or(0) as f64;
+    let mean = transactions / clients.len().max(1) as f64;
+    let counts = [
+        ("client_statements_per_second", statements as f64 / load.wall_time.as_secs_f64()),
+        ("client_retries_after_deadlocks", sum(&|client| client.retries.deadlocks)),
+        (
+            "client_retries_after_serialization_failures",
+            sum(&|client| client.retries.serialization_failures),
+        ),
+        ("client_retries_after_duplicate_keys", sum(&|client| client.retries.duplicate_keys)),
+        ("client_retries_after_lock_timeouts", sum(&|client| client.retries.lock_timeouts)),
+        ("client_slowest_by_mean", if mean > 0.0 { slowest / mean } else { 0.0 }),
+        ("client_threads", load.threads as f64),
+        ("client_round_trip_seconds", load.round_trip.as_secs_f64()),
+        ("client_connect_seconds", load.connect_time.as_secs_f64()),
+        ("sqlite_busy_waits", sum(&|client| client.busy_waits)),
+    ];
+    let told = counts.into_iter().filter(|(name, value)| {
+        // What did not happen, and is no measure, is not worth a line.
+        *value != 0.0 || !(name.starts_with("client_retries") || name.starts_with("sqlite"))
+    });
+    told.map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
+}

@@ -1,0 +1,390 @@
+//! MariaDB for workload `oltp`: private servers that Crossover starts, and servers of the user's.
+//! The data directory is filled once in a run; every start, and every trial that writes, gets a
+//! copy of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::oltp::{Schema, TableOptions, Target};
+use engine::{EngineSource, EngineSpec};
+use mysql::prelude::Queryable as _;
+use server::{MariadbOptions, MariadbPrograms, MariadbServer};
+
+use super::host::Host;
+use super::watch::{Silent, Watch};
+use super::{check_clients, merged, of_engine, planned_schemas, schema_name};
+use crate::deployment::{DeployError, Site};
+use crate::observe::{durability, durability_settings};
+use crate::plan::{Oltp, Plan};
+use crate::prewarm;
+use crate::record::EngineRecord;
+use crate::resource::{MemoryGroup, ServerSide};
+use crate::run::{RunError, RunOptions};
+use crate::schedule::Levels;
+use crate::workload::Counters;
+
+/// Statements of ours take no longer.
+const TIMEOUT: Duration = Duration::from_secs(600);
+/// MariaDB lets in so many clients unless told otherwise.
+const CONNECTIONS: u16 = 151;
+/// Connections beside the clients.
+const BESIDE: u16 = 10;
+/// Dirty pages that are not written back by then belong to somebody else.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
+
+/// What InnoDB's results depend on most.
+const SHOWN: [&str; 7] = [
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "tx_isolation",
+    "max_connections",
+];
+
+/// Counters of the server, by their names in a trial and what they are multiplied by.
+const COUNTED: [(&str, &str, f64); 8] = [
+    ("Com_commit", "mariadb_commits", 1.0),
+    ("Innodb_row_lock_waits", "mariadb_row_lock_waits", 1.0),
+    ("Innodb_row_lock_time", "mariadb_row_lock_wait_seconds", 1e-3),
+    ("Innodb_deadlocks", "mariadb_deadlocks", 1.0),
+    ("Innodb_os_log_written", "mariadb_log_bytes", 1.0),
+    ("Innodb_data_fsyncs", "mariadb_syncs", 1.0),
+    ("Innodb_buffer_pool_reads", "mariadb_pages_read", 1.0),
+    ("Innodb_buffer_pool_pages_flushed", "mariadb_pages_flushed", 1.0),
+];
+
+/// Refuses programs that are not there and settings that they do not take: a server is started with
+/// them, and ended.
+pub(super) fn check_managed(
+    plan: &Plan,
+    engine: &EngineSpec,
+    options: &RunOptions<'_>,
+) -> Result<(), RunError> {
+    let oltp = plan.oltp_at(&Levels::new())?;
+    let start = start_options(plan, engine, &oltp)?;
+    let connections = start.settings.iter().find(|(name, _)| name == "max_connections");
+    if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
+        check_clients(plan, &engine.label(), allowed, 1)?;
+    }
+    options.progress.set_message(format!("trying {}", engine.label()));
+    let server = MariadbServer::start_with(options.locations, &start, options.interrupted)
+        .map_err(DeployError::from)?;
+    Ok(server.stop().map_err(DeployError::from)?)
+}
+
+/// Refuses a server that does not answer, or lets in too few clients.
+pub(super) fn check_yours(plan: &Plan, engine: &EngineSpec, url: &str) -> Result<(), RunError> {
+    let read = || {
+        let mut connection = engine::mysql::connect(url, TIMEOUT)?;
+        engine::mysql::session_settings(&mut connection, engine.engine_settings())?;
+        engine::mysql::variables(&mut connection, ["max_connections"].into_iter())
+    };
+    let found: Vec<(String, String)> = read().map_err(DeployError::from)?;
+    let allowed = found.first().and_then(|(_, value)| value.parse().ok());
+    // Ours, which looks at the counters.
+    allowed.map_or(Ok(()), |allowed| check_clients(plan, &engine.label(), allowed, 1))?;
+    Ok(())
+}
+
+fn start_options(
+    plan: &Plan,
+    engine: &EngineSpec,
+    oltp: &Oltp,
+) -> Result<MariadbOptions, RunError> {
+    let folder = match &engine.source {
+        EngineSource::MariadbFolder(folder) => Some(folder.as_path()),
+        _ => None,
+    };
+    let programs = MariadbPrograms::find(folder).map_err(DeployError::from)?;
+    let mut settings = merged(oltp.settings_of("mariadb"), engine);
+    let most = plan.most_clients();
+    if most.saturating_add(BESIDE) > CONNECTIONS
+        && !settings.iter().any(|(name, _)| name == "max_connections")
+    {
+        let enough = most.saturating_add(4 * BESIDE).to_string();
+        settings.push(("max_connections".to_owned(), enough));
+    }
+    Ok(MariadbOptions { programs, settings, data: None, cpus: None })
+}
+
+fn database_of(schema: Schema) -> String {
+    format!("oltp_{}", schema_name(schema))
+}
+
+/// A server with filled databases.
+pub(super) struct MariadbHost<'a> {
+    site: &'a Site<'a>,
+    label: String,
+    record: EngineRecord,
+    options: Option<MariadbOptions>,
+    server: Option<MariadbServer>,
+    /// Of the user's.
+    url: String,
+    session: Vec<(String, String)>,
+    side: Option<ServerSide>,
+    data_paths: Vec<PathBuf>,
+    /// A trial has changed the tables that are there now.
+    changed: bool,
+}
+
+impl<'a> MariadbHost<'a> {
+    /// Fills a data directory, once in a run, and starts the server on a copy of it.
+    pub(super) fn managed(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Self, RunError> {
+        let oltp = site.plan.oltp_at(levels)?;
+        let mut options = start_options(site.plan, engine, &oltp)?;
+        options.cpus = site.plan.server_cpus_at(levels)?;
+        let tables: Vec<TableOptions> =
+            planned_schemas(site.plan)?.into_iter().map(|one| oltp.table_options(one)).collect();
+        let text = format!("{options:?} {tables:?}");
+        let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+        let kept = site.scratch.join(format!("mariadb-{hash:016x}"));
+        let mut host = Self {
+            site,
+            label: engine.label(),
+            record: EngineRecord::default(),
+            options: Some(options.clone()),
+            server: None,
+            url: String::new(),
+            session: Vec::new(),
+            side: None,
+            data_paths: Vec::new(),
+            changed: false,
+        };
+        if !kept.is_dir() {
+            // The limit on memory is for what is measured.
+            let _outside = site.memory.map(MemoryGroup::step_out).transpose()?;
+            host.start(&options)?;
+            for one in &tables {
+                host.make(one)?;
+            }
+            if let Some(server) = host.server.take() {
+                server.stop_and_keep(&kept).map_err(DeployError::from)?;
+            }
+        }
+        host.options = Some(MariadbOptions { data: Some(kept), ..options });
+        host.start_on_copy()?;
+        host.record = host.observe(engine)?;
+        Ok(host)
+    }
+
+    /// A server of the user's, whose tables are made if they are not there.
+    pub(super) fn yours(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        url: &str,
+        levels: &Levels,
+    ) -> Result<Self, RunError> {
+        let oltp = site.plan.oltp_at(levels)?;
+        let own = engine.engine_settings();
+        let mut host = Self {
+            site,
+            label: engine.label(),
+            record: EngineRecord::default(),
+            options: None,
+            server: None,
+            url: url.to_owned(),
+            session: own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            side: None,
+            data_paths: Vec::new(),
+            // An earlier turn may have.
+            changed: site.plan.mixes()?.iter().any(|mix| mix.writes()),
+        };
+        for schema in planned_schemas(site.plan)? {
+            host.filled(&oltp.table_options(schema))?;
+        }
+        host.record = host.observe(engine)?;
+        Ok(host)
+    }
+
+    fn start(&mut self, options: &MariadbOptions) -> Result<(), RunError> {
+        let server = MariadbServer::start_with(self.site.locations, options, self.site.interrupted)
+            .map_err(DeployError::from)?;
+        self.side = Some(ServerSide { roots: vec![server.pid()] });
+        self.data_paths = vec![server.folder().to_owned()];
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// A new server on a copy of what was filled, its tables read once.
+    fn start_on_copy(&mut self) -> Result<(), RunError> {
+        if let Some(server) = self.server.take() {
+            server.stop().map_err(DeployError::from)?;
+        }
+        let Some(options) = self.options.clone() else { return Ok(()) };
+        self.start(&options)?;
+        for schema in planned_schemas(self.site.plan)? {
+            let done = self.connected(&self.url_of(schema), |connection| {
+                let tables: Vec<String> = connection.query("SHOW TABLES")?;
+                let tables: Vec<String> =
+                    tables.iter().map(|name| format!("`{}`", name.replace('`', "``"))).collect();
+                connection.query_drop(format!("CHECKSUM TABLE {}", tables.join(", ")))
+            });
+            done?;
+        }
+        Ok(())
+    }
+
+    /// A database with the tables.
+    fn make(&self, tables: &TableOptions) -> Result<(), RunError> {
+        let name = database_of(tables.schema);
+        self.connected(&self.server_url(""), |connection| {
+            connection.query_drop(format!("CREATE DATABASE {name} CHARACTER SET utf8mb4"))
+        })?;
+        self.fill(tables)
+    }
+
+    fn fill(&self, tables: &TableOptions) -> Result<(), RunError> {
+        let label = &self.label;
+        let progress = |done: u64, all: u64| {
+            self.site.progress.set_message(format!("filling {label}: {done} of {all} rows"));
+        };
+        ::oltp::fill(&self.target_of(tables), tables, &progress, self.site.interrupted)
+            .map_err(|error| of_engine(label, error))
+    }
+
+    fn server_url(&self, database: &str) -> String {
+        self.server.as_ref().map_or_else(|| self.url.clone(), |server| server.url(database))
+    }
+
+    fn url_of(&self, schema: Schema) -> String {
+        self.server_url(&database_of(schema))
+    }
+
+    fn target_of(&self, tables: &TableOptions) -> Target {
+        Target::Mysql { url: self.url_of(tables.schema), session: self.session.clone() }
+    }
+
+    fn connected<T>(
+        &self,
+        url: &str,
+        work: impl FnOnce(&mut mysql::Conn) -> Result<T, mysql::Error>,
+    ) -> Result<T, RunError> {
+        let mut connection = engine::mysql::connect(url, TIMEOUT).map_err(DeployError::from)?;
+        let done = work(&mut connection).map_err(engine::Error::from);
+        Ok(done.map_err(DeployError::from)?)
+    }
+
+    fn observe(&self, engine: &EngineSpec) -> Result<EngineRecord, RunError> {
+        let schema = planned_schemas(self.site.plan)?.into_iter().next().unwrap_or_default();
+        let url = self.url_of(schema);
+        let asked = self.options.iter().flat_map(|options| &options.settings);
+        let asked: Vec<&str> = asked.map(|(name, _)| name.as_str()).collect();
+        let read = || -> Result<_, engine::Error> {
+            let mut connection = engine::mysql::connect(&url, TIMEOUT)?;
+            let version = engine::mysql::version(&mut connection)?;
+            let names = SHOWN.into_iter().chain(durability_settings("mariadb").iter().copied());
+            let mut settings =
+                engine::mysql::variables(&mut connection, names.chain(asked.iter().copied()))?;
+            let built: Option<String> = connection.query_first(
+                "SELECT concat(version(), ' ', @@version_compile_machine, ' ', \
+                 @@version_compile_os)",
+            )?;
+            settings.push(("version()".to_owned(), built.unwrap_or_default()));
+            let bytes: Option<Option<u64>> = connection.query_first(
+                "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) \
+                 FROM information_schema.tables WHERE table_schema = database()",
+            )?;
+            Ok((version, settings, bytes.flatten()))
+        };
+        let (version, settings, data_bytes) = read().map_err(DeployError::from)?;
+        Ok(EngineRecord {
+            name: engine.label(),
+            version,
+            durability: durability("mariadb", &settings),
+            settings,
+            statistics_present: Some(true),
+            data_bytes,
+        })
+    }
+}
+
+impl Host for MariadbHost<'_> {
+    fn record(&self) -> &EngineRecord {
+        &self.record
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        self.side.as_ref()
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        &self.data_paths
+    }
+
+    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        if self.changed {
+            self.restored(tables)?;
+        } else if self.options.is_none() {
+            let found = ::oltp::find(&self.target_of(tables), tables.schema);
+            let found = found.map_err(|error| of_engine(&self.label, error))?;
+            if found.as_ref() != Some(tables) {
+                self.fill(tables)?;
+            }
+        }
+        self.changed = false;
+        Ok(self.target_of(tables))
+    }
+
+    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        self.site.progress.set_message(format!("restoring {}", self.label));
+        self.changed = true;
+        if self.options.is_none() {
+            self.fill(tables)?;
+            return Ok(self.target_of(tables));
+        }
+        let inside = self.site.memory.map(MemoryGroup::enter).transpose()?;
+        self.start_on_copy()?;
+        drop(inside);
+        for path in &self.data_paths {
+            prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
+        }
+        Ok(self.target_of(tables))
+    }
+
+    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
+        let Target::Mysql { url, .. } = target else { return Box::new(Silent) };
+        match engine::mysql::connect(url, TIMEOUT) {
+            Ok(connection) => Box::new(MariadbWatch { connection }),
+            // Whoever cannot look, measures all the same.
+            Err(_) => Box::new(Silent),
+        }
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        if let Some(server) = &mut self.server
+            && !server.is_running()
+        {
+            let message = format!("{}: the server has ended: {}", self.label, server.last_words());
+            return Err(RunError::Statement(message));
+        }
+        self.connected(&self.server_url(""), |connection| connection.query_drop("SELECT 1"))
+    }
+
+    fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        let Some(server) = self.server.take() else { return Ok(()) };
+        Ok(server.stop().map_err(DeployError::from)?)
+    }
+}
+
+/// A connection that looks.
+struct MariadbWatch {
+    connection: mysql::Conn,
+}
+
+impl Watch for MariadbWatch {
+    fn counters(&mut self) -> Counters {
+        let rows = self.connection.query::<(String, String), _>("SHOW GLOBAL STATUS");
+        let rows = rows.unwrap_or_default();
+        let counted = COUNTED.iter().filter_map(|(name, ours, factor)| {
+            let (_, value) = rows.iter().find(|(known, _)| known == name)?;
+            Some(((*ours).to_owned(), value.parse::<f64>().ok()? * factor))
+        });
+        counted.collect()
+    }
+}

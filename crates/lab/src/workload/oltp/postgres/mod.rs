@@ -1,0 +1,351 @@
+//! PostgreSQL for workload `oltp`: releases that Crossover starts, made alike, and servers of the
+//! user's. A managed cluster is filled once and kept; trials that write get a copy by CREATE
+//! DATABASE ... TEMPLATE.
+
+mod start;
+mod watch;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::oltp::{Schema, TableOptions, Target};
+use engine::{EngineSpec, PostgresUrl};
+use server::{InitdbChoices, PostgresServer};
+
+use super::host::Host;
+use super::watch::{Silent, Watch};
+use super::{of_engine, planned_schemas, schema_name};
+use crate::deployment::{DeployError, Site, read_settings};
+use crate::observe::durability;
+use crate::prewarm;
+use crate::record::EngineRecord;
+use crate::resource::ServerSide;
+use crate::run::RunError;
+use crate::schedule::Levels;
+
+use start::start_options;
+pub(super) use start::{check_managed, check_yours};
+use watch::PostgresWatch;
+
+/// The database that a trial may change.
+const TRIAL: &str = "oltp_trial";
+/// Where administration happens.
+const ADMINISTRATION: &str = "postgres";
+/// Dirty pages that are not written back by then belong to somebody else.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
+
+fn database_of(schema: Schema) -> String {
+    format!("oltp_{}", schema_name(schema))
+}
+
+/// A server with filled databases.
+pub(super) struct PostgresHost<'a> {
+    site: &'a Site<'a>,
+    label: String,
+    record: EngineRecord,
+    /// Of any database of a managed server; else of the user's.
+    address: PostgresUrl,
+    /// None: a server of the user's.
+    server: Option<PostgresServer>,
+    side: Option<ServerSide>,
+    data_paths: Vec<PathBuf>,
+    session: Vec<(String, String)>,
+    /// A trial has changed the tables of the user's server.
+    changed: bool,
+}
+
+impl<'a> PostgresHost<'a> {
+    /// Starts the release, filled.
+    pub(super) fn managed(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Self, RunError> {
+        let oltp = site.plan.oltp_at(levels)?;
+        let mut options = start_options(site.plan, engine, &oltp)?;
+        options.cpus = site.plan.server_cpus_at(levels)?;
+        let start = || {
+            let options = options.clone();
+            let start =
+                PostgresServer::start(site.locations, options, site.progress, site.interrupted);
+            site.runtime.block_on(start).map_err(DeployError::from)
+        };
+        let mut host = Self::of(site, engine, start()?);
+        let tables: Vec<TableOptions> =
+            planned_schemas(site.plan)?.into_iter().map(|one| oltp.table_options(one)).collect();
+        if !host.holds(&tables)? {
+            match site.memory {
+                None => host.fill(&tables)?,
+                // The limit is for what is measured; filling may take what it needs.
+                Some(group) => {
+                    host.stop()?;
+                    let outside = group.step_out()?;
+                    host = Self::of(site, engine, start()?);
+                    host.fill(&tables)?;
+                    host.stop()?;
+                    drop(outside);
+                    host = Self::of(site, engine, start()?);
+                }
+            }
+        }
+        host.settle(&tables)?;
+        host.record = host.observe(engine, &options.initdb)?;
+        Ok(host)
+    }
+
+    fn of(site: &'a Site<'a>, engine: &EngineSpec, server: PostgresServer) -> Self {
+        let address = server.tcp_url(ADMINISTRATION);
+        Self {
+            site,
+            label: engine.label(),
+            record: EngineRecord::default(),
+            address: address.unwrap_or_else(|| server.url(ADMINISTRATION)),
+            side: Some(ServerSide { roots: vec![server.pid()] }),
+            data_paths: vec![server.folder().to_owned()],
+            server: Some(server),
+            session: Vec::new(),
+            changed: false,
+        }
+    }
+
+    /// A server of the user's, whose tables are made if they are not there.
+    pub(super) fn yours(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        url: &PostgresUrl,
+        levels: &Levels,
+    ) -> Result<Self, RunError> {
+        let oltp = site.plan.oltp_at(levels)?;
+        let mut host = Self {
+            site,
+            label: engine.label(),
+            record: EngineRecord::default(),
+            address: url.with_session_settings(engine.engine_settings()),
+            server: None,
+            side: None,
+            data_paths: Vec::new(),
+            session: Vec::new(),
+            // An earlier turn may have.
+            changed: site.plan.mixes()?.iter().any(|mix| mix.writes()),
+        };
+        for schema in planned_schemas(site.plan)? {
+            host.filled(&oltp.table_options(schema))?;
+        }
+        host.record = host.observe(engine, &InitdbChoices::default())?;
+        Ok(host)
+    }
+
+    fn target(&self, url: PostgresUrl) -> Target {
+        Target::Postgres { url, session: self.session.clone() }
+    }
+
+    fn target_of(&self, tables: &TableOptions) -> Target {
+        match self.server {
+            Some(_) => self.target(self.address.with_database(&database_of(tables.schema))),
+            None => self.target(self.address.clone()),
+        }
+    }
+
+    /// Statements outside of any transaction, in one database.
+    fn administer(&self, database: Option<&str>, statements: &[&str]) -> Result<(), RunError> {
+        let url =
+            database.map_or_else(|| self.address.clone(), |name| self.address.with_database(name));
+        let done: Result<(), engine::Error> = self.site.runtime.block_on(async {
+            let client = engine::postgres::connect(&url).await?;
+            for statement in statements {
+                client.batch_execute(statement).await?;
+            }
+            Ok(())
+        });
+        Ok(done.map_err(DeployError::from)?)
+    }
+
+    fn databases(&self) -> Result<Vec<String>, RunError> {
+        let found: Result<Vec<String>, engine::Error> = self.site.runtime.block_on(async {
+            let client = engine::postgres::connect(&self.address).await?;
+            let rows = client.query("SELECT datname::text FROM pg_database", &[]).await?;
+            Ok(rows.iter().map(|row| row.get(0)).collect())
+        });
+        Ok(found.map_err(DeployError::from)?)
+    }
+
+    /// Whether every family of tables is there as it is wanted.
+    fn holds(&self, tables: &[TableOptions]) -> Result<bool, RunError> {
+        if !self.server.as_ref().is_some_and(PostgresServer::data_is_ready) {
+            return Ok(false);
+        }
+        let databases = self.databases()?;
+        for one in tables {
+            if !databases.contains(&database_of(one.schema)) || !self.is_filled(one)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_filled(&self, tables: &TableOptions) -> Result<bool, RunError> {
+        let found = ::oltp::find(&self.target_of(tables), tables.schema);
+        Ok(found.map_err(|error| of_engine(&self.label, error))?.as_ref() == Some(tables))
+    }
+
+    /// Makes and fills the databases that are not whole, and says that the data directory is.
+    fn fill(&self, tables: &[TableOptions]) -> Result<(), RunError> {
+        let databases = self.databases()?;
+        for one in tables {
+            let name = database_of(one.schema);
+            if !databases.contains(&name) {
+                self.administer(None, &[&format!("CREATE DATABASE {name}")])?;
+            }
+            if !self.is_filled(one)? {
+                self.fill_tables(one)?;
+            }
+            // Best done now: an insert-triggered vacuum would come in the middle of a trial, and
+            // only in releases that have it. The extension is not in every folder of programs.
+            self.administer(Some(&name), &["VACUUM (FREEZE, ANALYZE)"])?;
+            let _ = self.administer(Some(&name), &["CREATE EXTENSION IF NOT EXISTS pg_prewarm"]);
+        }
+        if let Some(server) = &self.server {
+            server.mark_data_ready().map_err(DeployError::from)?;
+        }
+        Ok(())
+    }
+
+    fn fill_tables(&self, tables: &TableOptions) -> Result<(), RunError> {
+        let label = &self.label;
+        let progress = |done: u64, all: u64| {
+            self.site.progress.set_message(format!("filling {label}: {done} of {all} rows"));
+        };
+        ::oltp::fill(&self.target_of(tables), tables, &progress, self.site.interrupted)
+            .map_err(|error| of_engine(label, error))
+    }
+
+    /// Statistics anew, shared memory as full as it gets, nothing left to write.
+    fn settle(&self, tables: &[TableOptions]) -> Result<(), RunError> {
+        for one in tables {
+            let name = database_of(one.schema);
+            self.administer(Some(&name), &["ANALYZE"])?;
+            self.prewarm(&name);
+        }
+        self.administer(None, &["CHECKPOINT"])
+    }
+
+    /// Reads tables and indexes into shared memory, where the release can.
+    fn prewarm(&self, database: &str) {
+        let sql = "SELECT pg_prewarm(c.oid::regclass) FROM pg_class c
+                    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i')";
+        let _ = self.administer(Some(database), &[sql]);
+    }
+
+    fn stop(&mut self) -> Result<(), RunError> {
+        if let Some(server) = self.server.take() {
+            self.site.runtime.block_on(server.stop()).map_err(DeployError::from)?;
+        }
+        Ok(())
+    }
+
+    fn observe(
+        &self,
+        engine: &EngineSpec,
+        initdb: &InitdbChoices,
+    ) -> Result<EngineRecord, RunError> {
+        let schema = planned_schemas(self.site.plan)?.into_iter().next().unwrap_or_default();
+        let url = match self.server {
+            Some(_) => self.address.with_database(&database_of(schema)),
+            None => self.address.clone(),
+        };
+        let asked = self.site.runtime.block_on(async {
+            let client = engine::postgres::connect(&url).await?;
+            let (version, mut settings) = read_settings(&client).await?;
+            let row = client
+                .query_one("SELECT version(), pg_database_size(current_database())", &[])
+                .await?;
+            settings.push(("version()".to_owned(), row.get(0)));
+            let flags = "SELECT setting FROM pg_config WHERE name = 'CFLAGS'";
+            // Only a superuser may see it.
+            if let Ok(Some(row)) = client.query_opt(flags, &[]).await {
+                settings.push(("compiled with".to_owned(), row.get(0)));
+            }
+            Ok::<_, engine::Error>((version, settings, row.get::<_, i64>(1)))
+        });
+        let (version, mut settings, bytes) = asked.map_err(DeployError::from)?;
+        if let Some(server) = &self.server {
+            for (name, value) in server.settings_read_back() {
+                settings.retain(|(known, _)| known != name);
+                settings.push((name.clone(), value.clone()));
+            }
+            let unknown = server.unknown_settings().iter();
+            settings.extend(unknown.map(|name| (name.clone(), "not in this release".to_owned())));
+            settings.push(("initdb".to_owned(), initdb.describe()));
+        }
+        Ok(EngineRecord {
+            name: engine.label(),
+            version,
+            durability: durability("postgres", &settings),
+            settings,
+            statistics_present: Some(true),
+            data_bytes: u64::try_from(bytes).ok(),
+        })
+    }
+}
+
+impl Host for PostgresHost<'_> {
+    fn record(&self) -> &EngineRecord {
+        &self.record
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        self.side.as_ref()
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        &self.data_paths
+    }
+
+    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        if self.server.is_none() && (self.changed || !self.is_filled(tables)?) {
+            self.fill_tables(tables)?;
+            self.changed = false;
+        }
+        Ok(self.target_of(tables))
+    }
+
+    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        self.site.progress.set_message(format!("restoring {}", self.label));
+        if self.server.is_none() {
+            // Nothing may be assumed of a server of the user's but that its tables can be filled.
+            self.fill_tables(tables)?;
+            self.changed = true;
+            let _ = self.administer(None, &["CHECKPOINT"]);
+            return Ok(self.target_of(tables));
+        }
+        let drop = format!("DROP DATABASE IF EXISTS {TRIAL}");
+        let copy = format!("CREATE DATABASE {TRIAL} TEMPLATE {}", database_of(tables.schema));
+        self.administer(None, &[&drop, &copy, "CHECKPOINT"])?;
+        self.prewarm(TRIAL);
+        for path in &self.data_paths {
+            prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
+        }
+        Ok(self.target(self.address.with_database(TRIAL)))
+    }
+
+    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
+        let Target::Postgres { url, .. } = target else { return Box::new(Silent) };
+        match PostgresWatch::connect(url, self.site.runtime) {
+            Ok(watch) => Box::new(watch),
+            // Whoever cannot look, measures all the same.
+            Err(_) => Box::new(Silent),
+        }
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        self.administer(None, &["SELECT 1"])
+    }
+
+    fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        if self.server.is_some() {
+            // A server that has died keeps its copy until its next start.
+            let _ = self.administer(None, &[&format!("DROP DATABASE IF EXISTS {TRIAL}")]);
+        }
+        self.stop()
+    }
+}

@@ -1,0 +1,137 @@
+//! How releases are started alike, and what is refused before anything is filled.
+
+use ::oltp::{CharacterSet, Schema};
+use engine::{EngineSpec, PostgresUrl, Settings};
+use server::{InitdbChoices, PostgresServer, StartOptions};
+
+use super::ADMINISTRATION;
+use crate::deployment::{self, DeployError};
+use crate::plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
+use crate::run::{RunError, RunOptions};
+use crate::schedule::Levels;
+use crate::workload::oltp::check_clients;
+
+/// PostgreSQL lets in so many clients unless told otherwise.
+const CONNECTIONS: u16 = 100;
+/// Connections beside the clients: ours, and what the server keeps for superusers.
+const BESIDE: u16 = 10;
+
+/// Refuses a release that is not to be had, and settings that it does not take or that no release
+/// of the plan has.
+pub(in crate::workload::oltp) fn check_managed(
+    plan: &Plan,
+    engine: &EngineSpec,
+    options: &RunOptions<'_>,
+) -> Result<(), RunError> {
+    deployment::check(engine, options)?;
+    let oltp = plan.oltp_at(&Levels::new())?;
+    let start = start_options(plan, engine, &oltp)?;
+    let unknown_to = |engine: &EngineSpec| -> Result<Vec<String>, RunError> {
+        let start = start_options(plan, engine, &oltp)?;
+        let unknown = PostgresServer::unknown_of(
+            options.locations,
+            &start,
+            options.progress,
+            options.interrupted,
+        );
+        Ok(options.runtime.block_on(unknown).map_err(DeployError::from)?)
+    };
+    let unknown = unknown_to(engine)?;
+    let mut nowhere = unknown;
+    let others = plan.engines.iter().filter(|other| StartOptions::for_engine(other).is_ok());
+    for other in others {
+        if nowhere.is_empty() {
+            break;
+        }
+        let bare = EngineSpec { source: other.source.clone(), settings: Settings::default() };
+        match unknown_to(&bare) {
+            Ok(unknown_there) => nowhere.retain(|name| unknown_there.contains(name)),
+            // It is refused in its own turn, or its release is a placeholder that may know them.
+            Err(_) => nowhere.clear(),
+        }
+    }
+    if let Some(name) = nowhere.first() {
+        let message = format!("{name}: no release of this plan has such a setting");
+        return Err(PlanError::impossible("oltp.settings.postgres", message).into());
+    }
+    let mut all = start.settings.iter().chain(&start.common_settings);
+    let connections = all.find(|(name, _)| name.eq_ignore_ascii_case("max_connections"));
+    if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
+        check_clients(plan, &engine.label(), allowed, 3)?;
+    }
+    Ok(())
+}
+
+/// Refuses a server that lets in too few clients, or a user who may not make tables.
+pub(in crate::workload::oltp) fn check_yours(
+    plan: &Plan,
+    engine: &EngineSpec,
+    url: &PostgresUrl,
+    options: &RunOptions<'_>,
+) -> Result<(), RunError> {
+    deployment::check(engine, options)?;
+    let sql = "SELECT current_setting('max_connections')::int8,
+                      current_setting('superuser_reserved_connections')::int8,
+                      coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
+                      current_user::text, current_database()::text";
+    let asked: Result<(i64, i64, bool, String, String), engine::Error> =
+        options.runtime.block_on(async {
+            let client = engine::postgres::connect(url).await?;
+            let row = client.query_one(sql, &[]).await?;
+            Ok((row.get(0), row.get(1), row.get(2), row.get(3), row.get(4)))
+        });
+    let (allowed, reserved, may_create, user, database) = asked.map_err(DeployError::from)?;
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    // Ours, which looks at the counters.
+    check_clients(plan, &engine.label(), count(allowed), count(reserved) + 1)?;
+    if !may_create {
+        let message = format!(
+            "{engine}: {user} may not make tables in database {database}: GRANT CREATE ON SCHEMA \
+             public TO {user}, or name another user"
+        );
+        return Err(PlanError::impossible("engines", message).into());
+    }
+    Ok(())
+}
+
+/// How a managed release is started: the same for all of them, as far as they know it.
+pub(super) fn start_options(
+    plan: &Plan,
+    engine: &EngineSpec,
+    oltp: &Oltp,
+) -> Result<StartOptions, DeployError> {
+    let mut options = StartOptions::for_engine(engine)?;
+    let mut common = oltp.settings_of("postgres");
+    let mut unless_told = |name: &str, value: String| {
+        if !common.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            common.push((name.to_owned(), value));
+        }
+    };
+    let most = plan.most_clients();
+    if most.saturating_add(BESIDE) > CONNECTIONS {
+        unless_told("max_connections", most.saturating_add(4 * BESIDE).to_string());
+    }
+    match oltp.checkpoints {
+        Some(Checkpoints::Between) => {
+            unless_told("checkpoint_timeout", "1d".to_owned());
+            unless_told("max_wal_size", "64GB".to_owned());
+        }
+        Some(Checkpoints::Sustained) => unless_told("checkpoint_timeout", "30s".to_owned()),
+        None => {}
+    }
+    options.common_settings = common;
+    options.initdb = InitdbChoices {
+        encoding: match oltp.character_set {
+            CharacterSet::Latin2 => "LATIN2".to_owned(),
+            CharacterSet::Utf8 | CharacterSet::Utf16 => "UTF8".to_owned(),
+        },
+        locale: oltp.initdb.locale.clone(),
+        data_checksums: oltp.initdb.data_checksums,
+    };
+    options.tcp = oltp.transport == Transport::Tcp;
+    options.database = ADMINISTRATION.to_owned();
+    // Databases in it are named by their family of tables.
+    let tables = format!("oltp {:?}", oltp.table_options(Schema::Sbtest));
+    options.data_digest = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(tables.as_bytes()));
+    Ok(options)
+}

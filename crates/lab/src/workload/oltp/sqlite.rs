@@ -1,0 +1,289 @@
+//! SQLite for workload `oltp`: files in the run's scratch folder, opened in this process.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::oltp::{TableOptions, Target};
+use engine::EngineSpec;
+
+use super::host::Host;
+use super::watch::Watch;
+use super::{merged, of_engine, planned_schemas, schema_name};
+use crate::deployment::{self, DeployError, Site};
+use crate::observe::durability;
+use crate::plan::{Checkpoints, Oltp, Plan};
+use crate::prewarm;
+use crate::record::EngineRecord;
+use crate::resource::ServerSide;
+use crate::run::{RunError, RunOptions};
+use crate::schedule::Levels;
+use crate::workload::Counters;
+
+/// What SQLite's results depend on most, shown beside the settings of the plan.
+const SHOWN: [&str; 7] = [
+    "journal_mode",
+    "synchronous",
+    "cache_size",
+    "mmap_size",
+    "page_size",
+    "wal_autocheckpoint",
+    "encoding",
+];
+
+/// Pages of the log after which a commit begins a checkpoint, where none is to end in a trial.
+const NO_CHECKPOINT: &str = "0";
+/// Dirty pages that are not written back by then belong to somebody else.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
+
+/// Refuses settings that SQLite does not take.
+pub(super) fn check(
+    plan: &Plan,
+    engine: &EngineSpec,
+    options: &RunOptions<'_>,
+) -> Result<(), RunError> {
+    let oltp = plan.oltp_at(&Levels::new())?;
+    let mut all = engine.clone();
+    for (name, value) in pragmas(&oltp, engine) {
+        all.settings
+            .set(&name, &value)
+            .map_err(|message| crate::plan::PlanError::impossible("oltp.settings", message))?;
+    }
+    Ok(deployment::check(&all, options)?)
+}
+
+fn pragmas(oltp: &Oltp, engine: &EngineSpec) -> Vec<(String, String)> {
+    let mut common = oltp.settings_of("sqlite");
+    if oltp.checkpoints == Some(Checkpoints::Between) {
+        common.push(("wal_autocheckpoint".to_owned(), NO_CHECKPOINT.to_owned()));
+    }
+    merged(common, engine)
+}
+
+/// The files of one engine.
+pub(super) struct SqliteHost<'a> {
+    site: &'a Site<'a>,
+    label: String,
+    record: EngineRecord,
+    side: ServerSide,
+    files: Vec<PathBuf>,
+    pragmas: Vec<(String, String)>,
+}
+
+impl<'a> SqliteHost<'a> {
+    /// Fills what is not there yet.
+    pub(super) fn new(
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Self, RunError> {
+        let oltp = site.plan.oltp_at(levels)?;
+        let mut host = Self {
+            site,
+            label: engine.label(),
+            record: EngineRecord::default(),
+            // Engine and clients are one process, which is ours.
+            side: ServerSide { roots: vec![std::process::id()] },
+            files: Vec::new(),
+            pragmas: pragmas(&oltp, engine),
+        };
+        for schema in planned_schemas(site.plan)? {
+            let path = host.fill(&oltp.table_options(schema))?;
+            host.files.push(path);
+        }
+        host.record = host.observe()?;
+        Ok(host)
+    }
+
+    /// Of one family of tables; the same rows have the same file, whatever the pragmas.
+    fn path(&self, tables: &TableOptions) -> PathBuf {
+        let text = format!("{tables:?}");
+        let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+        self.site.scratch.join(format!("oltp-{}-{hash:016x}.db", schema_name(tables.schema)))
+    }
+
+    fn target(&self, path: PathBuf) -> Target {
+        Target::Sqlite { path, pragmas: self.pragmas.clone() }
+    }
+
+    /// Under another name until it is whole.
+    fn fill(&self, tables: &TableOptions) -> Result<PathBuf, RunError> {
+        let path = self.path(tables);
+        if path.is_file() {
+            return Ok(path);
+        }
+        // What limits memory is for what is measured.
+        let _outside = self.site.memory.map(crate::resource::MemoryGroup::step_out).transpose()?;
+        let partial = path.with_extension("partial");
+        remove_with_log(&partial)?;
+        let label = &self.label;
+        let progress = |done: u64, all: u64| {
+            self.site.progress.set_message(format!("filling {label}: {done} of {all} rows"));
+        };
+        let target = Target::Sqlite { path: partial.clone(), pragmas: Vec::new() };
+        ::oltp::fill(&target, tables, &progress, self.site.interrupted)
+            .map_err(|error| of_engine(label, error))?;
+        // The last connection's end has taken the log into the file; what is copied is this alone.
+        rename_with_log(&partial, &path)?;
+        Ok(path)
+    }
+
+    fn observe(&self) -> Result<EngineRecord, RunError> {
+        let Some(path) = self.files.first() else { return Ok(EngineRecord::default()) };
+        let connection = engine::sqlite::open_existing(path).map_err(DeployError::from)?;
+        let pairs = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let with_log = [("journal_mode", "wal")].into_iter().chain(pairs);
+        let mut settings =
+            engine::sqlite::pragmas(&connection, with_log).map_err(DeployError::from)?;
+        for name in SHOWN {
+            if settings.iter().any(|(set, _)| set == name) {
+                continue;
+            }
+            let value = connection
+                .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+                .map(shown);
+            settings.push((name.to_owned(), value.unwrap_or_default()));
+        }
+        settings.push(("transactions that write".to_owned(), "BEGIN IMMEDIATE".to_owned()));
+        let bytes = std::fs::metadata(path).map(|metadata| metadata.len()).ok();
+        Ok(EngineRecord {
+            name: self.label.clone(),
+            version: format!("SQLite {}", engine::sqlite::version()),
+            durability: durability("sqlite", &settings),
+            settings,
+            statistics_present: Some(true),
+            data_bytes: bytes,
+        })
+    }
+}
+
+fn shown(value: rusqlite::types::Value) -> String {
+    match value {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Real(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        _ => String::new(),
+    }
+}
+
+impl Host for SqliteHost<'_> {
+    fn record(&self) -> &EngineRecord {
+        &self.record
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        Some(&self.side)
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        let path = self.fill(tables)?;
+        Ok(self.target(path))
+    }
+
+    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+        let filled = self.fill(tables)?;
+        let copy = self.site.scratch.join("oltp-trial.db");
+        remove_with_log(&copy)?;
+        let io = |source| RunError::Io { path: copy.clone(), source };
+        // Shares the blocks where the file system can.
+        std::fs::copy(&filled, &copy).map_err(io)?;
+        prewarm::prewarm(&copy, self.site.interrupted)?;
+        prewarm::settle(&copy, SETTLE_AT_MOST, self.site.interrupted)?;
+        Ok(self.target(copy))
+    }
+
+    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
+        let log = match target {
+            Target::Sqlite { path, .. } => log_of(path),
+            _ => PathBuf::new(),
+        };
+        Box::new(Log { path: log })
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn retire(self: Box<Self>) -> Result<(), RunError> {
+        remove_with_log(&self.site.scratch.join("oltp-trial.db"))
+    }
+}
+
+/// The write-ahead log of a database under load. Its header counts how often it was begun anew,
+/// which happens after a checkpoint that took all of it into the database.
+struct Log {
+    path: PathBuf,
+}
+
+impl Watch for Log {
+    fn counters(&mut self) -> Counters {
+        let ended = begun_anew(&self.path).unwrap_or(0);
+        Counters::from([("sqlite_checkpoints_ended".to_owned(), f64::from(ended))])
+    }
+}
+
+/// The checkpoint sequence number: bytes 12 to 15 of the log's header, the first one first
+/// (<https://www.sqlite.org/fileformat2.html#walformat>).
+fn begun_anew(log: &Path) -> Option<u32> {
+    let mut header = [0; 16];
+    File::open(log).ok()?.read_exact(&mut header).ok()?;
+    let number: [u8; 4] = header[12..16].try_into().ok()?;
+    Some(u32::from_be_bytes(number))
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn remove_with_log(path: &Path) -> Result<(), RunError> {
+    for path in [path.to_owned(), log_of(path), beside(path, "-shm"), beside(path, "-journal")] {
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RunError::Io { path, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn rename_with_log(from: &Path, to: &Path) -> Result<(), RunError> {
+    let io = |source| RunError::Io { path: from.to_owned(), source };
+    let connection = engine::sqlite::open_existing(from).map_err(DeployError::from)?;
+    connection
+        .pragma_update(None, "journal_mode", "delete")
+        .map_err(|source| DeployError::Sqlite { path: from.to_owned(), source })?;
+    drop(connection);
+    std::fs::rename(from, to).map_err(io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_tells_how_often_it_was_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.pragma_update(None, "journal_mode", "wal").unwrap();
+        connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
+        let before = begun_anew(&log_of(&path)).unwrap();
+        for _ in 0..2 {
+            connection.query_row("PRAGMA wal_checkpoint(restart)", [], |_| Ok(())).unwrap();
+            connection.execute_batch("INSERT INTO t VALUES (2)").unwrap();
+        }
+        assert_eq!(begun_anew(&log_of(&path)).unwrap() - before, 2);
+    }
+}

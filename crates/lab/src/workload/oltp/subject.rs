@@ -1,0 +1,199 @@
+//! An engine of workload `oltp`, ready to be measured: each trial on tables as they were filled or
+//! restored, its rows checked afterwards where it changed them.
+
+use std::path::PathBuf;
+
+use ::oltp::{LoadOptions as OltpOptions, Mix, TableOptions, Target, Until};
+
+use super::host::Host;
+use super::load::{Bench, offer};
+use super::of_engine;
+use crate::deployment::Site;
+use crate::http::Answer;
+use crate::load::{LoadOptions, Mode, TrialSample};
+use crate::plan::Oltp;
+use crate::record::EngineRecord;
+use crate::resource::ServerSide;
+use crate::run::RunError;
+use crate::schedule::Levels;
+use crate::workload::{Answers, MeasuredPart, Subject};
+
+pub(super) struct OltpSubject<'a> {
+    site: &'a Site<'a>,
+    label: String,
+    host: Box<dyn Host + 'a>,
+    /// What the next trial works on.
+    next: Option<Prepared>,
+    last: Option<Last>,
+}
+
+struct Prepared {
+    target: Target,
+    tables: TableOptions,
+    oltp: Oltp,
+}
+
+/// What is known of the last load.
+struct Last {
+    part: Option<MeasuredPart>,
+    words: Option<String>,
+    ended: Option<String>,
+    rows_added: i64,
+    prepared: Prepared,
+}
+
+impl<'a> OltpSubject<'a> {
+    pub(super) fn new(site: &'a Site<'a>, label: String, host: Box<dyn Host + 'a>) -> Self {
+        Self { site, label, host, next: None, last: None }
+    }
+
+    fn oltp(&self, levels: &Levels) -> Result<(Oltp, TableOptions), RunError> {
+        let oltp = self.site.plan.oltp_at(levels)?;
+        let tables = oltp.table_options(oltp.mix.schema());
+        Ok((oltp, tables))
+    }
+
+    fn options(&self, oltp: &Oltp, options: &LoadOptions) -> OltpOptions {
+        let until = match options.mode {
+            Mode::Steady { time, .. } | Mode::Open { time, .. } => Until::Time(time),
+            Mode::Passes(passes) => Until::Transactions(passes.into()),
+        };
+        let warmup = oltp.warm_up.duration();
+        OltpOptions {
+            distribution: oltp.distribution,
+            until,
+            warmup,
+            seed: options.seed,
+            timeout: options.timeout,
+            character_set: oltp.client_character_set,
+            ..OltpOptions::new(oltp.mix, options.clients, warmup)
+        }
+    }
+}
+
+impl Subject for OltpSubject<'_> {
+    fn engine(&self) -> &EngineRecord {
+        self.host.record()
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        self.host.side()
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        self.host.data_paths()
+    }
+
+    /// The rows themselves, against what was to be filled: once for each engine and family of
+    /// tables in a run.
+    fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
+        for levels in cells {
+            let (_, tables) = self.oltp(levels)?;
+            let key = format!("{} {tables:?}", self.label);
+            if answers.contains_key(&key) {
+                continue;
+            }
+            self.site.progress.set_message(format!("checking the rows of {}", self.label));
+            let target = self.host.filled(&tables)?;
+            ::oltp::invariants(&target, &tables, &[], 0, self.site.interrupted)
+                .map_err(|error| of_engine(&self.label, error))?;
+            let rows = u64::from(tables.tables) * u64::from(tables.table_size);
+            answers.insert(key, Answer { status: 0, body_bytes: rows, body_hash: 0 });
+        }
+        Ok(())
+    }
+
+    fn warms_itself(&self) -> bool {
+        true
+    }
+
+    fn prepare(&mut self, levels: &Levels) -> Result<(), RunError> {
+        let (oltp, tables) = self.oltp(levels)?;
+        let target = match oltp.mix.writes() {
+            true => self.host.restored(&tables)?,
+            false => self.host.filled(&tables)?,
+        };
+        self.next = Some(Prepared { target, tables, oltp });
+        Ok(())
+    }
+
+    fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
+        if self.next.is_none() {
+            self.prepare(levels)?;
+        }
+        let Some(prepared) = self.next.take() else {
+            let message = format!("{}: nothing was prepared for this trial", self.label);
+            return Err(RunError::Statement(message));
+        };
+        let in_this_process = matches!(prepared.target, Target::Sqlite { .. });
+        let mut cpus = options.client_cpus.clone();
+        if let (true, Some(server)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
+            cpus = Some(server);
+        }
+        let bench = Bench {
+            engine: &self.label,
+            target: &prepared.target,
+            tables: &prepared.tables,
+            cpus,
+            side: self.host.side(),
+            interrupted: self.site.interrupted,
+        };
+        let mut watcher = self.host.watch(&prepared.target);
+        let load = self.options(&prepared.oltp, options);
+        let mut offered = offer(&bench, &load, watcher.as_mut())?;
+        if !prepared.oltp.mix.writes() {
+            // Whether a checkpoint ended says nothing of a load that only reads.
+            offered.part.counters.retain(|name, _| !name.ends_with("checkpoints_ended"));
+        }
+        self.last = Some(Last {
+            part: Some(offered.part),
+            words: offered.words,
+            ended: offered.ended,
+            rows_added: offered.rows_added,
+            prepared,
+        });
+        Ok(offered.sample)
+    }
+
+    fn measured_part(&mut self) -> Option<MeasuredPart> {
+        self.last.as_mut()?.part.take()
+    }
+
+    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+        self.last.as_ref()?.words.clone()
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        let alive = self.host.check_alive();
+        let ended = self.last.as_ref().and_then(|last| last.ended.clone());
+        match (alive, ended) {
+            (Err(error), Some(ended)) => Err(RunError::Statement(format!("{ended}; {error}"))),
+            (Err(error), None) => Err(error),
+            (Ok(()), Some(ended)) => Err(RunError::Statement(ended)),
+            (Ok(()), None) => Ok(()),
+        }
+    }
+
+    fn check_data(&mut self) -> Result<(), RunError> {
+        let Some(Last { rows_added, prepared, .. }) = &self.last else { return Ok(()) };
+        let Prepared { target, tables, oltp } = prepared;
+        let mix: Mix = oltp.mix;
+        if !mix.writes() {
+            return Ok(());
+        }
+        let checked =
+            ::oltp::invariants(target, tables, &[mix], *rows_added, self.site.interrupted);
+        checked.map_err(|error| match error {
+            ::oltp::Error::Invariant { table, difference, .. } => RunError::Invariant {
+                engine: self.label.clone(),
+                mix: mix.name(),
+                what: format!("table {table}: {difference}"),
+            },
+            other => of_engine(&self.label, other),
+        })
+    }
+
+    fn retire(self: Box<Self>) -> Result<(), RunError> {
+        self.host.retire()
+    }
+}

@@ -1,0 +1,133 @@
+//! The folders of private MariaDB servers: taken under a lock, copied, and swept after a program
+//! that was killed.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::data_in;
+use crate::account::Account;
+use crate::cluster::{TEMPORARY_PREFIX, remove_folder, try_lock};
+use crate::locations::{create_folder, open_lock, random_name};
+use crate::{Error, Locations};
+
+/// A server that has not ended by then is killed.
+const STOP_AT_MOST: Duration = Duration::from_secs(60);
+
+/// Asks a server to end, and ends it where it does not listen; `has_ended` is asked meanwhile.
+pub(super) fn stop_process(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), Error> {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let begun = Instant::now();
+    let mut signal = Signal::TERM;
+    while !has_ended() {
+        if let Some(process) =
+            process.filter(|_| signal == Signal::KILL || begun.elapsed() < Duration::from_secs(1))
+        {
+            // It may have ended in this very moment.
+            let _ = kill_process(process, signal);
+        }
+        if begun.elapsed() > STOP_AT_MOST * 2 {
+            return Err(Error::NotStopped { pid });
+        }
+        if begun.elapsed() > STOP_AT_MOST {
+            signal = Signal::KILL;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+pub(super) fn folder_of_all(locations: &Locations) -> PathBuf {
+    locations.data.join("mariadb")
+}
+
+/// Where the folder of a server's socket is written down.
+pub(super) fn note_of_socket(folder: &Path) -> PathBuf {
+    folder.join("socket.folder")
+}
+
+/// A folder of a random name, locked, after a sweep.
+pub(super) fn take_folder(locations: &Locations) -> Result<(PathBuf, File), Error> {
+    let all = folder_of_all(locations);
+    create_folder(&all)?;
+    let _all = lock_all(&all)?;
+    sweep(&all, locations)?;
+    let folder = all.join(format!("{TEMPORARY_PREFIX}{}", random_name()?));
+    create_folder(&folder)?;
+    match try_lock(&folder)? {
+        Some(lock) => Ok((folder, lock)),
+        None => Err(Error::InUse { directory: folder, owner: String::new() }),
+    }
+}
+
+/// Held while folders appear, are locked and are swept, so that nobody sees one between.
+fn lock_all(all: &Path) -> Result<File, Error> {
+    let path = all.join(".lock");
+    let file = open_lock(&path)?;
+    file.lock().map_err(Error::io("lock", &path))?;
+    Ok(file)
+}
+
+/// Stops the servers that killed programs left running, and removes their data.
+pub(crate) fn stop_orphans(locations: &Locations) -> Result<(), Error> {
+    let all = folder_of_all(locations);
+    if !all.is_dir() {
+        return Ok(());
+    }
+    let _all = lock_all(&all)?;
+    sweep(&all, locations)
+}
+
+fn sweep(all: &Path, locations: &Locations) -> Result<(), Error> {
+    let Ok(entries) = std::fs::read_dir(all) else { return Ok(()) };
+    let folders = entries.filter_map(Result::ok).map(|entry| entry.path());
+    for folder in folders.filter(|path| path.is_dir()) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with(TEMPORARY_PREFIX) {
+            continue;
+        }
+        // Whoever holds the lock is alive and in charge.
+        let Some(_lock) = try_lock(&folder)? else { continue };
+        if let Some(pid) = running(&folder) {
+            stop_process(pid, || running(&folder).is_none())?;
+        }
+        let socket = std::fs::read_to_string(note_of_socket(&folder)).unwrap_or_default();
+        let socket = Path::new(socket.trim());
+        if socket.parent().is_some_and(|parent| parent == locations.runtime) {
+            remove_folder(socket)?;
+        }
+        remove_folder(&folder)?;
+    }
+    Ok(())
+}
+
+/// The server that runs on a folder's data: the process of its pid file, if that is what it is.
+fn running(folder: &Path) -> Option<u32> {
+    let pid: u32 = std::fs::read_to_string(folder.join("server.pid")).ok()?.trim().parse().ok()?;
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let argument = format!("--datadir={}", data_in(folder).display());
+    let is_ours = command.split(|byte| *byte == 0).any(|word| word == argument.as_bytes());
+    is_ours.then_some(pid)
+}
+
+/// Copies a data directory, sharing its blocks where the file system can.
+pub(super) fn copy_folder(from: &Path, to: &Path, account: &Account) -> Result<(), Error> {
+    std::fs::create_dir(to).map_err(Error::io("create", to))?;
+    let mode = from.metadata().map_err(Error::io("copy", from))?.mode();
+    crate::locations::set_mode(to, mode & 0o777)?;
+    account.give(to)?;
+    for entry in std::fs::read_dir(from).map_err(Error::io("copy", from))? {
+        let entry = entry.map_err(Error::io("copy", from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().map_err(Error::io("copy", &source))?.is_dir() {
+            copy_folder(&source, &target, account)?;
+        } else {
+            std::fs::copy(&source, &target).map_err(Error::io("copy", &source))?;
+            account.give(&target)?;
+        }
+    }
+    Ok(())
+}
