@@ -14,6 +14,7 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 
 test: web ## every kind of proof once, small
 	$(CARGO) test --workspace
+	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5
 	cd web && npm test && npm run test:browser
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
@@ -29,8 +30,10 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 
-prove: web ## the proofs at full number; long, by hand
+prove: release ## the proofs at full number; long, by hand
 	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release
+	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
+	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
 
 release: web
 	$(CARGO) build --release --package crossover

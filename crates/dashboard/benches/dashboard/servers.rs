@@ -49,7 +49,6 @@ impl Served {
 /// The programs and databases.
 pub struct Place {
     pub crossover: PathBuf,
-    pub folder: PathBuf,
     pub naive: Option<PathBuf>,
     pub sqlite: String,
     pub postgres: PostgresServer,
@@ -71,7 +70,7 @@ impl Place {
         let postgres = started.await.unwrap();
         let file = folder.join(format!("reference-{scale}.db"));
         let sqlite = format!("sqlite://{}", file.display());
-        let place = Self { crossover, folder: folder.to_owned(), naive, sqlite, postgres };
+        let place = Self { crossover, naive, sqlite, postgres };
         place.generate(&place.sqlite, scale, file.exists());
         let url = place.database("dashboard").await;
         place.generate(&url.expose(), scale, false);
