@@ -176,6 +176,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
         cause.is::<Usage>()
             || cause.is::<lab::plan::PlanError>()
             || cause.downcast_ref::<lab::run::RunError>().is_some_and(lab::run::RunError::is_usage)
+            || cause.downcast_ref::<blob::Error>().is_some_and(blob::Error::is_usage)
             || cause.downcast_ref::<engine::Error>().is_some_and(engine::Error::is_usage)
             || cause.downcast_ref::<server::Error>().is_some_and(server::Error::is_usage)
     };

@@ -9,8 +9,8 @@ pub enum Error {
     /// The name before `:` or `[` is none of ours.
     #[error(
         "unknown engine `{name}`{suggestion}: engines are sqlite, sqlite:PATH, postgres, \
-         postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir:PATH, tree:PATH, or a URL \
-         (postgresql://, mysql://, mariadb://, sqlite://)"
+         postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir, dir:PATH, tree, tree:PATH, \
+         sqlite+dir, or a URL (postgresql://, mysql://, mariadb://, sqlite://)"
     )]
     UnknownEngine {
         /// The name as written.

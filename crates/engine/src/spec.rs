@@ -44,17 +44,23 @@ pub enum EngineSource {
     MysqlUrl(String),
     /// `http://...` or `https://...`: an application that runs already, whatever its database.
     HttpUrl(String),
-    /// `dir:PATH`: files in one folder.
-    Dir(PathBuf),
-    /// `tree:PATH`: files in nested folders.
-    Tree(PathBuf),
+    /// `dir`: files in one folder, made for this run.
+    Dir,
+    /// `dir:PATH`: a folder of the user's.
+    DirFolder(PathBuf),
+    /// `tree`: files in nested folders, made for this run.
+    Tree,
+    /// `tree:PATH`: nested folders of the user's.
+    TreeFolder(PathBuf),
+    /// `sqlite+dir`: the files' names in a database, the files in a folder, both made for this run.
+    SqliteDir,
 }
 
-const NAMES: [&str; 5] = ["sqlite", "postgres", "mariadb", "dir", "tree"];
+const NAMES: [&str; 6] = ["sqlite", "postgres", "mariadb", "dir", "tree", "sqlite+dir"];
 
 impl EngineSource {
     /// The kind of engine in one word: `sqlite`, `postgres`, `mariadb`, `mysql`, `http`, `dir`,
-    /// `tree`.
+    /// `tree`, `sqlite+dir`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -63,18 +69,20 @@ impl EngineSource {
             Self::Mariadb | Self::MariadbFolder(_) => "mariadb",
             Self::MysqlUrl(_) => "mysql",
             Self::HttpUrl(_) => "http",
-            Self::Dir(_) => "dir",
-            Self::Tree(_) => "tree",
+            Self::Dir | Self::DirFolder(_) => "dir",
+            Self::Tree | Self::TreeFolder(_) => "tree",
+            Self::SqliteDir => "sqlite+dir",
         }
     }
 
-    /// Whether `key` is one of ours rather than the engine's. `fsync` is ours only where files
-    /// are written by us; PostgreSQL has a setting of its own by that name.
+    /// Whether `key` is one of ours rather than the engine's. `fsync`, `read` and `write` are ours
+    /// only where files are read and written by us; PostgreSQL has a setting `fsync` of its own.
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
             "analyze" => matches!(self.kind(), "sqlite" | "postgres"),
-            "fsync" => matches!(self, Self::Dir(_) | Self::Tree(_)),
+            "fsync" | "read" | "write" => matches!(self.kind(), "dir" | "tree" | "sqlite+dir"),
+            "transaction" => matches!(self.kind(), "sqlite" | "postgres"),
             _ => false,
         }
     }
@@ -110,9 +118,12 @@ impl EngineSource {
             ("postgres", Some(path)) => Ok(Self::PostgresFolder(path.into())),
             ("mariadb", None) => Ok(Self::Mariadb),
             ("mariadb", Some(path)) => Ok(Self::MariadbFolder(path.into())),
-            ("dir", Some(path)) => Ok(Self::Dir(path.into())),
-            ("tree", Some(path)) => Ok(Self::Tree(path.into())),
-            ("dir" | "tree", None) => Err(bad("needs a folder: write dir:PATH or tree:PATH")),
+            ("dir", None) => Ok(Self::Dir),
+            ("dir", Some(path)) => Ok(Self::DirFolder(path.into())),
+            ("tree", None) => Ok(Self::Tree),
+            ("tree", Some(path)) => Ok(Self::TreeFolder(path.into())),
+            ("sqlite+dir", None) => Ok(Self::SqliteDir),
+            ("sqlite+dir", Some(_)) => Err(bad("is made for the run and takes no path")),
             _ => Err(Error::UnknownEngine {
                 name: name.to_owned(),
                 suggestion: nearest(name, NAMES),
@@ -133,8 +144,11 @@ impl EngineSource {
             Self::MariadbFolder(path) => write!(formatter, "mariadb:{}", path_text(path)),
             Self::MysqlUrl(url) | Self::HttpUrl(url) if exposed => formatter.write_str(url),
             Self::MysqlUrl(url) | Self::HttpUrl(url) => formatter.write_str(&mask_password(url)),
-            Self::Dir(path) => write!(formatter, "dir:{}", path_text(path)),
-            Self::Tree(path) => write!(formatter, "tree:{}", path_text(path)),
+            Self::Dir => formatter.write_str("dir"),
+            Self::DirFolder(path) => write!(formatter, "dir:{}", path_text(path)),
+            Self::Tree => formatter.write_str("tree"),
+            Self::TreeFolder(path) => write!(formatter, "tree:{}", path_text(path)),
+            Self::SqliteDir => formatter.write_str("sqlite+dir"),
         }
     }
 }
@@ -143,12 +157,17 @@ impl EngineSource {
 fn check_closed(text: &str) -> Result<(), Error> {
     let Some((before, _)) = text.split_once('[') else { return Ok(()) };
     match EngineSource::parse(before) {
-        Ok(EngineSource::Sqlite | EngineSource::Postgres(_) | EngineSource::Mariadb) => {
-            Err(Error::BadSettings {
-                text: text.to_owned(),
-                problem: "the bracket is not closed".to_owned(),
-            })
-        }
+        Ok(
+            EngineSource::Sqlite
+            | EngineSource::Postgres(_)
+            | EngineSource::Mariadb
+            | EngineSource::Dir
+            | EngineSource::Tree
+            | EngineSource::SqliteDir,
+        ) => Err(Error::BadSettings {
+            text: text.to_owned(),
+            problem: "the bracket is not closed".to_owned(),
+        }),
         _ => Ok(()),
     }
 }
@@ -167,7 +186,8 @@ impl EngineSpec {
     }
 
     /// The value of a key of ours: `label`, `access`, `design`, `analyze` for SQLite and PostgreSQL
-    /// (`off`: no statistics for the planner), `fsync` for `dir` and `tree`.
+    /// (`off`: no statistics for the planner), `transaction` for them (`each`: every blob in its
+    /// own), `read`, `write` and `fsync` for `dir`, `tree`, `sqlite+dir`.
     #[must_use]
     pub fn own(&self, key: &str) -> Option<&str> {
         self.source.owns(key).then(|| self.settings.get(key)).flatten()

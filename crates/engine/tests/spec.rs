@@ -27,8 +27,11 @@ fn every_form_of_a_name_is_understood() {
     assert_eq!(spec("mariadb").source, EngineSource::Mariadb);
     assert_eq!(spec("mariadb:/opt/m").source, EngineSource::MariadbFolder("/opt/m".into()));
     assert_eq!(spec("mysql://h/d").source, EngineSource::MysqlUrl("mysql://h/d".into()));
-    assert_eq!(spec("dir:blobs").source, EngineSource::Dir("blobs".into()));
-    assert_eq!(spec("tree:blobs").source, EngineSource::Tree("blobs".into()));
+    assert_eq!(spec("dir").source, EngineSource::Dir);
+    assert_eq!(spec("dir:blobs").source, EngineSource::DirFolder("blobs".into()));
+    assert_eq!(spec("tree").source, EngineSource::Tree);
+    assert_eq!(spec("tree:blobs").source, EngineSource::TreeFolder("blobs".into()));
+    assert_eq!(spec("sqlite+dir").source, EngineSource::SqliteDir);
     let EngineSource::PostgresUrl(url) = spec("postgres://ann@db.example:5433/shop").source else {
         unreachable!("a URL")
     };
@@ -49,6 +52,8 @@ fn settings_are_read_with_and_without_quotes() {
 #[test]
 fn fsync_is_ours_only_for_files() {
     assert_eq!(spec("dir:blobs[fsync=on]").own("fsync"), Some("on"));
+    assert_eq!(spec("sqlite+dir[read=openat,fsync=on]").engine_settings().count(), 0);
+    assert_eq!(spec("sqlite[read=plain]").own("read"), None);
     assert_eq!(spec("postgres:18[fsync=off]").own("fsync"), None);
     assert_eq!(spec("postgres:18[fsync=off]").engine_settings().count(), 1);
 }
@@ -59,7 +64,8 @@ fn mistakes_are_named_with_the_way_out() {
     assert!(refusal("oracle").contains("engines are sqlite, "));
     assert!(refusal("postgres:18.").contains("not a release"));
     assert!(refusal("sqlite:").contains("nothing follows the colon"));
-    assert!(refusal("dir").contains("dir:PATH"));
+    assert!(refusal("sqlite+dir:blobs").contains("takes no path"));
+    assert!(refusal("dir[read=plain").contains("not closed"));
     assert!(refusal("sqlite]").contains("there is no `[`"));
     assert!(refusal("postgres:18[work_mem]").contains("`work_mem` has no `=`"));
     assert!(refusal("postgres:18[a=1,a=2]").contains("`a` is given twice"));
@@ -143,8 +149,10 @@ fn source() -> impl Strategy<Value = EngineSource> {
             .prop_filter("`newest` is a release", |path| path.as_os_str() != "newest")
             .prop_map(EngineSource::PostgresFolder),
         path.clone().prop_map(EngineSource::MariadbFolder),
-        path.clone().prop_map(EngineSource::Dir),
-        path.prop_map(EngineSource::Tree),
+        Just(EngineSource::Dir),
+        Just(EngineSource::SqliteDir),
+        path.clone().prop_map(EngineSource::DirFolder),
+        path.prop_map(EngineSource::TreeFolder),
         url,
     ]
 }

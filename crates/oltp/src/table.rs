@@ -144,7 +144,7 @@ impl fmt::Display for TableOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{} tables={} table_size={} seed={} character_set={} collation={}",
+            "{} rows={ROWS_VERSION} tables={} table_size={} seed={} character_set={} collation={}",
             self.schema.name(),
             self.tables,
             self.table_size,
@@ -162,6 +162,9 @@ impl TableOptions {
         let schema = words.next()?;
         let schema = Schema::ALL.into_iter().find(|one| one.name() == schema)?;
         let mut value = |name: &str| words.next()?.strip_prefix(name)?.strip_prefix('=');
+        if value("rows")? != ROWS_VERSION {
+            return None;
+        }
         Some(Self {
             schema,
             tables: value("tables")?.parse().ok()?,
@@ -194,6 +197,10 @@ impl TableOptions {
     }
 }
 
+/// Which rows the seed stands for: another number when they are made in another way, so that tables
+/// filled by an earlier program are not taken for those of this one.
+const ROWS_VERSION: &str = "1";
+
 /// Four items of each of so many orders, and as many rows inserted again, have an integer key.
 const ROWS_MAX: u32 = 250_000_000;
 
@@ -211,7 +218,9 @@ mod tests {
             character_set: CharacterSet::Latin2,
             collation: Collation::Language,
         };
-        assert_eq!(TableOptions::read(&options.to_string()), Some(options));
+        assert_eq!(TableOptions::read(&options.to_string()), Some(options.clone()));
         assert_eq!(TableOptions::read("sbtest"), None);
+        let other = options.to_string().replace("rows=1", "rows=0");
+        assert_eq!(TableOptions::read(&other), None);
     }
 }

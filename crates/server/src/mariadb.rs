@@ -266,7 +266,10 @@ fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Resu
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    let mut errors = text.lines().filter(|line| line.contains("[ERROR]"));
+    let last = errors.find(|line| !line.ends_with("Aborting"));
+    let last = last.or_else(|| text.lines().rfind(|line| !line.trim().is_empty()));
+    let last = last.unwrap_or("it said nothing");
     let program = programs.install.display().to_string();
     Err(Error::Program { program, reason: last.to_owned() })
 }

@@ -2,6 +2,8 @@
 //! trace; its mistakes named.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod support;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -112,12 +114,12 @@ fn a_server_whose_owner_was_killed_is_stopped_by_the_next_one() {
         .unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(owner.stdout.take().unwrap()));
     let pid = lines.find_map(|line| line.unwrap().split("server ").nth(1).map(str::to_owned));
-    let process = format!("/proc/{}", pid.unwrap());
+    let pid = pid.unwrap().trim().parse().unwrap();
     owner.kill().unwrap();
     owner.wait().unwrap();
-    assert!(Path::new(&process).exists(), "the server outlives its owner");
+    assert!(support::is_alive(pid), "the server outlives its owner");
     server::stop_orphans(&locations).unwrap();
-    assert!(!Path::new(&process).exists());
+    assert!(!support::is_alive(pid));
     assert_eq!(folders(&locations), 0);
 }
 

@@ -39,6 +39,8 @@ export interface ReportDocument {
   limitations: string[];
   /** The text of every plan that treatments name, by its hash. */
   plans: Record<string, string>;
+  /** Workload `blob`: what the article would show of this run. */
+  blob?: BlobPart;
 }
 
 export interface Run {
@@ -281,6 +283,70 @@ export interface Threshold {
   measured: string;
   /** Null where the run cannot tell. */
   met: boolean | null;
+}
+
+/** What the report says of blobs beside what it says of every workload. */
+export interface BlobPart {
+  /** Every treatment in the units of blobs. */
+  times: BlobTime[];
+  /** The article's pictures, as far as the run has what they need. */
+  pictures: Picture[];
+  /** What each form takes on storage. */
+  space: Space[];
+  space_paragraph: string;
+  /** Files by SQLite for each size of pages and blobs; null where they do not vary. */
+  page_sizes: PageSizes | null;
+  /** The article's claims. */
+  claims: Claim[];
+}
+
+export interface BlobTime {
+  engine: string;
+  levels: Levels;
+  time_per_blob_us: Estimate;
+  /** With what is left to do after COMMIT. */
+  time_per_blob_with_checkpoint_us: number | null;
+  megabytes_per_second: number | null;
+  /** The share of a file's time that goes into opening and closing it. */
+  open_close_fraction: number | null;
+}
+
+/** Times by that of one line. */
+export interface Picture {
+  id: string;
+  title: string;
+  /** The line whose time is 1. */
+  base: string;
+  bars: { engine: string; ratio: Estimate }[];
+  /** What it shows in words, from these numbers. */
+  paragraph: string;
+}
+
+export interface Space {
+  engine: string;
+  blobs: number;
+  content_bytes: number;
+  stored_bytes: number;
+  /** In whole blocks of the file system, with its folders. */
+  allocated_bytes: number;
+  times_sqlite: number | null;
+}
+
+export interface PageSizes {
+  of: string;
+  by: string;
+  blob_bytes: number[];
+  rows: { page_bytes: number; ratios: (Estimate | null)[] }[];
+}
+
+export interface Claim {
+  claim: string;
+  /** The article's. */
+  figure: string;
+  /** What was divided by what. */
+  of: string;
+  measured: Estimate | null;
+  verdict: "holds" | "in_part" | "does_not" | "undecided" | "not_measured";
 }
 
 export interface Warning {

@@ -14,7 +14,8 @@ use server::{Locations, PostgresServer, StartOptions};
 use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, the
-/// experiment and the report; then the dashboard itself, left serving until Ctrl-C.
+/// experiment and the report; blobs, where lines do cross; then the dashboard itself, left serving
+/// until Ctrl-C.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Size of the dataset; 1 is the article's (8,000 articles, 6.5 million rows)
@@ -79,6 +80,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     demo.migrate()?;
     demo.experiment()?;
     demo.report()?;
+    demo.blobs()?;
     shared.print(&format!(
         "\nThe story took {}. For a file of your own: crossover try FILE.db\n",
         seconds(begun.elapsed())
@@ -185,8 +187,35 @@ impl Demo<'_> {
         self.crossover(&["report", "latest", "--runs", &text(&self.arguments.runs)])
     }
 
+    /// Where lines do cross: from some size on, blobs are read faster from files.
+    fn blobs(&self) -> anyhow::Result<()> {
+        self.chapter(7, "Blobs in the database or in files?")?;
+        let Arguments { replicates, runs, seed, .. } = &self.arguments;
+        let mut words = vec![
+            "bench".to_owned(),
+            "blob".to_owned(),
+            "size".to_owned(),
+            "--on=dir[read=plain]".to_owned(),
+            "--on=sqlite[access=blob_api]".to_owned(),
+            "--operations=read".to_owned(),
+            "--sizes=1k,10k,100k,1M".to_owned(),
+            "--count=2k".to_owned(),
+            "--total=16M".to_owned(),
+            "--passes=10".to_owned(),
+            "--no-bisection".to_owned(),
+            format!("--replicates={replicates}"),
+            format!("--runs={}", text(runs)),
+        ];
+        words.extend(seed.map(|seed| format!("--seed={seed}")));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match self.exit_code(&words)? {
+            0 | FINDINGS => Ok(()),
+            code => bail!("the experiment failed with exit code {code}; see above"),
+        }
+    }
+
     fn serve(&self) -> anyhow::Result<()> {
-        self.chapter(7, "The dashboard")?;
+        self.chapter(8, "The dashboard")?;
         let database = sqlite_url(&self.file("dashboard.db"));
         self.shared.print("Its key, shown only now:\n")?;
         self.crossover(&["dashboard", "key", "add", "demo", "--database", &database])?;

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod blob;
 pub mod compare;
 pub mod dashboard;
 pub mod demo;
@@ -46,6 +47,9 @@ pub enum Command {
     Verify(verify::Arguments),
     /// Measure engines against each other, in blocks, with checked answers
     Bench(bench::Arguments),
+    /// Blobs in a SQLite file or in files: make them, export them, time reading and overwriting
+    #[command(subcommand)]
+    Blob(blob::Command),
     /// Draw the report of a recorded run again, or of several side by side
     Report(report::Arguments),
     /// Compare two recorded runs, or several sittings of each
@@ -71,6 +75,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Migrate(arguments) => migrate::run(arguments, shared),
         Command::Verify(arguments) => verify::run(arguments, shared),
         Command::Bench(arguments) => bench::run(arguments, shared),
+        Command::Blob(command) => blob::run(command, shared),
         Command::Report(arguments) => report::run(arguments, shared),
         Command::Compare(arguments) => compare::run(&arguments, shared),
         Command::Runs(arguments) => runs::run(arguments, shared),

@@ -30,7 +30,7 @@ pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
 pub use verdict::Verdict;
-pub use words::{digits, factor_label, factor_unit, level_label, number, sentence};
+pub use words::{bytes_in_words, digits, factor_label, factor_unit, level_label, number, sentence};
 
 /// Fewer blocks have no interval and no verdict.
 pub const BLOCKS_MIN: usize = stats::INTERVAL_MIN_REPLICATES;

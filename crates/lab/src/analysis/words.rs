@@ -12,6 +12,9 @@ pub fn factor_label(name: &str) -> &str {
     match name {
         "days" => "Period",
         "clients" => "Clients",
+        "blob_bytes" => "Blob size",
+        "page_bytes" => "Page size",
+        "operation" => "Operation",
         "mix" => "Workload",
         other => other,
     }
@@ -27,7 +30,11 @@ pub(super) fn axis_noun(name: &str) -> String {
 
 /// The unit of the factor's levels, where it has one.
 pub fn factor_unit(name: &str) -> Option<&'static str> {
-    (name == "days").then_some("days")
+    match name {
+        "days" => Some("days"),
+        "blob_bytes" | "page_bytes" => Some("bytes"),
+        _ => None,
+    }
 }
 
 /// What a level is called: its label in the plan, else the number with its unit.
@@ -38,6 +45,8 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
     match (name, level) {
         ("days", Level::Number(days)) => plural(*days, "day"),
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
+        ("blob_bytes", Level::Number(bytes)) => bytes_in_words(*bytes),
+        ("page_bytes", Level::Number(bytes)) => format!("pages of {bytes} bytes"),
         ("mix", Level::Text(mix)) => mix.clone(),
         (_, Level::Number(number)) => format!("{name} {number}"),
         (_, Level::Text(text)) => format!("{name} {text}"),
@@ -54,6 +63,17 @@ pub(super) fn level_in_words(plan: &Plan, name: &str, level: f64) -> String {
         }
         _ => label,
     }
+}
+
+/// `14.1 kB`: three significant digits, none of them a needless zero.
+pub fn bytes_in_words(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        1e6.. => (bytes / 1e6, "MB"),
+        1e3.. => (bytes / 1e3, "kB"),
+        _ => (bytes, "bytes"),
+    };
+    let rounded: f64 = digits(value).parse().unwrap_or(value);
+    format!("{rounded} {unit}")
 }
 
 fn plural(number: f64, unit: &str) -> String {

@@ -168,7 +168,9 @@ impl Site<'_> {
 
     /// Names what a server is filled with at `levels`.
     fn filling(&self, engine: &EngineSpec, levels: &Levels) -> Result<String, DeployError> {
-        let data = self.dataset(levels).map_or("", |data| data.digest.as_str());
+        // Workload blob keeps all its databases in one data directory.
+        let nothing = if self.plan.blob.is_some() { "blobs" } else { "" };
+        let data = self.dataset(levels).map_or(nothing, |data| data.digest.as_str());
         let values = self.plan.placeholders(levels)?;
         Ok(filling(data, engine, &self.plan.application.prepare, &values))
     }

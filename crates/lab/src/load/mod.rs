@@ -32,5 +32,7 @@ pub use sample::{Observation, Outcome, TrialSample};
 pub use threads::run_clients;
 pub use trial::run;
 
+pub(crate) use threads::in_threads;
+
 use gate::Gate;
 use trial::Trial;

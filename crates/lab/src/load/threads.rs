@@ -62,7 +62,7 @@ pub fn run_clients<C: Clients>(
 }
 
 /// Runs `work` in so many threads, which `gate` lets start together.
-pub(super) fn in_threads<T: Send>(
+pub(crate) fn in_threads<T: Send>(
     threads: u16,
     name: &str,
     work: impl Fn(u16, &Gate) -> Result<T, LoadError> + Sync,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use engine::EngineSpec;
 
 use super::placeholder::names_in;
-use super::{Bytes, Level, Plan, PlanError, WorkloadKind, expand, oltp};
+use super::{Blob, Bytes, Level, Plan, PlanError, WorkloadKind, expand, oltp};
 use crate::resource::available_cpus;
 use crate::schedule::Levels;
 
@@ -19,7 +19,7 @@ const SERVER_FACTORS: [&str; 2] = ["server_cpus", "server_memory"];
 /// stand at their first level. Two cells with the same canonical levels are one treatment.
 pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Levels {
     let mut acting = plan.names_everywhere();
-    acting.extend(names_of_engine(engine));
+    acting.extend(plan.names_of_engine(engine));
     let canonical = cell.iter().map(|(name, level)| {
         let first = plan.factors.get(name).and_then(|factor| factor.levels.first());
         let level = if acting.contains(name) { level } else { first.unwrap_or(level) };
@@ -32,7 +32,7 @@ pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Leve
 /// alone the one that is not at its first level.
 pub(crate) fn telling_levels(plan: &Plan, engine: &EngineSpec, levels: &Levels) -> Levels {
     let mut acting = plan.names_everywhere();
-    acting.extend(names_of_engine(engine));
+    acting.extend(plan.names_of_engine(engine));
     let tells = |name: &String, level: &Level| {
         let factor = plan.factors.get(name);
         let at_base = factor.is_some_and(|f| f.alone && f.levels.first() == Some(level));
@@ -138,8 +138,10 @@ impl Plan {
     /// same.
     pub(crate) fn data_scope(&self, levels: &Levels) -> String {
         let prepare = self.application.prepare.iter().flatten().map(String::as_str);
-        let names: BTreeSet<&str> = self.data.texts().chain(prepare).flat_map(names_in).collect();
-        let told = levels.iter().filter(|(name, _)| names.contains(name.as_str()));
+        let mut names: BTreeSet<String> =
+            self.data.texts().chain(prepare).flat_map(names_in).map(str::to_owned).collect();
+        names.extend(self.blob.iter().flat_map(Blob::names_of_data));
+        let told = levels.iter().filter(|(name, _)| names.contains(*name));
         told.map(|(name, level)| format!("{name}={level} ")).collect()
     }
 
@@ -159,6 +161,9 @@ impl Plan {
         for text in self.data.texts().chain(self.application.texts()) {
             names.extend(self.names_with_parts(text));
         }
+        for text in self.blob.iter().flat_map(Blob::texts_for_all) {
+            names.extend(self.names_with_parts(&text));
+        }
         if self.workload == WorkloadKind::Oltp {
             names.extend(oltp::START_FACTORS.map(str::to_owned));
         }
@@ -168,7 +173,16 @@ impl Plan {
     /// Names for which some engine is started anew.
     fn deployment_names(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();
-        names.extend(self.engines.iter().flat_map(names_of_engine));
+        names.extend(self.engines.iter().flat_map(|engine| self.names_of_engine(engine)));
+        names
+    }
+
+    /// Names that act on this engine alone.
+    fn names_of_engine(&self, engine: &EngineSpec) -> Vec<String> {
+        let mut names: Vec<String> = names_in(&engine.to_string()).map(str::to_owned).collect();
+        if engine.source.kind() == "sqlite" {
+            names.extend(self.blob.iter().flat_map(Blob::names_for_sqlite));
+        }
         names
     }
 
@@ -223,8 +237,4 @@ impl Plan {
             .filter_map(|(name, factor)| Some((name.clone(), factor.levels.first()?.clone())))
             .collect()
     }
-}
-
-fn names_of_engine(engine: &EngineSpec) -> Vec<String> {
-    names_in(&engine.to_string()).map(str::to_owned).collect()
 }

@@ -155,7 +155,7 @@ impl Plan {
         let clients = match open {
             true => self.load.connections_max.unwrap_or(match self.workload {
                 WorkloadKind::Http => CONNECTIONS_MAX,
-                WorkloadKind::Sql | WorkloadKind::Oltp => CLIENTS_MAX,
+                WorkloadKind::Sql | WorkloadKind::Blob | WorkloadKind::Oltp => CLIENTS_MAX,
             }),
             false => clients(levels),
         };

@@ -3,6 +3,7 @@
 
 mod access_log;
 mod application;
+mod blob;
 mod data;
 mod duration;
 mod effect;
@@ -30,6 +31,8 @@ use crate::workload::Operation;
 
 pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
 pub use application::Application;
+pub use blob::{Blob, Knob};
+pub(crate) use blob::{BlobCell, BlobOperation};
 pub use data::Data;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
@@ -141,6 +144,9 @@ pub struct Plan {
     /// The application that is started for each engine; the commands that fill a database.
     #[serde(default)]
     pub application: Application,
+    /// The blobs of workload `blob`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Blob>,
     /// The requests of workload `http`.
     #[serde(default, rename = "request", skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
@@ -187,6 +193,8 @@ pub enum WorkloadKind {
     Http,
     /// Statements that clients of ours send to the engine itself.
     Sql,
+    /// Blobs read and overwritten in databases and in files.
+    Blob,
     /// Transactions on tables of our own making, by as many clients as there are to be.
     Oltp,
 }
@@ -197,6 +205,7 @@ impl WorkloadKind {
         match self {
             Self::Http => "http",
             Self::Sql => "sql",
+            Self::Blob => "blob",
             Self::Oltp => "oltp",
         }
     }
@@ -206,6 +215,7 @@ impl WorkloadKind {
         match self {
             Self::Http => "request",
             Self::Sql => "statement",
+            Self::Blob => "blob",
             Self::Oltp => "oltp",
         }
     }

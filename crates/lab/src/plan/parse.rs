@@ -118,6 +118,7 @@ impl Plan {
             return Err(impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
+        self.resolve_blob()?;
         self.check_load()?;
         self.check_placeholders()?;
         Ok(self)

@@ -119,7 +119,9 @@ impl Plan {
     /// What the engines of this plan are compared by.
     pub fn response(&self) -> Response {
         match self.workload {
-            WorkloadKind::Http | WorkloadKind::Sql => Response::ResponseTimeMsMean,
+            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {
+                Response::ResponseTimeMsMean
+            }
             WorkloadKind::Oltp => Response::TransactionsPerSecond,
         }
     }

@@ -22,6 +22,22 @@ pub struct EngineRecord {
     /// Size of the database's files, bytes; none where they are out of sight.
     #[serde(default)]
     pub data_bytes: Option<u64>,
+    /// Workload `blob`: what it holds, and the room that takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blobs: Option<BlobStore>,
+}
+
+/// Blobs and the room that they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobStore {
+    /// How many.
+    pub count: u64,
+    /// Their own bytes together.
+    pub content_bytes: u64,
+    /// The length of what holds them: the database's file, or all files together.
+    pub stored_bytes: u64,
+    /// What the file system gives to that, in whole blocks and with the folders.
+    pub allocated_bytes: u64,
 }
 
 /// What a committed transaction survives.

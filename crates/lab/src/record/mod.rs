@@ -21,7 +21,7 @@ use crate::http::Answer;
 use crate::schedule::Round;
 
 pub use captured_plan::{CapturedPlan, OperationPlan};
-pub use engine::{Durability, EngineRecord};
+pub use engine::{BlobStore, Durability, EngineRecord};
 pub use file::write_atomically;
 pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};

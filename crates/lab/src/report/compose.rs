@@ -3,6 +3,7 @@
 use stats::Method;
 use stats::crossing::Crossing;
 
+use super::blob;
 use super::conditions::{conditions, limitations, repeat};
 use super::document::*;
 use super::engines::engines;
@@ -11,7 +12,7 @@ use crate::analysis::{
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
     sentence,
 };
-use crate::plan::{Level, Plan, Scale};
+use crate::plan::{Level, Plan, Scale, WorkloadKind};
 use crate::record::{ResponseTimes, read_histogram};
 use crate::run::Finished;
 use crate::schedule::Levels;
@@ -33,7 +34,11 @@ pub fn document(finished: &Finished) -> Document {
         verdict: VerdictPart {
             headline: analysis.verdict.headline.clone(),
             sentences: analysis.verdict.sentences.clone(),
-            by_request: analysis.verdict.by_request.clone(),
+            // One operation alone shows what all together show.
+            by_request: match plan.operations().len() {
+                1 if plan.workload == WorkloadKind::Blob => Vec::new(),
+                _ => analysis.verdict.by_request.clone(),
+            },
         },
         response: response(plan),
         factors: factors(plan, &cells),
@@ -55,6 +60,7 @@ pub fn document(finished: &Finished) -> Document {
         repeat: vec![repeat(run)],
         limitations: limitations(plan),
         plans: run.plans.clone(),
+        blob: blob::part(finished, &analysis),
         undecided: analysis.verdict.undecided,
     }
 }

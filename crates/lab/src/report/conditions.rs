@@ -14,7 +14,11 @@ pub(super) fn conditions(plan: &Plan) -> String {
         parts.push(oltp.describe(plan));
     }
     let limited = has_memory_limit(plan);
-    parts.push(if limited { "warm as far as the memory limit allows" } else { "warm" }.to_owned());
+    parts.push(match (cold(plan), limited) {
+        (true, _) => "cold where it says so, else warm".to_owned(),
+        (false, true) => "warm as far as the memory limit allows".to_owned(),
+        (false, false) => "warm".to_owned(),
+    });
     parts.push(load(plan));
     parts.push(match plan.trial {
         Trial::Steady { time } => format!("{time} per trial"),
@@ -57,6 +61,13 @@ fn load(plan: &Plan) -> String {
     }
 }
 
+/// Whether some cells of workload `blob` are measured with empty caches.
+fn cold(plan: &Plan) -> bool {
+    let cells = crate::schedule::first_cells(plan);
+    plan.workload == WorkloadKind::Blob
+        && cells.iter().any(|levels| plan.blob_at(levels).is_ok_and(|cell| cell.cold))
+}
+
 fn has_memory_limit(plan: &Plan) -> bool {
     plan.server_memory.is_some() || plan.factors.contains_key("server_memory")
 }
@@ -68,7 +79,7 @@ pub(super) fn limitations(plan: &Plan) -> Vec<String> {
          were obtained."
             .to_owned(),
     ];
-    if !has_memory_limit(plan) {
+    if !has_memory_limit(plan) && !cold(plan) {
         limits.push(
             "Everything was warm: data in the page cache, connections and statements used before. \
              A cold start is slower."

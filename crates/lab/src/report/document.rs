@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stats::{Estimate, Method};
 
+use super::BlobPart;
 use super::throughput::ThroughputPart;
 use crate::analysis::Shown;
 use crate::plan::Level;
@@ -38,6 +39,9 @@ pub struct Document {
     pub limitations: Vec<String>,
     /// The text of every plan that `treatments` name, by its hash.
     pub plans: BTreeMap<String, String>,
+    /// Workload `blob`: what the article would show of this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blob: Option<BlobPart>,
     /// Something was asked that the run does not answer.
     #[serde(skip)]
     pub undecided: bool,

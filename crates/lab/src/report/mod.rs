@@ -1,5 +1,6 @@
 //! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
 
+mod blob;
 mod compose;
 mod conditions;
 mod csv;
@@ -13,6 +14,7 @@ mod text;
 mod throughput;
 
 pub use self::csv::{csv, csv_of_trials, csv_table};
+pub use blob::BlobPart;
 pub use compose::document;
 pub use document::{Document, Several, WarningPart};
 pub use html::html;

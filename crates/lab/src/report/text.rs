@@ -3,10 +3,9 @@
 
 use stats::Method;
 
-use super::Document;
 use super::document::{CrossingPart, ThresholdPart, TreatmentPart, WarningPart};
 use super::table::{self, Form};
-use super::throughput;
+use super::{Document, blob, throughput};
 
 /// The report as plain text with tables at most `width` wide where that is given.
 pub fn text(document: &Document, width: Option<u16>) -> String {
@@ -40,6 +39,7 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
         format!("{}: {} ({})", run.id, run.title, machine(document))
     });
     let mut parts = vec![bullets(runs), table::side_by_side(documents, form)];
+    parts.extend(blob::pictures_side_by_side(documents, form));
     parts.extend(warnings.iter().map(warning));
     for document in documents {
         parts.push(heading(&document.run.id, form));
@@ -57,6 +57,7 @@ fn body(document: &Document, form: Form) -> Vec<String> {
     if document.verdict.sentences.len() > 1 {
         parts.push(bullets(document.verdict.sentences.iter().cloned()));
     }
+    parts.extend(blob::body(document, form));
     if !document.effects.is_empty() {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));

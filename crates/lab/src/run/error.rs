@@ -130,6 +130,9 @@ pub enum RunError {
         /// The first difference.
         what: String,
     },
+    /// Blobs could not be made, or not read as they were made.
+    #[error("{0}")]
+    Blob(String),
     /// Workload `oltp`: tables, rights, connections.
     #[error("{engine}: {source}")]
     Oltp {

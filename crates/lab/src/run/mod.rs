@@ -280,6 +280,9 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
         // Never empty, since the empty digest names the data directory of `server start`, which is
         // the user's.
         let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
+        if let Some(blob) = &plan.blob {
+            text.push_str(&format!(" {blob:?}"));
+        }
         if let Some(oltp) = &plan.oltp {
             text.push_str(&format!(" {oltp:?}"));
         }

@@ -6,7 +6,7 @@ use engine::EngineSpec;
 use stats::{outlier, quantile};
 
 use super::Warning;
-use crate::plan::{Level, Plan, WorkloadKind};
+use crate::plan::{BlobOperation, Level, Plan, WorkloadKind};
 use crate::record::{CapturedPlan, Durability, Run, Status, Trial};
 
 /// An engine that uses this many times the cores of another is not compared at equal means.
@@ -98,13 +98,22 @@ fn answers_differ(engine: &str, trials: &[Trial]) -> Option<Warning> {
 }
 
 fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
-    let known = run.engines.values().filter(|one| one.durability != Durability::Unknown);
-    let mut promises: Vec<(String, Durability)> =
-        known.map(|one| (one.name.clone(), one.durability)).collect();
-    promises.sort_by_key(|(_, durability)| *durability);
-    let (less, more) = (promises.first()?.clone(), promises.last()?.clone());
+    let known = run.engines.iter().filter(|(_, one)| one.durability != Durability::Unknown);
+    let mut promises: BTreeMap<&str, Vec<(String, Durability)>> = BTreeMap::new();
+    for (start, one) in known {
+        // Durability may be a factor of workload `blob`: engines are compared where it is the same.
+        let levels = match plan.workload {
+            WorkloadKind::Blob => start.strip_prefix(&one.name).unwrap_or_default(),
+            _ => "",
+        };
+        promises.entry(levels).or_default().push((one.name.clone(), one.durability));
+    }
     let only_reads = only_reads(plan);
-    (less.1 != more.1).then_some(Warning::DurabilityDiffers { more, less, only_reads })
+    promises.into_values().find_map(|mut promises| {
+        promises.sort_by_key(|(_, durability)| *durability);
+        let (less, more) = (promises.first()?.clone(), promises.last()?.clone());
+        (less.1 != more.1).then_some(Warning::DurabilityDiffers { more, less, only_reads })
+    })
 }
 
 /// As far as the plan shows; where it does not, writes are taken for possible.
@@ -117,6 +126,9 @@ fn only_reads(plan: &Plan) -> bool {
         WorkloadKind::Http => {
             plan.requests.iter().all(|request| matches!(request.method.as_str(), "GET" | "HEAD"))
         }
+        WorkloadKind::Blob => crate::schedule::first_cells(plan).iter().all(|levels| {
+            plan.blob_at(levels).is_ok_and(|cell| cell.operation == BlobOperation::Read)
+        }),
         WorkloadKind::Oltp => {
             plan.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
         }

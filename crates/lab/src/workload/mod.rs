@@ -1,6 +1,7 @@
 //! What an experiment does to an engine. Each workload is a folder here, behind two small traits:
 //! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
+pub(crate) mod blob;
 pub(crate) mod http;
 pub(crate) mod oltp;
 pub mod sql;
@@ -138,6 +139,7 @@ pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
     match plan.workload {
         WorkloadKind::Http => Box::new(http::Http::new(plan)),
         WorkloadKind::Sql => Box::new(sql::Sql::new(plan)),
+        WorkloadKind::Blob => Box::new(blob::Blobs::new(plan)),
         WorkloadKind::Oltp => Box::new(oltp::Oltp::new(plan)),
     }
 }

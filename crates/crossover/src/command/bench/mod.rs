@@ -1,6 +1,7 @@
 //! `crossover bench`: experiments. `bench PLAN.toml` runs any plan; the other forms fill in a plan
 //! that ships with the program.
 
+mod blob;
 mod dashboard;
 mod data;
 mod dry_run;
@@ -44,6 +45,8 @@ enum Command {
     Http(Box<http::Arguments>),
     /// SQL files of your own on several engines, answers compared
     Sql(Box<sql::Arguments>),
+    /// Blobs in the database or in files, and from which size on
+    Blob(Box<blob::Arguments>),
     /// Short transactions over the number of clients: releases of PostgreSQL, SQLite, MariaDB
     Oltp(Box<oltp::Arguments>),
 }
@@ -169,6 +172,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         (Some(Command::Dashboard(arguments)), _) => dashboard::run(*arguments, shared),
         (Some(Command::Http(arguments)), _) => http::run(&arguments, shared),
         (Some(Command::Sql(arguments)), _) => sql::run(&arguments, shared),
+        (Some(Command::Blob(arguments)), _) => blob::run(&arguments, shared),
         (Some(Command::Oltp(arguments)), _) => oltp::run(&arguments, shared),
         (None, Some(path)) => run_plan(&path, &arguments.run, shared),
         (None, None) => match &arguments.run.resume {

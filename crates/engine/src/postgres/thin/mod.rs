@@ -28,6 +28,10 @@ use wire::Wire;
 
 use crate::{Error, PostgresUrl};
 
+/// The two forms of values, as the protocol numbers them.
+const TEXT: i16 = 0;
+const BINARY: i16 = 1;
+
 /// How long to wait for the server, and who may end the waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience<'a> {
@@ -156,10 +160,34 @@ impl<'a> Connection<'a> {
         &mut self,
         statement: &Statement,
         parameters: &[Parameter<'_>],
+        each_row: impl FnMut(Row<'_>),
+    ) -> Result<u64, ThinError> {
+        self.execute_in(TEXT, statement, parameters, each_row)
+    }
+
+    /// The same with values in the binary form of their type: that of `bytea` is the bytes
+    /// themselves, its text form twice as long.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`].
+    pub fn execute_binary(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Parameter<'_>],
+        each_row: impl FnMut(Row<'_>),
+    ) -> Result<u64, ThinError> {
+        self.execute_in(BINARY, statement, parameters, each_row)
+    }
+
+    fn execute_in(
+        &mut self,
+        format: i16,
+        statement: &Statement,
+        parameters: &[Parameter<'_>],
         mut each_row: impl FnMut(Row<'_>),
     ) -> Result<u64, ThinError> {
         self.out.clear();
-        write_execution(statement, parameters.iter().copied(), &mut self.out)?;
+        write_execution_in(format, statement, parameters.iter().copied(), &mut self.out)?;
         let mut affected = 0;
         self.exchange(|tag, body| {
             match tag {
@@ -244,13 +272,23 @@ pub fn write_execution<'p>(
     parameters: impl Iterator<Item = Parameter<'p>> + Clone,
     out: &mut BytesMut,
 ) -> std::io::Result<()> {
+    write_execution_in(TEXT, statement, parameters, out)
+}
+
+/// The same, with values that come back in this form.
+fn write_execution_in<'p>(
+    format: i16,
+    statement: &Statement,
+    parameters: impl Iterator<Item = Parameter<'p>> + Clone,
+    out: &mut BytesMut,
+) -> std::io::Result<()> {
     let bound = frontend::bind(
         "",
         &statement.name,
         parameters.clone().map(Parameter::format),
         parameters,
         |parameter, out| Ok(write_parameter(parameter, out)),
-        Some(0),
+        Some(format),
         out,
     );
     if let Err(frontend::BindError::Serialization(error)) = bound {

@@ -18,7 +18,7 @@ impl<'a> Row<'a> {
         self.body
     }
 
-    /// Its values in text form, `None` for NULL.
+    /// Its values in the form that was asked for, `None` for NULL.
     pub fn values(&self) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = self.body.get(2..).unwrap_or_default();
         std::iter::from_fn(move || {

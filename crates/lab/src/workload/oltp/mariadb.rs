@@ -300,6 +300,7 @@ impl<'a> MariadbHost<'a> {
             settings,
             statistics_present: Some(true),
             data_bytes,
+            ..EngineRecord::default()
         })
     }
 }

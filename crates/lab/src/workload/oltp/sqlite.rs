@@ -154,6 +154,7 @@ impl<'a> SqliteHost<'a> {
             settings,
             statistics_present: Some(true),
             data_bytes: bytes,
+            ..EngineRecord::default()
         })
     }
 }

@@ -284,6 +284,7 @@ impl<'a> PostgresHost<'a> {
             settings,
             statistics_present: Some(true),
             data_bytes: u64::try_from(bytes).ok(),
+            ..EngineRecord::default()
         })
     }
 }

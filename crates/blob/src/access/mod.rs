@@ -1,0 +1,92 @@
+//! One open target: a blob is read or overwritten by its id. Buffers are kept, so that nothing is
+//! allocated for a blob inside the clock.
+
+mod file;
+mod held;
+mod lookup;
+mod reader;
+mod settings;
+mod sqlite;
+mod writer;
+
+pub use file::FileAccess;
+pub use lookup::LookupAccess;
+pub use settings::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
+pub use sqlite::SqliteAccess;
+pub(crate) use sqlite::{bytes_of, pragma};
+pub(crate) use writer::UNFINISHED;
+
+use crate::Error;
+
+/// An open target. Not to be sent to another thread: a thread opens its own.
+pub trait Access {
+    /// Reads blob `id` whole and shows its bytes to `visit` where they lie, without a copy; whether
+    /// there is such a blob.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Sqlite`], [`Error::BadBlob`].
+    fn read(&mut self, id: u64, visit: &mut dyn FnMut(&[u8])) -> Result<bool, Error>;
+
+    /// The size of blob `id`, bytes, looked up as cheaply as the target can; `None`: no such blob.
+    ///
+    /// # Errors
+    /// As [`Access::read`].
+    fn size(&mut self, id: u64) -> Result<Option<u64>, Error>;
+
+    /// Overwrites blob `id`, which must exist and have as many bytes; whether it exists.
+    ///
+    /// # Errors
+    /// As [`Access::read`].
+    fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error>;
+
+    /// Opens and closes what holds blob `id` alone, without reading it: the part of the time of a
+    /// file that a database does not have, for which this does nothing. Whether there is one.
+    ///
+    /// # Errors
+    /// As [`Access::read`].
+    fn open_and_close(&mut self, _id: u64) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    /// Begins a transaction, where there are any.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    fn begin(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Ends it. What was updated is now as durable as the settings say.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    fn commit(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Undoes it, where that can be done.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    fn rollback(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Moves what was committed to its final place, in WAL mode; elsewhere it is there.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`].
+    fn checkpoint(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// [`Access::read`] into a buffer of the caller's; the number of bytes.
+    ///
+    /// # Errors
+    /// As [`Access::read`].
+    fn read_into(&mut self, id: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>, Error> {
+        buffer.clear();
+        let found = self.read(id, &mut |bytes| buffer.extend_from_slice(bytes))?;
+        Ok(found.then_some(buffer.len()))
+    }
+}

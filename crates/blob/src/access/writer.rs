@@ -1,0 +1,91 @@
+//! Overwriting a whole file, in the ways that are compared.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::reader::found;
+use super::{FileSettings, Writing};
+
+/// How the names of unfinished files begin.
+pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
+
+/// Writes files.
+pub(super) struct Writer {
+    writing: Writing,
+    fsync: bool,
+    /// Where a file is written before it takes the place of the old one.
+    unfinished: CString,
+}
+
+impl Writer {
+    /// For files in `folder`.
+    pub fn new(folder: &Path, settings: &FileSettings) -> Self {
+        static WRITERS: AtomicU64 = AtomicU64::new(0);
+        let number = WRITERS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{UNFINISHED}{}-{number}", std::process::id());
+        let path = folder.join(name).into_os_string();
+        // A path that was opened before has no zero byte in it.
+        let unfinished = CString::new(path.as_bytes()).unwrap_or_default();
+        Self { writing: settings.writing, fsync: settings.fsync, unfinished }
+    }
+
+    /// Gives the file at `path` these bytes; false if there is no file.
+    pub fn write(&self, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
+        match self.writing {
+            Writing::Overwrite => self.overwrite(path, bytes),
+            Writing::Replace => self.replace(path, bytes),
+        }
+    }
+
+    fn overwrite(&self, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC;
+        let Some(file) = found(rustix::fs::open(path, flags, Mode::empty()))? else {
+            return Ok(false);
+        };
+        self.finish(file, bytes)?;
+        Ok(true)
+    }
+
+    fn replace(&self, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
+        let Some(old) = found(rustix::fs::stat(path))? else { return Ok(false) };
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&*self.unfinished, flags, Mode::from_raw_mode(old.st_mode))?;
+        self.finish(file, bytes)?;
+        rustix::fs::rename(&*self.unfinished, path)?;
+        if self.fsync {
+            sync_folder_of(path)?;
+        }
+        Ok(true)
+    }
+
+    /// Writes, syncs if that is wanted, and closes.
+    fn finish(&self, file: OwnedFd, bytes: &[u8]) -> rustix::io::Result<()> {
+        write_all(&file, bytes)?;
+        if self.fsync { rustix::fs::fsync(&file) } else { Ok(()) }
+    }
+}
+
+/// The new name is on storage only when its folder is.
+fn sync_folder_of(path: &CStr) -> rustix::io::Result<()> {
+    let folder = Path::new(OsStr::from_bytes(path.to_bytes())).parent();
+    let folder = folder.unwrap_or(Path::new("/"));
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::fsync(rustix::fs::open(folder, flags, Mode::empty())?)
+}
+
+fn write_all(file: impl AsFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(&file, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

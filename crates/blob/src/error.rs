@@ -1,0 +1,149 @@
+//! Every way in which a step can fail, each with the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indicatif::{DecimalBytes, HumanCount};
+
+/// What can go wrong in this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Blobs that cannot be made.
+    #[error("{problem}")]
+    Recipe {
+        /// Which number, and its bounds.
+        problem: String,
+    },
+    /// Settings that do not go together.
+    #[error("{problem}")]
+    Settings {
+        /// Which, and what to do.
+        problem: String,
+    },
+    /// A file or folder is in the way of a new one.
+    #[error("{} exists already: {way_out}", path.display())]
+    Exists {
+        /// What is in the way.
+        path: PathBuf,
+        /// What to do.
+        way_out: String,
+    },
+    /// The database has no table of blobs.
+    #[error(
+        "{} has no table kv(k INTEGER PRIMARY KEY, v BLOB): make one with crossover blob init",
+        path.display()
+    )]
+    NoTable {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A table of blobs without rows.
+    #[error("{} holds no blobs", path.display())]
+    Empty {
+        /// The database or folder.
+        path: PathBuf,
+    },
+    /// Nothing there, or something that holds no blobs.
+    #[error("{}: {problem}", path.display())]
+    NoTarget {
+        /// The path as given.
+        path: PathBuf,
+        /// What it is instead, and what it may be.
+        problem: String,
+    },
+    /// A folder that `export` did not write.
+    #[error(
+        "{} was not written by crossover blob export ({problem}), so nothing in it is overwritten \
+         or deleted: name a new folder",
+        path.display()
+    )]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// How that is known.
+        problem: String,
+    },
+    /// A value that is no blob.
+    #[error("{}: {problem}", path.display())]
+    BadBlob {
+        /// The database.
+        path: PathBuf,
+        /// Which one, and what it is.
+        problem: String,
+    },
+    /// Too little room, known before or found on the way.
+    #[error(
+        "{} has no space left: {} are needed and {} are free; make fewer or smaller blobs, or name \
+         a place on another file system", path.display(), DecimalBytes(*needed_bytes),
+         DecimalBytes(*free_bytes)
+    )]
+    NoSpace {
+        /// A path on the full file system.
+        path: PathBuf,
+        /// What the work needs in all, about.
+        needed_bytes: u64,
+        /// What there is.
+        free_bytes: u64,
+    },
+    /// More files than a folder or a file system takes.
+    #[error("{}: {} files are too many: {problem}", path.display(), HumanCount(*files))]
+    TooManyFiles {
+        /// The folder.
+        path: PathBuf,
+        /// How many were to be written.
+        files: u64,
+        /// What sets the limit, and the way out.
+        problem: String,
+    },
+    /// The operating system refused something.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// SQLite refused something.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The file could not be opened as a database, or a pragma was not taken.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether what was asked for is at fault (exit code 2), not what happened on the way.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Recipe { .. } | Self::Settings { .. } => true,
+            Self::Engine(error) => error.is_usage(),
+            _ => false,
+        }
+    }
+
+    /// For `map_err` where the system was asked to do something with a path.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// The same for calls that answer with a bare number.
+    pub(crate) fn errno(doing: &'static str, path: &Path) -> impl Fn(rustix::io::Errno) -> Self {
+        move |errno| Self::Io { doing, path: path.to_owned(), source: errno.into() }
+    }
+
+    /// For `map_err` where SQLite was asked something.
+    pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> Self {
+        move |source| Self::Sqlite { path: path.to_owned(), source }
+    }
+}

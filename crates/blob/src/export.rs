@@ -1,0 +1,353 @@
+//! `blob export`: the same blobs as files. A folder appears whole or not at all, and only what
+//! `export` wrote is ever deleted.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::ProgressBar;
+use rusqlite::Connection;
+use serde::Serialize;
+
+use crate::access::{UNFINISHED, bytes_of};
+use crate::manifest::{self, Manifest};
+use crate::names::{Names, id_of};
+use crate::{Error, Form, Target, space};
+
+/// How blobs are exported.
+#[derive(Clone, Copy, Debug)]
+pub struct ExportOptions {
+    /// [`Form::Folder`] or [`Form::Tree`].
+    pub form: Form,
+    /// Whether an older export in the same place is replaced.
+    pub replace: bool,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    /// Files.
+    pub files: u64,
+    /// Their lengths together.
+    pub bytes: u64,
+}
+
+/// What is to be written.
+struct Load {
+    files: u64,
+    bytes: u64,
+    smallest_id: i64,
+    largest_id: i64,
+}
+
+/// Writes each blob of `database` into a file of its own in the new folder `folder`. Everything is
+/// written beside it first, synced, then renamed.
+///
+/// # Errors
+/// [`Error::Exists`] if there is an export already, [`Error::NotOurs`] if there are other files;
+/// [`Error::NoSpace`], [`Error::TooManyFiles`], [`Error::BadBlob`], [`Error::Io`],
+/// [`Error::Sqlite`], [`Error::Interrupted`].
+pub fn export(
+    database: &Path,
+    folder: &Path,
+    options: &ExportOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Exported, Error> {
+    let source = Target::open(database)?;
+    if source.form() != Form::Database || options.form == Form::Database {
+        let problem = "export takes a database and makes files of it".to_owned();
+        return Err(Error::Settings { problem });
+    }
+    let connection = engine::sqlite::open_read_only(database)?;
+    // One snapshot: what is counted is what is written.
+    connection.execute_batch("BEGIN").map_err(Error::sqlite(database))?;
+    let load = measure(&connection).map_err(Error::sqlite(database))?;
+    make_way(folder, options.replace)?;
+    let parent = space::parent_of(folder)?;
+    check_room(&load, database, folder, parent, options.form)?;
+    let unfinished = tempfile::Builder::new()
+        .prefix(".crossover-unfinished-")
+        .permissions(Permissions::from_mode(0o777))
+        .tempdir_in(parent)
+        .map_err(Error::io("make a folder in", parent))?;
+    progress.set_length(load.files);
+    let work = Work { database, folder: unfinished.path(), form: options.form };
+    let exported = work.write(&connection, progress, interrupted).map_err(|error| {
+        space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes)
+    })?;
+    Manifest {
+        form: options.form,
+        files: exported.files,
+        bytes: exported.bytes,
+        largest_id: load.largest_id.cast_unsigned(),
+        recipe: source.recipe().copied(),
+        generation: source.generation(),
+    }
+    .write(unfinished.path())?;
+    let sync = |path: &Path| File::open(path).and_then(|open| Ok(rustix::fs::syncfs(open)?));
+    sync(unfinished.path()).map_err(Error::io("sync the file system of", parent))?;
+    if options.replace && folder.exists() {
+        remove_export(folder)?;
+    }
+    // An empty folder gives way to it.
+    fs::rename(unfinished.path(), folder).map_err(Error::io("make", folder))?;
+    // It has its own name now, and is no longer to be removed.
+    let _ = unfinished.keep();
+    File::open(parent).and_then(|open| open.sync_all()).map_err(Error::io("sync", parent))?;
+    Ok(exported)
+}
+
+/// An error names the place that the user knows.
+fn renamed(error: Error, unfinished: &Path, folder: &Path) -> Error {
+    match error {
+        Error::Io { doing, path, source } => {
+            let below = path.strip_prefix(unfinished).map(|name| folder.join(name));
+            Error::Io { doing, path: below.unwrap_or(path), source }
+        }
+        other => other,
+    }
+}
+
+fn measure(connection: &Connection) -> rusqlite::Result<Load> {
+    let sql = "SELECT count(*), coalesce(sum(length(v)), 0), coalesce(min(k), 0), \
+               coalesce(max(k), 0) FROM kv";
+    connection.query_row(sql, [], |row| {
+        Ok(Load {
+            files: row.get::<_, i64>(0)?.cast_unsigned(),
+            bytes: row.get::<_, i64>(1)?.cast_unsigned(),
+            smallest_id: row.get(2)?,
+            largest_id: row.get(3)?,
+        })
+    })
+}
+
+/// A new or empty folder is taken; an older export if it is to be replaced.
+fn make_way(folder: &Path, replace: bool) -> Result<(), Error> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("look at", folder)(error)),
+        Ok(data) if !data.is_dir() => {
+            let way_out = "it is no folder; name a new one".to_owned();
+            return Err(Error::Exists { path: folder.to_owned(), way_out });
+        }
+        Ok(_) => {}
+    }
+    let mut entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+    if entries.next().is_none() {
+        return Ok(());
+    }
+    let Some(manifest) = Manifest::read(folder)? else {
+        let problem = format!("it is not empty and has no {}", manifest::NAME);
+        return Err(Error::NotOurs { path: folder.to_owned(), problem });
+    };
+    if !replace {
+        let way_out = "name another folder, or replace it with --force".to_owned();
+        return Err(Error::Exists { path: folder.to_owned(), way_out });
+    }
+    list(folder, &manifest).map(|_| ())
+}
+
+fn check_room(
+    load: &Load,
+    database: &Path,
+    folder: &Path,
+    parent: &Path,
+    form: Form,
+) -> Result<(), Error> {
+    if load.smallest_id < 0 {
+        let problem = format!("key {} is negative, which no file name is", load.smallest_id);
+        return Err(Error::BadBlob { path: database.to_owned(), problem });
+    }
+    let too_many = |problem: String| {
+        Err(Error::TooManyFiles { path: folder.to_owned(), files: load.files, problem })
+    };
+    if form == Form::Tree && load.largest_id.cast_unsigned() > Form::TREE_ID_MAX {
+        return too_many(format!(
+            "a tree of three levels of 100 has names for the keys 0 to {}, and the largest key is \
+             {}; leave --tree out",
+            Form::TREE_ID_MAX,
+            load.largest_id
+        ));
+    }
+    let free = space::free(parent)?;
+    let blocks = load.bytes.div_ceil(free.block_bytes).saturating_mul(free.block_bytes);
+    let blocks = blocks.max(load.files.saturating_mul(free.block_bytes));
+    space::require(parent, blocks)?;
+    match free.files {
+        Some(left) if left < load.files => too_many(format!(
+            "the file system has room for {left} more; make fewer blobs, or name a folder on \
+             another file system"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The writing itself.
+struct Work<'a> {
+    database: &'a Path,
+    folder: &'a Path,
+    form: Form,
+}
+
+impl Work<'_> {
+    fn write(
+        &self,
+        connection: &Connection,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+    ) -> Result<Exported, Error> {
+        let failed = Error::sqlite(self.database);
+        let mut select = connection.prepare("SELECT k, v FROM kv ORDER BY k").map_err(&failed)?;
+        let mut rows = select.query([]).map_err(&failed)?;
+        let mut names = Names::below(self.folder, self.form);
+        let mut exported = Exported { files: 0, bytes: 0 };
+        let mut hundred = u64::MAX;
+        while let Some(row) = rows.next().map_err(&failed)? {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let id = row.get::<_, i64>(0).map_err(&failed)?.cast_unsigned();
+            let value = row.get_ref(1).map_err(&failed)?;
+            let bytes = bytes_of(value, id, self.database)?;
+            let path = names.as_path(id);
+            if self.form == Form::Tree && id / 100 != hundred {
+                hundred = id / 100;
+                let folder = path.parent().unwrap_or(self.folder);
+                fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+            }
+            write_new(path, bytes).map_err(|source| folder_full(source, path, exported.files))?;
+            exported.files += 1;
+            exported.bytes += bytes.len() as u64;
+            if exported.files.is_multiple_of(256) {
+                progress.set_position(exported.files);
+            }
+        }
+        Ok(exported)
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+/// "No space" of a file system that has space means that the folder's index is full.
+fn folder_full(source: std::io::Error, path: &Path, files: u64) -> Error {
+    let folder = path.parent().unwrap_or(path);
+    let room = space::free(folder).is_ok_and(|free| free.bytes > 16 << 20);
+    if source.kind() == ErrorKind::StorageFull && room {
+        let problem =
+            "the folder, or the file system's table of files, takes no more; use --tree, \
+                       or make fewer blobs"
+                .to_owned();
+        return Error::TooManyFiles { path: folder.to_owned(), files: files + 1, problem };
+    }
+    Error::Io { doing: "write", path: path.to_owned(), source }
+}
+
+/// Everything in an exported folder, files before the folders that they are in.
+struct Contents {
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+/// Lists an exported folder and refuses it if there is anything in it that `export` does not write.
+fn list(folder: &Path, manifest: &Manifest) -> Result<Contents, Error> {
+    let mut contents = Contents { files: Vec::new(), folders: Vec::new() };
+    list_into(folder, folder, manifest, &mut contents)?;
+    Ok(contents)
+}
+
+fn list_into(
+    root: &Path,
+    folder: &Path,
+    manifest: &Manifest,
+    contents: &mut Contents,
+) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        let entry = entry.map_err(Error::io("read", folder))?;
+        let (path, file_name) = (entry.path(), entry.file_name());
+        let kind = entry.file_type().map_err(Error::io("look at", &path))?;
+        let name = path.strip_prefix(root).unwrap_or(&path);
+        let own = folder == root
+            && (file_name == manifest::NAME || file_name.to_string_lossy().starts_with(UNFINISHED));
+        let blob = id_of(name, manifest.form).is_some_and(|id| id <= manifest.largest_id);
+        let level = name.components().count();
+        let two_digits = file_name.len() == 2 && file_name.as_encoded_bytes().is_ascii();
+        if kind.is_file() && (own || blob) {
+            contents.files.push(path);
+        } else if kind.is_dir() && manifest.form == Form::Tree && level < 3 && two_digits {
+            list_into(root, &path, manifest, contents)?;
+        } else {
+            let problem = format!("{} in it is none of its files", name.display());
+            return Err(Error::NotOurs { path: root.to_owned(), problem });
+        }
+    }
+    contents.folders.push(folder.to_owned());
+    Ok(())
+}
+
+/// Deletes a folder that [`export`] wrote, file by file; nothing if there is anything else in it.
+///
+/// # Errors
+/// [`Error::NotOurs`], [`Error::Io`].
+pub fn remove_export(folder: &Path) -> Result<(), Error> {
+    let Some(manifest) = Manifest::read(folder)? else {
+        let problem = format!("it has no {}", manifest::NAME);
+        return Err(Error::NotOurs { path: folder.to_owned(), problem });
+    };
+    let contents = list(folder, &manifest)?;
+    // The mark goes last: what is cut off here can be gone on with.
+    let (marks, blobs): (Vec<_>, Vec<_>) =
+        contents.files.iter().partition(|path| path.ends_with(manifest::NAME));
+    for path in blobs.into_iter().chain(marks) {
+        fs::remove_file(path).map_err(Error::io("remove", path))?;
+    }
+    for path in &contents.folders {
+        fs::remove_dir(path).map_err(Error::io("remove", path))?;
+    }
+    Ok(())
+}
+
+/// Makes the small database of names that [`crate::LookupAccess`] reads: `file(k, name)`, a row for
+/// each file of an exported folder or tree.
+///
+/// # Errors
+/// [`Error::Exists`], [`Error::NotOurs`]; [`Error::Io`], [`Error::Sqlite`].
+pub fn write_names(target: &Target, database: &Path) -> Result<u64, Error> {
+    let folder = target.path();
+    let Some(manifest) = Manifest::read(folder)? else {
+        let problem = format!("it has no {}", manifest::NAME);
+        return Err(Error::NotOurs { path: folder.to_owned(), problem });
+    };
+    if fs::symlink_metadata(database).is_ok() {
+        let way_out = "name another file for the names".to_owned();
+        return Err(Error::Exists { path: database.to_owned(), way_out });
+    }
+    let mut ids = Vec::new();
+    crate::cold::each_file(folder, &mut |file| {
+        let name = file.strip_prefix(folder).unwrap_or(file);
+        ids.extend(id_of(name, manifest.form));
+        Ok(())
+    })?;
+    ids.sort_unstable();
+    let failed = Error::sqlite(database);
+    let mut connection = engine::sqlite::create(database)?;
+    let transaction = connection.transaction().map_err(&failed)?;
+    let fill = || -> rusqlite::Result<()> {
+        let table = "CREATE TABLE file(k INTEGER PRIMARY KEY, name TEXT NOT NULL)";
+        transaction.execute_batch(table)?;
+        let mut insert = transaction.prepare("INSERT INTO file VALUES(?1, ?2)")?;
+        let mut names = Names::below(Path::new(""), manifest.form);
+        for id in &ids {
+            let name = names.as_path(*id).to_string_lossy().into_owned();
+            insert.execute((id.cast_signed(), name))?;
+        }
+        Ok(())
+    };
+    fill().map_err(&failed)?;
+    transaction.commit().map_err(&failed)?;
+    Ok(ids.len() as u64)
+}

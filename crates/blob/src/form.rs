@@ -1,0 +1,30 @@
+//! The forms in which the same blobs lie on storage.
+
+use serde::{Deserialize, Serialize};
+
+/// Where blobs lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// In the table `kv` of a SQLite file.
+    Database,
+    /// A file each, all in one folder: `000001`.
+    Folder,
+    /// A file each, at most 100 entries in a folder: `00/00/01`.
+    Tree,
+}
+
+impl Form {
+    /// The largest id that a tree holds: three levels of a hundred.
+    pub const TREE_ID_MAX: u64 = 999_999;
+
+    /// Its name in sentences.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Folder => "folder",
+            Self::Tree => "tree",
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Blobs in a SQLite database or in files: the steps of the experiment, one module each. A blob's
+//! bytes follow from the recipe alone, so that any reader can check them without a second copy.
+
+mod access;
+mod cold;
+mod content;
+mod durability;
+mod error;
+mod export;
+mod form;
+mod init;
+mod manifest;
+mod names;
+mod order;
+mod recipe;
+mod run;
+mod space;
+mod stat;
+mod target;
+
+pub use access::{
+    Access, By, FileAccess, FileSettings, JournalMode, LookupAccess, Reading, SqliteAccess,
+    SqliteSettings, Synchronous, Writing,
+};
+pub use cold::{Cold, Evicted, evict, evict_data, resident_share, warm};
+pub use content::{content, generation_of};
+pub use durability::Durability;
+pub use error::Error;
+pub use export::{ExportOptions, Exported, export, remove_export, write_names};
+pub use form::Form;
+pub use init::{InitOptions, Initialized, init};
+pub use order::{Ids, Order};
+pub use recipe::{BLOB_BYTES_MAX, Recipe};
+pub use run::{Checked, Pace, Timed, Work, check, time};
+pub use space::Disk;
+pub use stat::{PageStat, Stat, stat, vacuum};
+pub use target::Target;

@@ -1,0 +1,28 @@
+//! `crossover blob`: the steps of the blob experiment, one by one, as SQLite's kvtest has them.
+
+mod export;
+mod init;
+pub mod number;
+mod result;
+mod run;
+mod stat;
+mod statistics;
+
+use crate::shared::{Outcome, Shared};
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    Init(init::Arguments),
+    Stat(stat::Arguments),
+    Export(export::Arguments),
+    Run(run::Arguments),
+}
+
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Init(arguments) => init::run(&arguments, shared),
+        Command::Stat(arguments) => stat::run(&arguments, shared),
+        Command::Export(arguments) => export::run(&arguments, shared),
+        Command::Run(arguments) => run::run(&arguments, shared),
+    }
+}

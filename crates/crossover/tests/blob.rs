@@ -1,0 +1,279 @@
+//! The steps of the blob experiment as a user calls them, every option once, at tiny sizes.
+
+mod place;
+#[expect(dead_code, reason = "it checks whole runs for others")]
+mod schema;
+
+use std::process::Output;
+
+use place::Place;
+use serde_json::Value;
+
+/// A place with a database of blobs, a folder, a tree and the names of the tree's files.
+fn blobs() -> Place {
+    let place = Place::new();
+    done(&place, "init x.db --count 300 --size 5k --variance 1k --seed 7");
+    done(&place, "export x.db flat");
+    done(&place, "export x.db tree --tree --names names.db");
+    place
+}
+
+fn told(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn blob(place: &Place, words: &str) -> Output {
+    let words: Vec<&str> = std::iter::once("blob").chain(words.split(' ')).collect();
+    place.run(&words)
+}
+
+/// What is printed by a command that succeeds.
+fn done(place: &Place, words: &str) -> String {
+    let output = blob(place, words);
+    let (stdout, stderr) = told(&output);
+    assert!(output.status.success(), "{words}: {stderr}");
+    stdout
+}
+
+fn json(place: &Place, words: &str) -> Value {
+    let text = done(place, &format!("{words} --output-format json"));
+    if words.starts_with("run ") {
+        return schema::check("blob-run", &text);
+    }
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The message of a command that fails with this exit code.
+fn refused(place: &Place, words: &str, code: i32) -> String {
+    let output = blob(place, words);
+    let (stdout, stderr) = told(&output);
+    assert_eq!(output.status.code(), Some(code), "{words}: {stderr}");
+    assert_eq!(stdout, "", "{words}");
+    stderr
+}
+
+#[test]
+fn one_thing_made_is_one_thing_printed() {
+    let place = Place::new();
+    assert_eq!(done(&place, "init x.db --count 10 --size 100"), "x.db\n");
+    assert_eq!(done(&place, "export x.db out"), "out\n");
+    let made = json(&place, "init y.db --count 10 --size 100 --pagesize 1024");
+    assert_eq!((&made["count"], &made["page_bytes"]), (&10.into(), &1024.into()));
+    let stat = json(&place, "stat y.db");
+    assert_eq!((&stat["count"], &stat["page_bytes"]), (&10.into(), &1024.into()));
+    assert!(done(&place, "stat x.db --vacuum").contains("integrity"));
+    assert!(done(&place, "stat x.db --output-format csv").starts_with("count,"));
+}
+
+#[test]
+fn every_way_to_read_reads_every_byte_and_finds_it_right() {
+    let place = blobs();
+    let bytes = json(&place, "stat x.db")["blob_bytes_sum"].clone();
+    let ways = [
+        "x.db",
+        "x.db --blob-api",
+        "x.db --mmap 1GiB",
+        "x.db --mmap 1GiB --blob-api --cache-size -2000",
+        "x.db --descending --start 100 --transaction-per-blob",
+        "x.db --once --seed 3 --blob-api --transaction-per-blob",
+        "flat --read stdio",
+        "flat --read plain --once",
+        "flat --read openat --ascending",
+        "tree --descending",
+        "tree --read openat --names names.db --warm",
+    ];
+    for way in ways {
+        let run = json(&place, &format!("run {way} --count 300 --check"));
+        assert_eq!((&run["bytes"], &run["count"]), (&bytes, &300.into()), "{way}");
+        assert_eq!(run["checked"]["wrong"], Value::Array(Vec::new()), "{way}");
+        let time = run["time_per_blob_us"].as_f64().unwrap();
+        let rate = run["megabytes_per_second"].as_f64().unwrap();
+        let product = time * rate * 300.0 / bytes.as_f64().unwrap();
+        assert!((product - 1.0).abs() < 1e-6, "{way}: {run}");
+    }
+}
+
+#[test]
+fn settings_are_printed_as_the_engine_has_them() {
+    let place = blobs();
+    let run = json(
+        &place,
+        "run x.db --random --seed 5 --mmap 1M --cache-size 77 --journal-mode WAL \
+         --synchronous normal --update --stats --integrity-check --no-checkpoint",
+    );
+    let settings = &run["settings"];
+    for (name, value) in [
+        ("mmap_size", "1000000"),
+        ("cache_size", "77"),
+        ("journal_mode", "wal"),
+        ("synchronous", "normal"),
+        ("by", "sql"),
+    ] {
+        assert_eq!(settings[name], value, "{name}: {run}");
+    }
+    assert_eq!((&run["seed"], &run["order"]), (&5.into(), &"random".into()));
+    assert_eq!(run["integrity"][0], "ok");
+    assert_eq!(run["durability"], "process");
+    assert!(run["checkpoint_ms"].is_null(), "{run}");
+    assert!(run["statistics"]["sqlite_cache_misses"].as_u64().unwrap() > 0, "{run}");
+    assert!(run["statistics"]["io_bytes_written_by_calls"].as_u64().unwrap() > 0, "{run}");
+}
+
+#[test]
+fn updates_change_the_bytes_keep_the_sizes_and_check_as_right() {
+    let place = blobs();
+    let sizes = json(&place, "stat x.db")["blob_bytes_sum"].clone();
+    let ways = [
+        "x.db --random",
+        "x.db --random --blob-api",
+        "x.db --once --journal-mode wal --no-sync",
+        "x.db --transaction-per-blob --no-sync",
+        "x.db --transaction-per-blob --blob-api --no-sync",
+        "flat --random",
+        "flat --once --fsync",
+        "tree --random --write replace",
+        "tree --once --write replace --fsync --names names.db",
+    ];
+    for way in ways {
+        let run = json(&place, &format!("run {way} --update --count 20 --check"));
+        assert_eq!((&run["work"], &run["count"]), (&"update".into(), &20.into()), "{way}");
+        assert_eq!(run["checked"]["wrong"], Value::Array(Vec::new()), "{way}");
+        let on_database = way.starts_with("x.db");
+        assert_eq!(run["checkpoint_ms"].is_null(), !on_database, "{way}: {run}");
+    }
+    let stat = json(&place, "stat x.db");
+    assert_eq!((&stat["blob_bytes_sum"], &stat["integrity"][0]), (&sizes, &"ok".into()));
+    // The database was updated, the folder exported before that was too: both are right still.
+    done(&place, "export x.db again");
+    done(&place, "run again --count 1 --check");
+}
+
+#[test]
+fn the_spellings_of_kvtest_work_too() {
+    let place = Place::new();
+    done(&place, "init x.db --count 300 --size 1000 --pagesize 4096 --variance 100");
+    done(&place, "export x.db x --tree");
+    for words in [
+        "run x.db --asc --nosync --multitrans --jmode delete --count 10",
+        "run x.db --desc --nocheckpoint --update --count 10",
+        "run x.db --random --count 10 --max-id 1000000 --blob-api --stats --integrity-check",
+        "run x --count 10 --max-id 300 --start 2",
+        "run x --update --fsync --count 10",
+    ] {
+        assert!(done(&place, words).contains("time per blob"), "{words}");
+    }
+}
+
+#[test]
+fn opening_alone_is_a_part_of_reading_and_only_files_have_it() {
+    let place = blobs();
+    let run = json(&place, "run flat --open-only --count 300");
+    assert_eq!((&run["work"], &run["bytes"]), (&"open_and_close".into(), &0.into()));
+    assert!(refused(&place, "run x.db --open-only", 2).contains("--open-only is not for x.db"));
+}
+
+#[test]
+fn the_same_seed_reads_the_same_bytes_and_a_drawn_one_is_printed() {
+    let place = blobs();
+    let bytes = |words: &str| json(&place, words)["bytes"].clone();
+    let once = bytes("run x.db --random --seed 1 --count 50");
+    assert_eq!(once, bytes("run flat --random --seed 1 --count 50"));
+    assert_ne!(once, bytes("run x.db --random --seed 2 --count 50"));
+    assert!(json(&place, "run x.db --random --count 5")["seed"].is_u64());
+    let text = done(&place, "run x.db --random --count 5");
+    assert!(text.contains("random (seed ") && text.contains("rate: "), "{text}");
+    assert!(done(&place, "run tree --output-format csv").starts_with("target,form,"));
+}
+
+#[test]
+fn wrong_usage_is_named_and_ends_with_2() {
+    let place = blobs();
+    for (words, message) in [
+        ("init y.db --size 0", "at least 1 byte"),
+        ("init y.db --size 2G", "1,000,000,000"),
+        ("init y.db --size 10 --variance 10", "smaller than the size"),
+        ("init y.db --count 0", "at least 1"),
+        ("init y.db --page-size 1000", "power of two"),
+        ("run x.db --fsync", "--fsync is not for x.db, which is a database"),
+        ("run x.db --read plain", "--read is not for x.db"),
+        ("run flat --blob-api", "--blob-api is not for flat, which is a folder"),
+        ("run tree --mmap 1M", "--mmap is not for tree, which is a tree"),
+        ("run x.db --journal-mode well", "truncate, persist"),
+        ("run x.db --random --once", "cannot be used with"),
+        ("run x.db --count 0", "at least 1"),
+        ("run x.db --mmap 100G", "mmap_size"),
+    ] {
+        let stderr = refused(&place, words, 2);
+        assert!(stderr.contains(message), "{words}: {stderr}");
+    }
+}
+
+#[test]
+fn what_is_not_there_or_not_ours_is_named_and_left_alone() {
+    let place = blobs();
+    std::fs::create_dir(place.path("photos")).unwrap();
+    std::fs::write(place.path("photos/000001"), "mine").unwrap();
+    std::fs::write(place.path("letter.txt"), "Dear all").unwrap();
+    rusqlite::Connection::open(place.path("shop.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE orders(a)")
+        .unwrap();
+    for (words, message) in [
+        ("run nothing", "there is nothing"),
+        ("run letter.txt", "letter.txt is not a SQLite database"),
+        ("run shop.db", "no table kv"),
+        ("stat shop.db", "no table kv"),
+        ("export shop.db out", "no table kv"),
+        ("export x.db photos --force", "was not written by crossover blob export"),
+        ("run photos --update", "was not written by crossover blob export"),
+        ("export x.db flat", "--force"),
+        ("init x.db", "--force"),
+        ("init shop.db --force", "other things than blobs"),
+        ("init no/such/folder/x.db", "no/such/folder"),
+        ("init vast.db --count 1G --size 1M", "has no space left"),
+        ("run tree --names names.db --max-id 5 --start 1 --names shop.db", "cannot be used"),
+    ] {
+        let code = if message == "cannot be used" { 2 } else { 1 };
+        let stderr = refused(&place, words, code);
+        assert!(stderr.contains(message), "{words}: {stderr}");
+    }
+    assert_eq!(std::fs::read(place.path("photos/000001")).unwrap(), b"mine");
+    assert!(!place.path("vast.db").exists());
+}
+
+#[test]
+fn wrong_bytes_end_with_3() {
+    let place = blobs();
+    std::fs::write(place.path("flat/000007"), "wrong").unwrap();
+    let output = blob(&place, "run flat --check");
+    let (stdout, _) = told(&output);
+    assert_eq!(output.status.code(), Some(3), "{stdout}");
+    assert!(stdout.contains("1 of 300 blobs are wrong or missing, the first 7"), "{stdout}");
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_the_database_whole() {
+    use std::io::Read as _;
+    let place = blobs();
+    // Far more updates than it will be left time for.
+    let words = "blob run x.db --update --random --count 1G --journal-mode delete";
+    let words: Vec<&str> = words.split(' ').collect();
+    let mut child = place.command(&words).spawn().unwrap();
+    let journal = place.path("x.db-journal");
+    // The journal is there when the first blob has been overwritten.
+    while !journal.exists() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("rolled back"), "{stderr}");
+    assert!(!journal.exists());
+    assert_eq!(json(&place, "stat x.db")["integrity"][0], "ok");
+    done(&place, "run x.db --count 1 --check");
+}

@@ -1,0 +1,35 @@
+//! The report's part about blobs: the article's pictures and claims from one run, storage, and all
+//! times in the units of blobs.
+
+mod board;
+mod claim;
+mod part;
+mod picture;
+mod text;
+mod times;
+
+use crate::analysis::Analysis;
+use crate::plan::WorkloadKind;
+use crate::run::Finished;
+
+use board::Board;
+
+pub use part::BlobPart;
+pub(super) use text::{body, pictures_side_by_side};
+
+/// None for other workloads.
+pub(super) fn part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
+    if finished.plan.workload != WorkloadKind::Blob {
+        return None;
+    }
+    let board = Board { finished, analysis };
+    let space = times::space(&board);
+    Some(BlobPart {
+        times: times::times(&board),
+        pictures: picture::pictures(&board),
+        space_paragraph: times::space_paragraph(&space),
+        space,
+        page_sizes: times::page_sizes(&board),
+        claims: claim::claims(&board),
+    })
+}

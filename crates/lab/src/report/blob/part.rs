@@ -1,0 +1,148 @@
+//! What the report says of workload `blob` beside what it says of every workload: the contract
+//! with the page (`web/src/report/document.ts` mirrors it).
+
+use serde::Serialize;
+use stats::Estimate;
+
+use crate::schedule::Levels;
+
+/// Everything about blobs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct BlobPart {
+    /// Every treatment in the units of blobs.
+    pub times: Vec<TimePart>,
+    /// The article's pictures, as far as this run has what they need.
+    pub pictures: Vec<PicturePart>,
+    /// What each form takes on storage.
+    pub space: Vec<SpacePart>,
+    /// The sentence under that table.
+    pub space_paragraph: String,
+    /// Files by SQLite, for each size of its pages and of the blobs; none where they do not vary.
+    pub page_sizes: Option<PageSizesPart>,
+    /// The article's claims.
+    pub claims: Vec<ClaimPart>,
+}
+
+/// One treatment.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimePart {
+    /// The line.
+    pub engine: String,
+    /// One level of each factor.
+    pub levels: Levels,
+    /// Mean time of one blob, microseconds.
+    pub time_per_blob_us: Estimate,
+    /// The same with what is left to do after COMMIT, until everything is in its final place.
+    pub time_per_blob_with_checkpoint_us: Option<f64>,
+    /// Bytes of blobs, by all clients together, 1,000,000 a second.
+    pub megabytes_per_second: Option<f64>,
+    /// Of a file's time, the share that goes into opening and closing it (0 to 1).
+    pub open_close_fraction: Option<f64>,
+}
+
+/// A picture: times by that of one line.
+#[derive(Clone, Debug, Serialize)]
+pub struct PicturePart {
+    /// A short constant name, as `read_sql`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// The line whose time is 1.
+    pub base: String,
+    /// The others by it.
+    pub bars: Vec<BarPart>,
+    /// What it shows in words, from these numbers.
+    pub paragraph: String,
+}
+
+/// A bar of a picture.
+#[derive(Clone, Debug, Serialize)]
+pub struct BarPart {
+    /// The line.
+    pub engine: String,
+    /// Its time by the base's, paired by block.
+    pub ratio: Estimate,
+}
+
+/// What a form takes on storage.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpacePart {
+    /// A line of that form.
+    pub engine: String,
+    /// How many blobs.
+    pub blobs: u64,
+    /// Their own bytes.
+    pub content_bytes: u64,
+    /// Length of the database's file, or of all files.
+    pub stored_bytes: u64,
+    /// In whole blocks of the file system, with its folders.
+    pub allocated_bytes: u64,
+    /// `allocated_bytes` by that of SQLite, where that was measured.
+    pub times_sqlite: Option<f64>,
+}
+
+/// A table of ratios.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageSizesPart {
+    /// The line in the numerator.
+    pub of: String,
+    /// The line in the denominator.
+    pub by: String,
+    /// Sizes of blobs, bytes.
+    pub blob_bytes: Vec<f64>,
+    /// A row for each size of pages.
+    pub rows: Vec<PageSizeRow>,
+}
+
+/// One size of pages.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageSizeRow {
+    /// The size.
+    pub page_bytes: f64,
+    /// In the order of [`PageSizesPart::blob_bytes`].
+    pub ratios: Vec<Option<Estimate>>,
+}
+
+/// One of the article's claims.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClaimPart {
+    /// What it says.
+    pub claim: &'static str,
+    /// Its figure.
+    pub figure: &'static str,
+    /// Ours: what was divided by what, or where a share was measured.
+    pub of: String,
+    /// A ratio, or a share (0 to 1); none where it was not measured.
+    pub measured: Option<Estimate>,
+    /// Whether it holds here.
+    pub verdict: Holds,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// As the article has it, or more so.
+    Holds,
+    /// Its direction, and not its size.
+    InPart,
+    /// Not even that.
+    DoesNot,
+    /// The interval allows both, or there is none.
+    Undecided,
+    /// This run lacks what it takes.
+    NotMeasured,
+}
+
+impl Holds {
+    /// In a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::InPart => "in part",
+            Self::DoesNot => "does not hold",
+            Self::Undecided => "undecided",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! A line set up for its turn: its blobs in place, its settings read back, its server started.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use blob::{Form, Recipe, SqliteAccess, SqliteSettings};
+use engine::postgres::thin::{Connection, Patience};
+use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+
+use super::line::{Line, LineForm};
+use super::postgres;
+use super::session::{Place, SessionError};
+use super::store::{Store, failed, room_of};
+use crate::deployment::{Database, Site};
+use crate::plan::{BlobCell, BlobOperation, PlanError};
+use crate::record::{BlobStore, EngineRecord};
+use crate::resource::ServerSide;
+use crate::run::RunError;
+use crate::schedule::Levels;
+
+/// The copy of a database that a turn updates.
+const COPY: &str = "crossover_blob_trial";
+
+/// How long filling and copying may take.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// What SQLite's times depend on most, read back from the connection.
+const SHOWN_SQLITE: [&str; 6] =
+    ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "wal_autocheckpoint"];
+
+/// A line that is ready for sessions.
+pub(super) struct Deployed {
+    pub record: EngineRecord,
+    pub line: Line,
+    pub cell: BlobCell,
+    pub recipe: Recipe,
+    pub place: Place,
+    pub side: Option<ServerSide>,
+    pub data_paths: Vec<PathBuf>,
+    /// A server to be stopped.
+    pub database: Option<Database>,
+}
+
+/// `engine` with the settings of the plan's durability.
+pub(crate) fn with_tier(engine: &EngineSpec, cell: &BlobCell) -> Result<EngineSpec, PlanError> {
+    let mut engine = engine.clone();
+    if let Some(tier) = cell.durability {
+        for (key, value) in Line::settings_of(&engine, tier)? {
+            engine
+                .settings
+                .set(key, value)
+                .map_err(|message| PlanError::impossible("engines", message))?;
+        }
+    }
+    Ok(engine)
+}
+
+/// Sets `engine` up.
+pub(super) fn deploy(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+) -> Result<Deployed, RunError> {
+    let cell = site.plan.blob_at(levels)?;
+    let engine = with_tier(engine, &cell)?;
+    let line = Line::of(&engine)?;
+    let store = Store::new(site, &cell);
+    let mut deployed = match &line.form {
+        LineForm::Sqlite(settings) => sqlite(&store, settings.clone())?,
+        LineForm::Files { tree, settings } => {
+            let form = if *tree { Form::Tree } else { Form::Folder };
+            let folder = store.folder(form)?;
+            let place = Place::Files { folder: folder.clone(), form, settings: *settings };
+            Parts::of_files(place, vec![folder], *settings)?
+        }
+        LineForm::Lookup(sqlite, files) => {
+            let folder = store.folder(Form::Folder)?;
+            let names = store.names(&folder)?;
+            let place = Place::Lookup {
+                names: names.clone(),
+                folder: folder.clone(),
+                sqlite: sqlite.clone(),
+                files: *files,
+            };
+            Parts::of_files(place, vec![folder, names], *files)?
+        }
+        LineForm::Postgres => server(site, &engine, levels, &store)?,
+    };
+    // Shown with the blobs, and read back with them.
+    let state = if cell.cold { "cold" } else { "warm" };
+    deployed.settings.push(("cache".to_owned(), state.to_owned()));
+    let (stored_bytes, allocated_bytes) = deployed.room;
+    let durability = match line.durability() {
+        crate::record::Durability::Unknown => deployed.durability(),
+        known => known,
+    };
+    let record = EngineRecord {
+        name: engine.label(),
+        version: deployed.version,
+        settings: deployed.settings,
+        durability,
+        data_bytes: Some(allocated_bytes),
+        blobs: Some(BlobStore {
+            count: cell.count,
+            content_bytes: store.content_bytes(),
+            stored_bytes,
+            allocated_bytes,
+        }),
+        ..EngineRecord::default()
+    };
+    let warm_paths = if cell.cold { Vec::new() } else { deployed.data_paths };
+    Ok(Deployed {
+        record,
+        recipe: store.recipe,
+        line,
+        cell,
+        place: deployed.place,
+        side: deployed.side,
+        data_paths: warm_paths,
+        database: deployed.database,
+    })
+}
+
+/// What each form comes to.
+struct Parts {
+    place: Place,
+    version: String,
+    settings: Vec<(String, String)>,
+    side: Option<ServerSide>,
+    data_paths: Vec<PathBuf>,
+    /// Length, and what it takes on storage.
+    room: (u64, u64),
+    database: Option<Database>,
+}
+
+impl Parts {
+    /// Files have no server; reading and writing them is this process.
+    fn of_files(
+        place: Place,
+        data_paths: Vec<PathBuf>,
+        settings: blob::FileSettings,
+    ) -> Result<Self, RunError> {
+        let mut room = (0, 0);
+        for path in &data_paths {
+            let (length, allocated) = room_of(path)?;
+            room = (room.0 + length, room.1 + allocated);
+        }
+        let word = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        Ok(Self {
+            place,
+            version: "files".to_owned(),
+            settings: vec![
+                ("read".to_owned(), word(&settings.reading)),
+                ("write".to_owned(), word(&settings.writing)),
+                ("fsync".to_owned(), if settings.fsync { "on" } else { "off" }.to_owned()),
+            ],
+            side: Some(ServerSide { roots: vec![std::process::id()] }),
+            data_paths,
+            room,
+            database: None,
+        })
+    }
+
+    fn durability(&self) -> crate::record::Durability {
+        crate::observe::durability("postgres", &self.settings)
+    }
+}
+
+fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunError> {
+    let file = store.database()?;
+    // The clock stops after COMMIT: what is moved to the database's file then is timed by itself.
+    settings.checkpoints = store.operation == BlobOperation::Read;
+    let access = SqliteAccess::open(&file, &settings).map_err(failed)?;
+    let mut read_back = Vec::new();
+    for name in SHOWN_SQLITE {
+        read_back.push((name.to_owned(), access.pragma(name).map_err(failed)?));
+    }
+    for (name, _) in &settings.pragmas {
+        read_back.push((name.clone(), access.pragma(name).map_err(failed)?));
+    }
+    let by = format!("{:?}", settings.by);
+    read_back.push(("access".to_owned(), if by == "Sql" { "sql" } else { "blob_api" }.to_owned()));
+    drop(access);
+    Ok(Parts {
+        room: room_of(&file)?,
+        place: Place::Sqlite { file: file.clone(), settings },
+        version: format!("SQLite {}", engine::sqlite::version()),
+        settings: read_back,
+        side: Some(ServerSide { roots: vec![std::process::id()] }),
+        data_paths: vec![file],
+        database: None,
+    })
+}
+
+/// A managed server; one database for each set of blobs, kept as other data directories are, and a
+/// copy of it for what is updated.
+fn server(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    store: &Store<'_>,
+) -> Result<Parts, RunError> {
+    let database = site.database(engine, levels)?;
+    let DatabaseUrl::Postgres(base) = &database.url else {
+        return Err(RunError::Blob(format!("{} is no PostgreSQL", engine.label())));
+    };
+    let patience = Patience { timeout: PATIENCE, interrupted: site.interrupted };
+    let in_postgres = |error: SessionError| RunError::Blob(format!("{}: {error}", engine.label()));
+    let name = format!("blobs_{}", store.key());
+    let filled = base.with_database(&name);
+    let known = databases(base, patience).map_err(in_postgres)?;
+    if !known.contains(&name) || !postgres::is_filled(&filled, patience).map_err(in_postgres)? {
+        store.say(&format!("filling {} with blobs", engine.label()));
+        // Those of other experiments make room.
+        let others = known.iter().filter(|other| is_left_over(site, other));
+        let mut statements: Vec<String> =
+            others.map(|other| format!("DROP DATABASE IF EXISTS {other}")).collect();
+        statements.push(format!("DROP DATABASE IF EXISTS {name}"));
+        statements.push(format!("CREATE DATABASE {name}"));
+        administer(base, patience, &statements).map_err(in_postgres)?;
+        let recipe = store.recipe;
+        postgres::fill(&filled, patience, recipe.count, |id, bytes| recipe.blob(id, 0, bytes))
+            .map_err(in_postgres)?;
+    }
+    let url = match store.operation {
+        BlobOperation::Read => filled,
+        BlobOperation::Update => {
+            let statements = [
+                format!("DROP DATABASE IF EXISTS {COPY}"),
+                format!("CREATE DATABASE {COPY} TEMPLATE {name}"),
+                "CHECKPOINT".to_owned(),
+            ];
+            administer(base, patience, &statements).map_err(in_postgres)?;
+            base.with_database(COPY)
+        }
+    };
+    let (bytes, folder) = postgres::facts(&url, patience).map_err(in_postgres)?;
+    let roots = database.pid().into_iter().collect();
+    let data_paths = database.data_paths.iter().map(|path| path.join("data").join(&folder));
+    Ok(Parts {
+        place: Place::Postgres { url },
+        version: database.record.version.clone(),
+        settings: database.record.settings.clone(),
+        side: Some(ServerSide { roots }),
+        data_paths: data_paths.collect(),
+        room: (bytes, bytes),
+        database: Some(database),
+    })
+}
+
+/// Whether a database holds blobs that this plan does not ask for.
+fn is_left_over(site: &Site<'_>, database: &str) -> bool {
+    let wanted = crate::schedule::first_cells(site.plan).iter().any(|levels| {
+        let cell = site.plan.blob_at(levels);
+        cell.is_ok_and(|cell| database == format!("blobs_{}", Store::new(site, &cell).key()))
+    });
+    database.starts_with("blobs_") && !wanted
+}
+
+fn databases(base: &PostgresUrl, patience: Patience<'_>) -> Result<Vec<String>, SessionError> {
+    let mut connection = Connection::connect(base, &[], patience).map_err(SessionError::of)?;
+    let mut names = Vec::new();
+    connection
+        .query("SELECT datname FROM pg_database", |row| {
+            let name = row.values().next().flatten().unwrap_or_default();
+            names.push(String::from_utf8_lossy(name).into_owned());
+        })
+        .map_err(SessionError::of)?;
+    Ok(names)
+}
+
+fn administer(
+    base: &PostgresUrl,
+    patience: Patience<'_>,
+    statements: &[String],
+) -> Result<(), SessionError> {
+    let mut connection = Connection::connect(base, &[], patience).map_err(SessionError::of)?;
+    for statement in statements {
+        connection.query(statement, |_| {}).map_err(SessionError::of)?;
+    }
+    Ok(())
+}
+
+/// Removes the copy that was updated, as far as the server still answers.
+pub(super) fn drop_copy(base: &PostgresUrl, patience: Patience<'_>) {
+    let _ = administer(base, patience, &[format!("DROP DATABASE IF EXISTS {COPY}")]);
+}

@@ -1,0 +1,262 @@
+//! What a line of the plan means to this workload: which form of blobs, how they are read, and how
+//! they are written. Keys in brackets that have no meaning there are refused.
+
+use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
+use engine::{EngineSource, EngineSpec};
+
+use crate::plan::PlanError;
+use crate::record::Durability;
+
+/// Where the blobs of a line lie, and how they are accessed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub form: LineForm,
+    /// Each blob in a transaction of its own.
+    pub transaction_per_blob: bool,
+}
+
+/// The kinds of lines.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LineForm {
+    /// In a SQLite file.
+    Sqlite(SqliteSettings),
+    /// A file each, in one folder or a tree.
+    Files { tree: bool, settings: FileSettings },
+    /// A file each; the file's name is looked up in a SQLite file first.
+    Lookup(SqliteSettings, FileSettings),
+    /// In a column of type `bytea`.
+    Postgres,
+}
+
+impl Line {
+    /// What `engine` means.
+    ///
+    /// # Errors
+    /// [`PlanError::Impossible`]: an engine that holds no blobs of ours, a value that is none.
+    pub(crate) fn of(engine: &EngineSpec) -> Result<Self, PlanError> {
+        let form = match &engine.source {
+            EngineSource::Sqlite => LineForm::Sqlite(sqlite(engine)?),
+            EngineSource::Dir => LineForm::Files { tree: false, settings: files(engine)? },
+            EngineSource::Tree => LineForm::Files { tree: true, settings: files(engine)? },
+            EngineSource::SqliteDir => LineForm::Lookup(sqlite(engine)?, files(engine)?),
+            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => LineForm::Postgres,
+            _ => {
+                let message = format!(
+                    "{} cannot be measured by workload blob, which makes its blobs itself: write \
+                     sqlite, dir, tree, sqlite+dir, or a PostgreSQL that Crossover starts \
+                     (postgres:18); for a file or folder of yours there is crossover blob run",
+                    engine.label()
+                );
+                return Err(PlanError::impossible("engines", message));
+            }
+        };
+        let transaction_per_blob =
+            word(engine, "transaction", &[("one", false), ("each", true)])?.unwrap_or(false);
+        Ok(Self { form, transaction_per_blob })
+    }
+
+    /// The form in one word.
+    pub(crate) fn form_name(&self) -> &'static str {
+        match self.form {
+            LineForm::Sqlite(_) => "sqlite",
+            LineForm::Files { tree: false, .. } => "dir",
+            LineForm::Files { tree: true, .. } => "tree",
+            LineForm::Lookup(..) => "sqlite+dir",
+            LineForm::Postgres => "postgres",
+        }
+    }
+
+    /// The settings that give `tier`, for every line alike: as pairs for the bracket.
+    pub(crate) fn settings_of(
+        engine: &EngineSpec,
+        tier: Durability,
+    ) -> Result<Vec<(&'static str, &'static str)>, PlanError> {
+        let kind = engine.source.kind();
+        let settings: &[(&str, &str)] = match (kind, tier) {
+            ("sqlite" | "sqlite+dir", Durability::None) => {
+                &[("journal_mode", "off"), ("synchronous", "off")]
+            }
+            ("sqlite" | "sqlite+dir", Durability::SurvivesProgramCrash) => {
+                &[("journal_mode", "wal"), ("synchronous", "off")]
+            }
+            ("sqlite" | "sqlite+dir", _) => &[("journal_mode", "wal"), ("synchronous", "full")],
+            ("postgres", Durability::None) => &[("synchronous_commit", "off"), ("fsync", "off")],
+            ("postgres", Durability::SurvivesProgramCrash) => &[("fsync", "off")],
+            _ => &[],
+        };
+        let files: &[(&str, &str)] = match (kind, tier) {
+            ("dir" | "tree" | "sqlite+dir", Durability::SurvivesProgramCrash) => {
+                &[("write", "replace")]
+            }
+            ("dir" | "tree" | "sqlite+dir", Durability::SurvivesPowerLoss) => {
+                &[("write", "replace"), ("fsync", "on")]
+            }
+            _ => &[],
+        };
+        let settings = [settings, files].concat();
+        match settings.iter().find(|(key, _)| engine.settings.get(key).is_some()) {
+            None => Ok(settings),
+            Some((key, _)) => {
+                let message = format!(
+                    "{}: {key} is set by blob.durability; write one of the two",
+                    engine.label()
+                );
+                Err(PlanError::impossible("engines", message))
+            }
+        }
+    }
+
+    /// What a finished write survives, where this program knows it; a server is asked.
+    pub(crate) fn durability(&self) -> Durability {
+        let judged = match &self.form {
+            LineForm::Sqlite(settings) => blob::Durability::with_sqlite(
+                settings.journal_mode.unwrap_or(JournalMode::Delete),
+                settings.synchronous.unwrap_or(Synchronous::Full),
+            ),
+            LineForm::Files { settings, .. } | LineForm::Lookup(_, settings) => {
+                blob::Durability::with_files(settings.writing, settings.fsync)
+            }
+            LineForm::Postgres => return Durability::Unknown,
+        };
+        match judged {
+            blob::Durability::None => Durability::None,
+            blob::Durability::Process => Durability::SurvivesProgramCrash,
+            blob::Durability::Power => Durability::SurvivesPowerLoss,
+        }
+    }
+}
+
+/// How a SQLite file is opened. What is not set is kvtest's, but for the journal, which is always
+/// set: the file is shared by lines, and its mode is kept in it.
+fn sqlite(engine: &EngineSpec) -> Result<SqliteSettings, PlanError> {
+    let by = word(engine, "access", &[("sql", By::Sql), ("blob_api", By::BlobApi)])?;
+    let mut settings = SqliteSettings {
+        by: by.unwrap_or_default(),
+        journal_mode: Some(JournalMode::Delete),
+        synchronous: Some(Synchronous::Full),
+        ..SqliteSettings::default()
+    };
+    for (key, value) in engine.engine_settings() {
+        let wrong = |why: String| {
+            PlanError::impossible("engines", format!("{}: {key}: {why}", engine.label()))
+        };
+        let no_number = |_| wrong(format!("`{value}` is no whole number"));
+        match key.to_ascii_lowercase().as_str() {
+            "journal_mode" => settings.journal_mode = Some(value.parse().map_err(wrong)?),
+            "synchronous" => settings.synchronous = Some(value.parse().map_err(wrong)?),
+            "mmap_size" => settings.mmap_bytes = value.parse().map_err(no_number)?,
+            "cache_size" => settings.cache_size = value.parse().map_err(no_number)?,
+            "page_size" => return Err(wrong("is page_bytes under [blob]".to_owned())),
+            _ => settings.pragmas.push((key.to_owned(), value.to_owned())),
+        }
+    }
+    Ok(settings)
+}
+
+/// How files are read and written; kvtest's ways where nothing is said.
+fn files(engine: &EngineSpec) -> Result<FileSettings, PlanError> {
+    let reading =
+        [("stdio", Reading::Stdio), ("plain", Reading::Plain), ("openat", Reading::Openat)];
+    let writing = [("overwrite", Writing::Overwrite), ("replace", Writing::Replace)];
+    if let (Some((key, _)), false) = (engine.engine_settings().next(), has_database(engine)) {
+        let nearest = engine::nearest(key, ["read", "write", "fsync", "label"]);
+        let message = format!(
+            "{}: files have no setting `{key}`{nearest}; there are read, write, fsync",
+            engine.label()
+        );
+        return Err(PlanError::impossible("engines", message));
+    }
+    Ok(FileSettings {
+        reading: word(engine, "read", &reading)?.unwrap_or_default(),
+        writing: word(engine, "write", &writing)?.unwrap_or_default(),
+        fsync: word(engine, "fsync", &[("on", true), ("off", false)])?.unwrap_or(false),
+    })
+}
+
+fn has_database(engine: &EngineSpec) -> bool {
+    matches!(engine.source, EngineSource::SqliteDir)
+}
+
+/// The value of one of our own keys; none where it is not given.
+fn word<T: Copy>(
+    engine: &EngineSpec,
+    key: &str,
+    words: &[(&str, T)],
+) -> Result<Option<T>, PlanError> {
+    let Some(text) = engine.own(key) else { return Ok(None) };
+    let found = words.iter().find(|(word, _)| *word == text);
+    match found {
+        Some((_, value)) => Ok(Some(*value)),
+        None => {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let nearest = engine::nearest(text, known.iter().copied());
+            let message = format!(
+                "{}: {key} is none of {}: `{text}`{nearest}",
+                engine.label(),
+                known.join(", ")
+            );
+            Err(PlanError::impossible("engines", message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(engine: &str) -> Result<Line, String> {
+        Line::of(&engine.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_stands_in_brackets_is_understood() {
+        let LineForm::Sqlite(settings) =
+            line("sqlite[access=blob_api,mmap_size=1000000,journal_mode=wal]").unwrap().form
+        else {
+            unreachable!("SQLite")
+        };
+        assert_eq!((settings.by, settings.mmap_bytes), (By::BlobApi, 1_000_000));
+        assert_eq!(settings.journal_mode, Some(JournalMode::Wal));
+        let LineForm::Files { tree, settings } = line("tree[read=openat,fsync=on]").unwrap().form
+        else {
+            unreachable!("files")
+        };
+        assert_eq!((tree, settings.reading, settings.fsync), (true, Reading::Openat, true));
+        assert!(line("sqlite[transaction=each]").unwrap().transaction_per_blob);
+        assert_eq!(line("postgres:18[work_mem=1MB]").unwrap().form, LineForm::Postgres);
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_refused_with_what_has() {
+        for (engine, said) in [
+            ("dir[read=fast]", "read is none of stdio, plain, openat: `fast`"),
+            ("dir[fsnc=on]", "did you mean `fsync`?"),
+            ("sqlite[access=blobapi]", "did you mean `blob_api`?"),
+            ("sqlite[page_size=512]", "page_bytes under [blob]"),
+            ("sqlite[journal_mode=wall]", "`wall` is none of"),
+            ("dir:/tmp/blobs", "crossover blob run"),
+            ("mariadb", "cannot be measured by workload blob"),
+        ] {
+            let refusal = line(engine).unwrap_err();
+            assert!(refusal.contains(said), "{engine}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_tier_is_the_same_promise_on_every_form() {
+        for tier in
+            [Durability::None, Durability::SurvivesProgramCrash, Durability::SurvivesPowerLoss]
+        {
+            for engine in ["sqlite", "dir", "tree"] {
+                let mut engine: EngineSpec = engine.parse().unwrap();
+                for (key, value) in Line::settings_of(&engine, tier).unwrap() {
+                    engine.settings.set(key, value).unwrap();
+                }
+                assert_eq!(Line::of(&engine).unwrap().durability(), tier, "{engine}");
+            }
+        }
+        let set = "sqlite[synchronous=off]".parse().unwrap();
+        let refusal = Line::settings_of(&set, Durability::None).unwrap_err().to_string();
+        assert!(refusal.contains("blob.durability"), "{refusal}");
+    }
+}

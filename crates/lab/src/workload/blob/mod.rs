@@ -1,0 +1,77 @@
+//! Workload `blob`: blobs read and overwritten in a database or in files, by the accesses of crate
+//! `blob` in this process, or by a thin connection to PostgreSQL.
+
+mod deploy;
+mod line;
+mod postgres;
+mod session;
+mod store;
+mod subject;
+mod trial;
+
+use engine::EngineSpec;
+
+use super::{Operation, Subject, Workload};
+use crate::deployment::{self, Site};
+use crate::plan::{Blob, Plan, PlanError};
+use crate::run::{RunError, RunOptions};
+use crate::schedule::{self, Levels};
+
+use subject::BlobSubject;
+
+pub(crate) use deploy::with_tier;
+pub(crate) use line::{Line, LineForm};
+pub(crate) use subject::{BYTES, CHECKPOINT, OPENING, READING};
+
+/// The blobs of a plan.
+pub(crate) struct Blobs<'p> {
+    plan: &'p Plan,
+}
+
+impl<'p> Blobs<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        Self { plan }
+    }
+}
+
+impl Workload for Blobs<'_> {
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation { name: "blob".to_owned(), weight: 1 }]
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.plan.blob.iter().flat_map(Blob::texts_for_all).collect()
+    }
+
+    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+        let mut checked = Vec::new();
+        for levels in schedule::first_cells(self.plan) {
+            let cell = self.plan.blob_at(&levels)?;
+            let engine = with_tier(engine, &cell)?;
+            let line = Line::of(&engine)?;
+            if cell.cold && line.form == LineForm::Postgres {
+                let message = format!(
+                    "{} keeps blobs in memory of its own, so workload blob does not measure it cold",
+                    engine.label()
+                );
+                return Err(PlanError::impossible("blob.cache", message).into());
+            }
+            let server_or_database = matches!(line.form, LineForm::Postgres | LineForm::Sqlite(_));
+            if server_or_database && !checked.contains(&engine) {
+                deployment::check(&engine, options)?;
+                checked.push(engine);
+            }
+        }
+        Ok(())
+    }
+
+    fn deploy<'a>(
+        &'a self,
+        site: &'a Site<'a>,
+        engine: &EngineSpec,
+        levels: &Levels,
+    ) -> Result<Box<dyn Subject + 'a>, RunError> {
+        let deployed = deploy::deploy(site, engine, levels)?;
+        Ok(Box::new(BlobSubject::new(site, deployed)?))
+    }
+}

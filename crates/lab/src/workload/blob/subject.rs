@@ -1,0 +1,298 @@
+//! One line, ready to be measured: every blob of it checked, its load offered, what was written
+//! checked again.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use blob::Evicted;
+use engine::DatabaseUrl;
+use engine::postgres::thin::Patience;
+
+use super::deploy::{Deployed, drop_copy};
+use super::line::LineForm;
+use super::session::{Place, Session};
+use super::store::failed;
+use super::trial::{Work, offer, opening};
+use crate::deployment::Site;
+use crate::load::{LoadError, LoadOptions, TrialSample};
+use crate::plan::BlobOperation;
+use crate::prewarm;
+use crate::record::EngineRecord;
+use crate::resource::ServerSide;
+use crate::run::RunError;
+use crate::schedule::Levels;
+use crate::workload::{Answers, Counters, Subject};
+
+/// Dirty pages of earlier writes are waited for so long before a trial that writes.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(2);
+
+/// How much of a sample may still lie in the page cache before a trial that is called cold.
+const RESIDENT_SHARE_MAX: f64 = 0.05;
+
+/// Bytes read or written in a trial.
+pub(crate) const BYTES: &str = "blob_bytes";
+/// After the clock stopped, until what was committed was in its final place.
+pub(crate) const CHECKPOINT: &str = "blob_checkpoint_seconds";
+/// The share of a sample of pages that was in the page cache before a cold trial.
+pub(crate) const RESIDENT: &str = "blob_resident_before_fraction";
+/// Reading a file whole, measured on a sample without a clock in between, microseconds.
+pub(crate) const READING: &str = "file_read_us_mean";
+/// Opening and closing the same files, microseconds.
+pub(crate) const OPENING: &str = "file_open_close_us_mean";
+
+/// What a session that is not timed may wait.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A line of the plan.
+pub(super) struct BlobSubject<'a> {
+    site: &'a Site<'a>,
+    deployed: Deployed,
+    /// By id, how often a blob was overwritten in this turn.
+    generations: Mutex<Vec<u64>>,
+    first_error: Mutex<Option<String>>,
+    counters: Counters,
+    /// What is evicted before a cold trial.
+    evicted_paths: Vec<PathBuf>,
+}
+
+impl<'a> BlobSubject<'a> {
+    /// Where caches are to be cold they are emptied here already, so that the record tells how far
+    /// that goes.
+    pub(super) fn new(site: &'a Site<'a>, deployed: Deployed) -> Result<Self, RunError> {
+        let blobs = usize::try_from(deployed.recipe.count).unwrap_or(0);
+        let evicted_paths = match (&deployed.place, deployed.cell.cold) {
+            (Place::Sqlite { file, .. }, true) => vec![file.clone()],
+            (Place::Files { folder, .. }, true) => vec![folder.clone()],
+            (Place::Lookup { names, folder, .. }, true) => vec![names.clone(), folder.clone()],
+            _ => Vec::new(),
+        };
+        let mut subject = Self {
+            site,
+            deployed,
+            generations: Mutex::new(vec![0; blobs + 1]),
+            first_error: Mutex::default(),
+            counters: Counters::new(),
+            evicted_paths,
+        };
+        if subject.deployed.cell.cold {
+            subject.make_cold()?;
+        }
+        Ok(subject)
+    }
+
+    fn session(&self, read_only: bool) -> Result<Session<'_>, RunError> {
+        let opened = self.deployed.place.open(read_only, PATIENCE, self.site.interrupted);
+        opened.map_err(|error| self.wrong(&error.0))
+    }
+
+    fn wrong(&self, what: &str) -> RunError {
+        RunError::Blob(format!("{}: {what}", self.deployed.record.name))
+    }
+
+    /// Reads every blob and compares all of its bytes with what was written last.
+    fn check_every_blob(&self) -> Result<(), RunError> {
+        let mut session = self.session(true)?;
+        let generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let recipe = &self.deployed.recipe;
+        let ended = |error: super::session::SessionError| self.wrong(&error.0);
+        session.begin().map_err(ended)?;
+        for (id, generation) in (0_u64..).zip(generations.iter()).skip(1) {
+            if self.site.interrupted.load(std::sync::atomic::Ordering::Relaxed) {
+                return Err(LoadError::Interrupted.into());
+            }
+            let mut found = None;
+            let there = session
+                .read(id, &mut |bytes| found = recipe.generation_of(id, *generation, bytes))
+                .map_err(ended)?;
+            if !there || found != Some(*generation) {
+                let what = match there {
+                    false => format!("blob {id} is missing"),
+                    true => format!("wrong bytes in blob {id}"),
+                };
+                return Err(
+                    self.wrong(&format!("{what}: times of different work cannot be compared"))
+                );
+            }
+        }
+        session.commit().map_err(ended)
+    }
+
+    fn count(&mut self, name: &str, value: f64) {
+        *self.counters.entry(name.to_owned()).or_default() += value;
+    }
+
+    /// Empties the page cache of the blobs and makes sure of it.
+    fn make_cold(&mut self) -> Result<(), RunError> {
+        let Evicted { cold, resident_share } =
+            blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
+        if resident_share > RESIDENT_SHARE_MAX {
+            let share = resident_share * 100.0;
+            return Err(self.wrong(&format!(
+                "{share:.0}% of a sample of the blobs stayed in the page cache, so nothing is cold; \
+                 is the data folder on a file system in memory? Measure warm, or name another \
+                 folder by CROSSOVER_DATA_DIR"
+            )));
+        }
+        self.count(RESIDENT, resident_share);
+        let settings = &mut self.deployed.record.settings;
+        if let Some((_, state)) = settings.iter_mut().find(|(name, _)| name == "cache") {
+            *state = format!("{}; in a virtual machine the host may hold it", cold.name());
+        }
+        Ok(())
+    }
+
+    /// Files are put back as they were; they are not made anew for each turn.
+    fn put_back(&self) -> Result<(), RunError> {
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = self.session(false)?;
+        let mut bytes = Vec::new();
+        for (id, generation) in (0_u64..).zip(generations.iter_mut()) {
+            if *generation > 0 {
+                self.deployed.recipe.blob(id, 0, &mut bytes);
+                session.update(id, &bytes).map_err(|error| self.wrong(&error.0))?;
+                *generation = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what opening and closing costs is measured beside the trials.
+    fn opens_files(&self) -> bool {
+        let cell = &self.deployed.cell;
+        let files = matches!(self.deployed.line.form, LineForm::Files { .. });
+        files && cell.operation == BlobOperation::Read && !cell.cold
+    }
+
+    /// The counters of this line.
+    fn counted(&self) -> Vec<&'static str> {
+        let mut names = vec![BYTES];
+        if self.deployed.cell.operation == BlobOperation::Update {
+            names.push(CHECKPOINT);
+        }
+        if self.deployed.cell.cold {
+            names.push(RESIDENT);
+        }
+        if self.opens_files() {
+            names.extend([READING, OPENING]);
+        }
+        names
+    }
+
+    fn is_in_this_process(&self) -> bool {
+        !matches!(self.deployed.line.form, LineForm::Postgres)
+    }
+
+    fn options(&self, levels: &Levels, options: &LoadOptions) -> Result<LoadOptions, RunError> {
+        let mut options = options.clone();
+        if let (true, Some(cpus)) =
+            (self.is_in_this_process(), self.site.plan.server_cpus_at(levels)?)
+        {
+            options.client_cpus = Some(cpus);
+        }
+        Ok(options)
+    }
+}
+
+impl Subject for BlobSubject<'_> {
+    fn engine(&self) -> &EngineRecord {
+        &self.deployed.record
+    }
+
+    fn side(&self) -> Option<&ServerSide> {
+        self.deployed.side.as_ref()
+    }
+
+    fn data_paths(&self) -> &[PathBuf] {
+        &self.deployed.data_paths
+    }
+
+    /// A cold trial has nothing to be warmed.
+    fn warms_itself(&self) -> bool {
+        self.deployed.cell.cold
+    }
+
+    fn check_answers(&mut self, _cells: &[Levels], _answers: &mut Answers) -> Result<(), RunError> {
+        self.check_every_blob()
+    }
+
+    fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
+        let options = self.options(levels, options)?;
+        let updates = self.deployed.cell.operation == BlobOperation::Update;
+        if self.deployed.cell.cold {
+            self.make_cold()?;
+        }
+        if let (true, Some(path)) = (updates, self.deployed.data_paths.first()) {
+            prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
+        }
+        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let work = Work {
+            place: &self.deployed.place,
+            recipe: &self.deployed.recipe,
+            cell: &self.deployed.cell,
+            transaction_per_blob: self.deployed.line.transaction_per_blob,
+            options: &options,
+            interrupted: self.site.interrupted,
+            generations: &self.generations,
+            first_error: &self.first_error,
+        };
+        let (mut sample, done) = offer(&work)?;
+        let opening = match self.opens_files() {
+            true => Some(opening(&work)?),
+            false => None,
+        };
+        self.count(BYTES, done.bytes as f64);
+        if updates {
+            self.count(CHECKPOINT, done.checkpoint.as_secs_f64());
+        }
+        if let Some(opening) = opening {
+            let blobs = opening.blobs as f64;
+            self.count(READING, opening.reading.as_secs_f64() * 1e6 / blobs);
+            let opened = opening.opening_and_closing.as_secs_f64();
+            self.count(OPENING, opened * 1e6 / blobs);
+        }
+        if self.is_in_this_process() {
+            // The clients' threads are the engine's; all of their time is the server side's.
+            sample.client_cpu_seconds = 0.0;
+        }
+        Ok(sample)
+    }
+
+    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn counters(&mut self) -> Counters {
+        let mut counters = self.counters.clone();
+        // What there is after a trial must be there before the first.
+        for name in self.counted() {
+            counters.entry(name.to_owned()).or_default();
+        }
+        let Deployed { place, database, .. } = &mut self.deployed;
+        if let (Place::Postgres { url }, Some(database)) = (place, database) {
+            counters.extend(database.counters_of(url, self.site.runtime));
+        }
+        counters
+    }
+
+    fn check_alive(&mut self) -> Result<(), RunError> {
+        match self.deployed.cell.operation {
+            BlobOperation::Read => Ok(()),
+            BlobOperation::Update => self.check_every_blob(),
+        }
+    }
+
+    fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        let updated = self.deployed.cell.operation == BlobOperation::Update;
+        let files =
+            matches!(self.deployed.line.form, LineForm::Files { .. } | LineForm::Lookup(..));
+        if updated && files {
+            self.put_back()?;
+        }
+        let Some(database) = self.deployed.database.take() else { return Ok(()) };
+        if let (true, DatabaseUrl::Postgres(url)) = (updated, &database.url) {
+            drop_copy(url, Patience { timeout: PATIENCE, interrupted: self.site.interrupted });
+        }
+        Ok(database.retire(self.site.runtime)?)
+    }
+}

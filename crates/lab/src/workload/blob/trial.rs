@@ -1,0 +1,316 @@
+//! Load of this workload: clients that read every blob once in a pass, in a random order that is
+//! drawn anew for each pass and divided among them, or one client that overwrites some of them in
+//! a transaction. Each blob is timed by itself: two readings of the clock cost about 50 ns.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use blob::Recipe;
+use rand::SeedableRng as _;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom as _;
+
+use super::session::{Place, Session, SessionError};
+use crate::load::{
+    LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
+};
+use crate::plan::{BlobCell, BlobOperation};
+use crate::resource::pin_this_thread;
+
+/// The only operation of the mix.
+const OPERATION: u16 = 0;
+
+/// How many operations lie between two looks whether the user asked to stop.
+const LOOK_UP_EVERY: u64 = 64;
+
+/// Failures one after another before a client gives up.
+const FAILURES_MAX: u32 = 10;
+
+/// Blobs whose opening and closing is measured by itself.
+const OPENED: u64 = 2_000;
+
+/// What a trial is about.
+pub(super) struct Work<'t> {
+    pub place: &'t Place,
+    pub recipe: &'t Recipe,
+    pub cell: &'t BlobCell,
+    pub transaction_per_blob: bool,
+    pub options: &'t LoadOptions,
+    pub interrupted: &'t AtomicBool,
+    /// By id, how often a blob was overwritten.
+    pub generations: &'t Mutex<Vec<u64>>,
+    /// What was said when a blob first failed.
+    pub first_error: &'t Mutex<Option<String>>,
+}
+
+/// What a trial did beside its observations.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// After the clock stopped: what was committed moved to its final place.
+    pub checkpoint: Duration,
+}
+
+/// Offers the load of one trial.
+pub(super) fn offer(work: &Work<'_>) -> Result<(TrialSample, Done), LoadError> {
+    let clients = work.options.clients;
+    let (recorded, done): (Vec<Recorded>, Vec<Done>) =
+        in_threads(clients, "client", |number, gate| {
+            let pinned = work.options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
+            let opened = work.open();
+            let started = gate.pass();
+            pinned?;
+            if !started {
+                return Err(LoadError::Interrupted);
+            }
+            let mut desk = Desk {
+                work,
+                number,
+                session: opened?,
+                recorder: Recorder::begin(1),
+                done: Done::default(),
+                failures: 0,
+            };
+            match work.cell.operation {
+                BlobOperation::Read => desk.read_passes()?,
+                BlobOperation::Update => desk.update_transactions()?,
+            }
+            desk.end()
+        })?
+        .into_iter()
+        .unzip();
+    let sum = done.iter().fold(Done::default(), |sum, one| Done {
+        bytes: sum.bytes + one.bytes,
+        checkpoint: sum.checkpoint + one.checkpoint,
+    });
+    Ok((TrialSample::assemble(recorded), sum))
+}
+
+/// Of the time that some blobs take, how much goes into opening and closing what holds them:
+/// nothing in a database. Both are measured without looking at the clock in between.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Opening {
+    pub blobs: u64,
+    pub reading: Duration,
+    pub opening_and_closing: Duration,
+}
+
+/// Measures [`Opening`] on blobs chosen evenly.
+pub(super) fn opening(work: &Work<'_>) -> Result<Opening, LoadError> {
+    let mut session = work.open()?;
+    let count = work.recipe.count;
+    let step = usize::try_from((count / OPENED).max(1)).unwrap_or(1);
+    let ids: Vec<u64> = (1..=count).step_by(step).collect();
+    let failed = |error: SessionError| LoadError::InvalidLoad(error.0);
+    let mut bytes = 0;
+    let start = Instant::now();
+    for id in &ids {
+        session.read(*id, &mut |blob| bytes += blob.len()).map_err(failed)?;
+    }
+    let reading = start.elapsed();
+    std::hint::black_box(bytes);
+    let start = Instant::now();
+    for id in &ids {
+        session.open_and_close(*id).map_err(failed)?;
+    }
+    let opening_and_closing = start.elapsed();
+    Ok(Opening { blobs: ids.len() as u64, reading, opening_and_closing })
+}
+
+impl Work<'_> {
+    fn open(&self) -> Result<Session<'_>, LoadError> {
+        let read_only = self.cell.operation == BlobOperation::Read;
+        self.place
+            .open(read_only, self.options.timeout, self.interrupted)
+            .map_err(|error| LoadError::InvalidLoad(error.0))
+    }
+
+    /// The order of one pass, the same for all clients.
+    fn order(&self, pass: u64) -> Vec<u64> {
+        let mut ids: Vec<u64> = (1..=self.recipe.count).collect();
+        let seed = derive_seed(self.options.seed, &[pass]);
+        ids.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        ids
+    }
+
+    /// Whether a trial is over after so many passes, at this moment. A cold blob is read once.
+    fn is_over(&self, passes: u64, elapsed: Duration) -> bool {
+        if self.cell.cold && passes > 0 {
+            return true;
+        }
+        match self.options.mode {
+            Mode::Passes(wanted) => passes >= u64::from(wanted),
+            Mode::Steady { time, minimum_rounds } => {
+                elapsed >= time && (self.cell.cold || passes >= u64::from(minimum_rounds))
+            }
+            // Refused by the plan.
+            Mode::Open { time, .. } => elapsed >= time,
+        }
+    }
+}
+
+/// One client at work, and its notes.
+struct Desk<'t, 'w> {
+    work: &'t Work<'w>,
+    number: u16,
+    session: Session<'t>,
+    recorder: Recorder,
+    done: Done,
+    /// One after another.
+    failures: u32,
+}
+
+impl Desk<'_, '_> {
+    /// Reads this client's share of each pass, in one transaction or one for each blob.
+    fn read_passes(&mut self) -> Result<(), LoadError> {
+        let work = self.work;
+        let clients = usize::from(work.options.clients);
+        let one_transaction = !work.transaction_per_blob;
+        if one_transaction {
+            self.control(|session| session.begin())?;
+        }
+        let begun = self.recorder.begun();
+        let mut pass = 0;
+        let mut end = begun;
+        'trial: while !work.is_over(pass, end - begun) {
+            let ids = work.order(pass);
+            for id in ids.into_iter().skip(usize::from(self.number)).step_by(clients) {
+                self.look_up(id)?;
+                end = self.read(id);
+                if self.failures >= FAILURES_MAX || work.is_over(pass, end - begun) {
+                    break 'trial;
+                }
+            }
+            pass += 1;
+            end = Instant::now();
+        }
+        if one_transaction {
+            self.control(|session| session.commit())?;
+        }
+        Ok(())
+    }
+
+    /// Reads one blob inside the clock; when that was done.
+    fn read(&mut self, id: u64) -> Instant {
+        let expected = self.work.recipe.size(id);
+        let per_blob = self.work.transaction_per_blob;
+        let session = &mut self.session;
+        let mut length = None;
+        let start = Instant::now();
+        let done = in_transaction(session, per_blob, per_blob, |session| {
+            session.read(id, &mut |bytes| length = Some(bytes.len()))
+        });
+        let end = Instant::now();
+        let outcome = match done {
+            Ok(_) if length == Some(expected) => Outcome::Ok,
+            Ok(_) => Outcome::WrongAnswer,
+            Err(error) => self.note(error),
+        };
+        self.observe(start, end, outcome, length.unwrap_or(0));
+        end
+    }
+
+    /// Overwrites blobs chosen at random, so many in a transaction; ends at the end of one.
+    fn update_transactions(&mut self) -> Result<(), LoadError> {
+        let work = self.work;
+        let begun = self.recorder.begun();
+        let each = work.transaction_per_blob;
+        let updates = usize::try_from(work.cell.updates).unwrap_or(usize::MAX);
+        let mut generations = work.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::new();
+        let mut pass = 0;
+        while !work.is_over(pass, begun.elapsed()) {
+            let mut ids = work.order(pass);
+            ids.truncate(updates);
+            let last = ids.len().saturating_sub(1);
+            for (place, id) in ids.into_iter().enumerate() {
+                self.look_up(id)?;
+                let index = usize::try_from(id).unwrap_or(0);
+                let generation = generations.get(index).map_or(1, |generation| generation + 1);
+                work.recipe.blob(id, generation, &mut bytes);
+                let session = &mut self.session;
+                let start = Instant::now();
+                let (first, last) = (each || place == 0, each || place == last);
+                let done =
+                    in_transaction(session, first, last, |session| session.update(id, &bytes));
+                let end = Instant::now();
+                if let Some(known) = generations.get_mut(index) {
+                    // Of a failed one too: it is what the check has to find.
+                    *known = generation;
+                }
+                let outcome = match done {
+                    Ok(true) => Outcome::Ok,
+                    Ok(false) => Outcome::WrongAnswer,
+                    Err(error) => self.note(error),
+                };
+                self.observe(start, end, outcome, bytes.len());
+                if outcome.is_failure() {
+                    // What was to be committed with it is lost too; the check will tell.
+                    return Ok(());
+                }
+            }
+            pass += 1;
+        }
+        Ok(())
+    }
+
+    /// The clock has stopped: what is left to do is timed by itself.
+    fn end(mut self) -> Result<(Recorded, Done), LoadError> {
+        self.recorder.note_connections(1, u16::from(self.failures >= FAILURES_MAX));
+        let recorded = self.recorder.end();
+        if self.work.cell.operation == BlobOperation::Update {
+            let start = Instant::now();
+            let moved = self.session.checkpoint();
+            self.done.checkpoint = start.elapsed();
+            moved.map_err(|error| LoadError::InvalidLoad(error.0))?;
+        }
+        Ok((recorded, self.done))
+    }
+
+    fn observe(&mut self, start: Instant, end: Instant, outcome: Outcome, bytes: usize) {
+        self.recorder.observe(self.number, OPERATION, start, end, outcome);
+        self.done.bytes += bytes as u64;
+        self.failures = if outcome.is_failure() { self.failures + 1 } else { 0 };
+    }
+
+    /// Keeps the words of the first failure.
+    fn note(&self, error: SessionError) -> Outcome {
+        let mut first = self.work.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error.0);
+        Outcome::Refused
+    }
+
+    fn control(
+        &mut self,
+        control: impl FnOnce(&mut Session<'_>) -> Result<(), SessionError>,
+    ) -> Result<(), LoadError> {
+        control(&mut self.session).map_err(|error| LoadError::InvalidLoad(error.0))
+    }
+
+    fn look_up(&self, id: u64) -> Result<(), LoadError> {
+        let wanted = id.is_multiple_of(LOOK_UP_EVERY);
+        match wanted && self.work.interrupted.load(Ordering::Relaxed) {
+            true => Err(LoadError::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Does `work` after the beginning and before the end of a transaction, where there are such.
+fn in_transaction<'a, T>(
+    session: &mut Session<'a>,
+    begins: bool,
+    ends: bool,
+    work: impl FnOnce(&mut Session<'a>) -> Result<T, SessionError>,
+) -> Result<T, SessionError> {
+    if begins {
+        session.begin()?;
+    }
+    let done = work(session)?;
+    if ends {
+        session.commit()?;
+    }
+    Ok(done)
+}
