@@ -28,7 +28,6 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CARGO) bench --package lab --bench load_generator --bench ten_million
 	$(CARGO) bench --package migrate --bench migration
 	$(CARGO) bench --package dashboard --bench dashboard
-	$(CARGO) bench --package blob --bench kvtest
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
 
