@@ -14,8 +14,9 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 
 test: web ## every kind of proof once, small
 	$(CARGO) test --workspace
+	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5
 	cd web && npm test && npm run test:browser
-	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser
+	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
 lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) fmt --all --check
@@ -26,12 +27,14 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
 	$(CARGO) bench --package lab --bench load_generator --bench ten_million
 	$(CARGO) bench --package migrate --bench migration
-	$(CARGO) bench --package blob --bench kvtest
+	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
 
-prove: web ## the proofs at full number; long, by hand
+prove: release ## the proofs at full number; long, by hand
 	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release
+	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
+	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
 
 release: web
 	$(CARGO) build --release --package crossover

@@ -1,13 +1,20 @@
 //! The content-traffic dashboard: its schema, its reference dataset, its queries, its HTTP server.
 
+pub mod account;
 pub mod answer;
+pub mod backup;
+mod cache;
+pub mod catalog;
 pub mod generate;
 pub mod http;
+pub mod import;
 pub mod key;
 pub mod mend;
 mod new_file;
 pub mod query;
 pub mod rollup;
 pub mod schema;
+mod side;
 pub mod statement;
 pub mod store;
+mod transaction;

@@ -9,10 +9,12 @@ use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::new_file::{self, NewFile};
+use crate::rollup;
 use crate::schema::{
     self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
-    create_tables, sqlite_declarations,
+    create_tables, sqlite_declarations, watch_changes,
 };
+use crate::transaction::{self, Transaction};
 
 /// Why no mended file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +72,28 @@ pub enum Error {
     /// SQLite refused something.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// The totals cannot be made.
+    #[error(transparent)]
+    Totals(rollup::Error),
+}
+
+impl From<rollup::Error> for Error {
+    fn from(error: rollup::Error) -> Self {
+        match error {
+            rollup::Error::Interrupted => Self::Interrupted,
+            rollup::Error::Database(error) => error.into(),
+            error => Self::Totals(error),
+        }
+    }
+}
+
+impl From<transaction::Error> for Error {
+    fn from(error: transaction::Error) -> Self {
+        match error {
+            transaction::Error::Sqlite(error) => Self::Sqlite(error),
+            error => Self::Totals(error.into()),
+        }
+    }
 }
 
 /// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
@@ -162,6 +186,13 @@ fn copy(
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE main", [])?;
+    transaction.execute("UPDATE schema_version SET data_version = 0, totals_version = NULL", [])?;
+    let totals = Transaction::Sqlite(&transaction);
+    rollup::make(&totals)?;
+    rollup::fill(&totals, progress, interrupted)?;
+    for statement in watch_changes(Dialect::Sqlite) {
+        totals.batch(&statement)?;
+    }
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)?;
     Ok(rows)
@@ -246,7 +277,8 @@ mod tests {
             let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
             schema::check_sqlite(&copy).unwrap();
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
-            for table in TABLES {
+            // The copy has totals, which the file as found has not: `schema_version` tells.
+            for table in TABLES.iter().filter(|table| table.name != schema::Table::SchemaVersion) {
                 let name = table.name.name();
                 let difference =
                     format!("SELECT * FROM main.{name} EXCEPT SELECT * FROM found.{name}");

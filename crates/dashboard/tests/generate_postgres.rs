@@ -139,8 +139,8 @@ fn rows_are_replaced_only_on_request_and_others_tables_never() {
     rollup::rebuild(&target, work).unwrap();
     let other = Generate { seed: 2, replace: true, ..tiny() };
     place.postgres(&other).unwrap();
-    let totals = rollup::verify(&target, work);
-    assert!(matches!(totals, Err(rollup::Error::Missing)), "totals of rows that are gone");
+    let totals = rollup::verify(&target, work).unwrap();
+    assert!(totals.totals > 1_000 && totals.differences.is_empty(), "{totals:?}");
 
     let as_found = Generate { as_found: true, ..tiny() };
     assert!(matches!(place.postgres(&as_found), Err(Error::AsFoundPostgres)));

@@ -12,6 +12,10 @@ use crate::schedule::{self, Levels};
 /// and slow requests take longer.
 const START_SECONDS: u64 = 6;
 
+/// What a trial of workload `oltp` that writes takes besides, at a million rows: a copy, a
+/// checkpoint, and a look at every row afterwards.
+const RESTORE_SECONDS: u64 = 5;
+
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Preview {
@@ -110,7 +114,7 @@ impl Preview {
                 || plan.swept().is_some_and(|(_, factor)| factor.bisect),
             starts_per_block,
             trials: trials.len(),
-            duration_seconds: duration(plan, trials.len(), starts_per_block * blocks),
+            duration_seconds: duration(plan, &trials, starts_per_block * blocks),
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -148,12 +152,18 @@ impl Preview {
     }
 }
 
-fn duration(plan: &Plan, trials: usize, starts: usize) -> Option<u64> {
+fn duration(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> Option<u64> {
     let Trial::Steady { time } = plan.trial else { return None };
-    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+    let writes = |trial: &&schedule::PlannedTrial| {
+        plan.oltp.is_some() && plan.oltp_at(&trial.levels).is_ok_and(|oltp| oltp.mix.writes())
+    };
+    let restored = u32::try_from(trials.iter().filter(writes).count()).unwrap_or(u32::MAX);
+    let trials = u32::try_from(trials.len()).unwrap_or(u32::MAX);
     let starts = u32::try_from(starts).unwrap_or(u32::MAX);
     let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
-    let total = (time.duration() + warm_up) * trials + Duration::from_secs(START_SECONDS) * starts;
+    let total = (time.duration() + warm_up) * trials
+        + Duration::from_secs(START_SECONDS) * starts
+        + Duration::from_secs(RESTORE_SECONDS) * restored;
     Some(total.as_secs())
 }
 

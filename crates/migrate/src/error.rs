@@ -89,12 +89,12 @@ pub enum Error {
     #[error("a worker ended early ({0})")]
     Worker(String),
     /// PostgreSQL refused a statement.
-    #[error("PostgreSQL: {doing}: {}", postgres_message(source))]
+    #[error("PostgreSQL: {doing}: {}", postgres_message(report))]
     Postgres {
         /// What was being done.
         doing: String,
-        /// The server's report.
-        source: tokio_postgres::Error,
+        /// The server's report. Not called a source: its words are in the message already.
+        report: tokio_postgres::Error,
     },
     /// The connection was lost while committing.
     #[error(
@@ -208,7 +208,7 @@ impl Error {
         match self {
             Self::Interrupted | Self::Engine(_) | Self::Worker(_) | Self::CommitUnknown => true,
             // Insufficient resources, operator intervention, system error, deadlock.
-            Self::Postgres { source, .. } => source.code().is_none_or(|code| {
+            Self::Postgres { report, .. } => report.code().is_none_or(|code| {
                 ["53", "57", "58", "40", "XX"].iter().any(|class| code.code().starts_with(class))
             }),
             _ => false,
@@ -218,7 +218,7 @@ impl Error {
     /// Wraps an error of the server with what was being done.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();
-        move |source| Self::Postgres { doing, source }
+        move |report| Self::Postgres { doing, report }
     }
 }
 

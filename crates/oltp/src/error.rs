@@ -179,3 +179,37 @@ pub(crate) fn failure_of(error: &ThinError) -> Failure {
         _ => Failure::Lost,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_are_tried_again_and_what_cannot_go_on_ends_the_client() {
+        let refused = |severity: &str, code: &str| {
+            failure_of(&ThinError::Server {
+                severity: severity.to_owned(),
+                code: code.to_owned(),
+                message: String::new(),
+                detail: String::new(),
+                position: None,
+            })
+        };
+        for (code, failure) in [
+            ("40P01", Failure::Deadlock),
+            ("40001", Failure::Serialization),
+            ("23505", Failure::DuplicateKey),
+            ("55P03", Failure::LockTimeout),
+        ] {
+            assert_eq!(refused("ERROR", code), failure);
+            assert!(failure.is_retried() && !failure.ends_client());
+        }
+        // https://www.postgresql.org/docs/current/errcodes-appendix.html
+        assert_eq!(refused("ERROR", "53100"), Failure::DiskFull);
+        assert_eq!(refused("PANIC", "53100"), Failure::Lost);
+        assert_eq!(refused("FATAL", "57P01"), Failure::Lost);
+        assert_eq!(refused("ERROR", "42P01"), Failure::Refused);
+        assert!(Failure::DiskFull.ends_client() && Failure::Lost.ends_client());
+        assert!(!Failure::Refused.ends_client() && !Failure::Refused.is_retried());
+    }
+}

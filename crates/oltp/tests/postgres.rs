@@ -17,7 +17,7 @@ use support::{NEVER, Place, fill, passes, rows_added, run, sum, tables, try_run}
 #[test]
 fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
     let place = Place::new();
-    let postgres = place.postgres(&[]);
+    let postgres = place.postgres(&[("deadlock_timeout", "10ms")]);
     support::every_mix(&postgres.target());
     oltp::remove(&postgres.target()).unwrap();
     let left = "SELECT relname FROM pg_class WHERE relname LIKE 'sb%' OR relname LIKE '%oltp%'";
@@ -27,7 +27,7 @@ fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
 #[test]
 fn the_oldest_release_does_the_same() {
     let place = Place::new();
-    support::every_mix(&place.release("9.6", &[]).target());
+    support::every_mix(&place.release("9.6", &[("deadlock_timeout", "10ms")]).target());
 }
 
 /// Executions by their text, as the server counted them.
@@ -196,7 +196,7 @@ impl Sink for Tells {
 fn a_server_that_stops_in_mid_load_ends_it_and_says_why() {
     for (driver, clients) in [(Driver::Threads, 3), (Driver::EventLoops, 20)] {
         let place = Place::new();
-        let mut postgres = place.postgres(&[]);
+        let mut postgres = place.postgres(&[("deadlock_timeout", "10ms")]);
         let (target, tables) = (postgres.target(), tables(Mix::ReadWrite, 1_000));
         fill(&target, &tables);
         let until = Until::Time(Duration::from_secs(3_600));

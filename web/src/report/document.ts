@@ -134,6 +134,8 @@ export interface Treatment {
   cores_used: number | null;
   /** Where it is not the response itself. */
   response_time_ms_mean?: Estimate | null;
+  /** Where they are counted. */
+  statements_per_second?: Estimate | null;
   requests_per_second: number | null;
   requests: number | null;
   failures: number | null;

@@ -101,6 +101,17 @@ function timeColumn(treatments: readonly Treatment[]): TreatmentColumn {
   };
 }
 
+function statementsColumn(treatments: readonly Treatment[]): TreatmentColumn {
+  const rate = (treatment: Treatment) => treatment.statements_per_second;
+  return {
+    title: `Statements per second${boundsOf(treatments.map(rate))}`,
+    show: (treatment) => interval(rate(treatment)),
+    csv: estimateCsv("statements_per_second", rate),
+    has: (treatment) => Boolean(rate(treatment)),
+    optional: true,
+  };
+}
+
 /** Every column that a report may have, in reading order. */
 export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
   const { treatments, response } = document;
@@ -121,7 +132,7 @@ export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
         "favours the noisier engine, so no verdict rests on it.",
     }),
     plain("Requests per second", "requests_per_second", (value) => significant(value))]
-      : [timeColumn(treatments)]),
+      : [timeColumn(treatments), statementsColumn(treatments)]),
     plain("Offered per second", "offered_per_second", (value) => significant(value), {
       optional: true,
     }),

@@ -170,6 +170,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     for finding in notes {
         shared.say(&format!("{}: {finding}", finding.severity.name()));
     }
+    if report.findings.iter().any(|finding| finding.statement.is_some()) {
+        shared.say("crossover audit shows statements for what was not carried over");
+    }
     let complete = report.after_commit.is_empty() && report.rejected_rows == 0;
     Ok(if complete { Outcome::Done } else { Outcome::Findings })
 }

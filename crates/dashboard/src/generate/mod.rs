@@ -27,9 +27,10 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::new_file;
 use crate::query::Day;
+use crate::rollup::{self, Work};
 use crate::schema::{self, postgres_message};
+use crate::{new_file, transaction};
 use dataset::{Dataset, SMALL_TABLES};
 use digest::Digest;
 use traffic::{Fact, Traffic};
@@ -159,6 +160,37 @@ pub enum Error {
     /// PostgreSQL refused something.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
+    /// The totals cannot be made.
+    #[error(transparent)]
+    Totals(rollup::Error),
+    /// The rows are there, but not their totals.
+    #[error(
+        "the rows were written, their totals were not ({reason}); make them with \
+         `crossover dashboard rollup rebuild`"
+    )]
+    WithoutTotals {
+        /// Why.
+        reason: rollup::Error,
+    },
+}
+
+impl From<rollup::Error> for Error {
+    fn from(error: rollup::Error) -> Self {
+        match error {
+            rollup::Error::Interrupted => Self::Interrupted,
+            rollup::Error::Database(error) => error.into(),
+            error => Self::Totals(error),
+        }
+    }
+}
+
+impl From<transaction::Error> for Error {
+    fn from(error: transaction::Error) -> Self {
+        match error {
+            transaction::Error::Sqlite(error) => Self::Sqlite(error),
+            transaction::Error::Postgres(error) => Self::Postgres(error),
+        }
+    }
 }
 
 /// So that the ids of articles, and the rows of a day, stay far below 2^31.
@@ -210,6 +242,11 @@ pub fn generate(
         };
         (digest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), written)
     });
+    let file_bytes = written?;
+    if matches!(target, DatabaseUrl::Postgres(_)) {
+        rollup::rebuild(target, Work { runtime, progress, interrupted })
+            .map_err(|reason| Error::WithoutTotals { reason })?;
+    }
     Ok(Summary {
         digest,
         articles: generate.articles,
@@ -219,7 +256,7 @@ pub fn generate(
         seed: generate.seed,
         as_found: generate.as_found,
         long_slugs: dataset.articles.iter().filter(|article| article.subject.is_long).count(),
-        file_bytes: written?,
+        file_bytes,
     })
 }
 

@@ -16,8 +16,8 @@ use super::traffic::Fact;
 use super::{Error, Job};
 use crate::rollup;
 use crate::schema::{
-    ColumnType, Declarations, Dialect, TABLES, Table, VERSION, check_postgres, column_names,
-    create_indexes, create_tables, existing_postgres_table, insert_row,
+    ColumnType, DataVersion, Declarations, Dialect, TABLES, Table, check_postgres, column_names,
+    create_indexes, create_tables, existing_postgres_table, first_row, insert_row, watch_changes,
 };
 
 /// How soon an interruption is seen while PostgreSQL works on one long statement.
@@ -55,7 +55,7 @@ async fn fill(
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
     let transaction = client.transaction().await?;
-    make_room(&transaction, job.generate.replace).await?;
+    let data_version = make_room(&transaction, job.generate.replace).await?;
     for statement in create_tables(Dialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
@@ -64,9 +64,12 @@ async fn fill(
     }
     copy_facts(job, &transaction, days).await?;
     let version = insert_row(Dialect::Postgres, Table::SchemaVersion);
-    transaction.execute(&version, &[&VERSION]).await?;
+    let [schema, _, totals] = first_row(false);
+    transaction.execute(&version, &[&schema, &data_version, &totals]).await?;
     job.progress.set_message("keys and indexes");
-    for statement in create_indexes(Dialect::Postgres) {
+    let empty_totals = rollup::definition::create(Dialect::Postgres);
+    let indexes = create_indexes(Dialect::Postgres).into_iter().chain(empty_totals);
+    for statement in indexes.chain(watch_changes(Dialect::Postgres)) {
         transaction.batch_execute(&statement).await?;
     }
     job.go_on()?;
@@ -74,10 +77,11 @@ async fn fill(
     Ok(())
 }
 
-/// Removes tables of ours, if they are all ours and either empty or to be replaced.
-async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<(), Error> {
+/// Removes tables of ours, if they are all ours and either empty or to be replaced; the version of
+/// the data to come, which is another one than that of the data that goes.
+async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
     if existing_postgres_table(transaction).await?.is_none() {
-        return Ok(());
+        return Ok(0);
     }
     check_postgres(transaction).await?;
     for table in TABLES.iter().map(|table| table.name).filter(|&name| name != Table::SchemaVersion)
@@ -87,14 +91,13 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<(), E
             return Err(Error::NotEmpty { table: table.name() });
         }
     }
+    let version = DataVersion::read_postgres(transaction).await?.data;
     // Totals of the rows that go would be wrong for those that come.
-    for statement in rollup::drop_totals() {
-        transaction.batch_execute(&statement).await?;
-    }
+    transaction.batch_execute(rollup::DROP).await?;
     for table in TABLES.iter().rev() {
         transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
     }
-    Ok(())
+    Ok(i32::try_from(version + 1).unwrap_or_default())
 }
 
 /// Rows of a table made in the same transaction need no later freezing.

@@ -12,9 +12,12 @@ use super::dataset::{Cell, SMALL_TABLES};
 use super::traffic::Fact;
 use super::{Error, Job};
 use crate::new_file::{self, NewFile};
+use crate::rollup;
 use crate::schema::{
-    Declarations, Dialect, Table, VERSION, create_indexes, create_tables, insert_row,
+    Declarations, Dialect, Table, create_indexes, create_tables, first_row, insert_row,
+    watch_changes,
 };
+use crate::transaction::Transaction;
 
 /// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
@@ -43,7 +46,7 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
     for statement in create_tables(Dialect::Sqlite, declarations) {
         transaction.execute(&statement, [])?;
     }
-    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), [VERSION])?;
+    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), first_row(false))?;
     for table in SMALL_TABLES {
         let mut insert = transaction.prepare(&insert_row(Dialect::Sqlite, table))?;
         for row in job.dataset.rows(table) {
@@ -56,6 +59,14 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE", [])?;
+    if !job.generate.as_found {
+        let transaction = Transaction::Sqlite(&transaction);
+        rollup::make(&transaction)?;
+        rollup::fill(&transaction, job.progress, job.interrupted)?;
+        for statement in watch_changes(Dialect::Sqlite) {
+            transaction.batch(&statement)?;
+        }
+    }
     transaction.commit()?;
     job.go_on()?;
     connection.close().map_err(|(_, error)| error)?;

@@ -10,22 +10,39 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{App, Problem};
 
 /// A database that needs longer for one row does not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-#[derive(Serialize)]
+/// How the server is.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Health {
+    /// Always `ok`.
     status: &'static str,
+    /// The engine and its exact version.
     engine: String,
+    /// How questions are answered.
     design: &'static str,
+    /// Settings of the engine that bear on the time of answers.
     settings: BTreeMap<String, String>,
 }
 
+/// Whether the database answers.
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    tag = "server",
+    responses(
+        (status = 200, description = "It does", body = Health),
+        (status = 503, description = "It does not", body = Problem,
+            content_type = "application/problem+json"),
+    ),
+)]
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Health>, Problem> {
-    let detail = "the database does not answer";
     match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => Ok(Json(Health {
             status: "ok",
@@ -34,12 +51,18 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Health>, Pro
             settings: app.store.settings().iter().cloned().collect(),
         })),
         Ok(Err(error)) => {
-            tracing::warn!("{detail}: {error}");
-            Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+            tracing::warn!("{DETAIL}: {error}");
+            Err(away())
         }
         Err(_) => {
-            tracing::warn!("{detail}: no row within {} s", PATIENCE.as_secs());
-            Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+            tracing::warn!("{DETAIL}: no row within {} s", PATIENCE.as_secs());
+            Err(away())
         }
     }
+}
+
+const DETAIL: &str = "the database does not answer";
+
+fn away() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, DETAIL).retry_after(PATIENCE)
 }

@@ -1,21 +1,24 @@
-//! `GET /metrics`: requests by route and status, how long questions took, and what SQLite counted
-//! meanwhile, for Prometheus.
+//! `GET /metrics`: requests by route and status, questions by grouping with their times and the
+//! cache's part in them, limits that were reached, and what SQLite counted meanwhile, for
+//! Prometheus.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::query::cache_text;
 use super::{App, Problem};
+use crate::cache::Lookup;
 use crate::query::Grouping;
 use crate::store::Store;
 
@@ -33,12 +36,25 @@ struct QueryLabels {
     grouping: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CacheLabels {
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitLabels {
+    limit: &'static str,
+}
+
 /// What is counted, and the registry that prints it.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     query_durations: Family<QueryLabels, Histogram, fn() -> Histogram>,
+    answers: Family<CacheLabels, Counter>,
+    limits: Family<LimitLabels, Counter>,
+    cache_bytes: Gauge,
 }
 
 impl Metrics {
@@ -58,30 +74,52 @@ impl Metrics {
             Unit::Seconds,
             query_durations.clone(),
         );
-        Self { registry: all, requests, query_durations }
+        let answers = Family::default();
+        let help = "Answers by the cache's part in them: hit, miss, off";
+        registry.register("answers", help, answers.clone());
+        let limits = Family::default();
+        let help = "Requests refused by a limit: query_time, query_concurrency, rate, sign_in";
+        registry.register("limits_reached", help, limits.clone());
+        let cache_bytes = Gauge::default();
+        registry.register_with_unit(
+            "answer_cache",
+            "Size of the answers kept",
+            Unit::Bytes,
+            cache_bytes.clone(),
+        );
+        Self { registry: all, requests, query_durations, answers, limits, cache_bytes }
     }
 
-    pub(super) fn answered(&self, grouping: Grouping, duration: Duration) {
+    pub(super) fn requested(&self, route: String, status: u16) {
+        self.requests.get_or_create(&RequestLabels { route, status }).inc();
+    }
+
+    pub(super) fn answered(&self, grouping: Grouping, lookup: Option<Lookup>, duration: Duration) {
         let labels = QueryLabels { grouping: grouping.name() };
         self.query_durations.get_or_create(&labels).observe(duration.as_secs_f64());
+        self.answers.get_or_create(&CacheLabels { result: cache_text(lookup) }).inc();
+    }
+
+    pub(super) fn limited(&self, limit: &'static str) {
+        self.limits.get_or_create(&LimitLabels { limit }).inc();
     }
 }
 
-/// Counts every request by the pattern of its route, so that strangers cannot invent labels.
-pub(super) async fn record(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let matched = request.extensions().get::<MatchedPath>();
-    let route = matched.map_or("other", MatchedPath::as_str).to_owned();
-    let response = next.run(request).await;
-    let labels = RequestLabels { route, status: response.status().as_u16() };
-    app.metrics.requests.get_or_create(&labels).inc();
-    response
-}
-
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
+/// Counters for Prometheus.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "server",
+    responses((status = 200, description = "Counters", body = String,
+        content_type = "application/openmetrics-text")),
+)]
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let bytes = app.cache.as_ref().map_or(0, |cache| cache.bytes());
+    app.metrics.cache_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     let mut text = String::new();
     encode(&mut text, &app.metrics.registry).map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot write metrics: {error}"))
     })?;
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], text))
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], text).into_response())
 }

@@ -1,120 +1,146 @@
 //! The dashboard over HTTP: the list of routes, and the server that answers them.
 
-mod authorization;
+mod asker;
+mod catalog;
+mod document;
 mod health;
+mod manual;
 mod metrics;
+mod observe;
 mod page;
 mod problem;
 mod query;
+mod rate;
+mod reply;
+mod serve;
+mod session;
 
-use std::future::Future;
-use std::io;
-use std::sync::Arc;
+use std::num::NonZeroU32;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
-use tokio::net::TcpListener;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
+use utoipa::OpenApi as _;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::key::Key;
+use crate::account::Access;
+use crate::cache::AnswerCache;
+use crate::catalog::Catalog;
+use crate::key::{Key, KeyHash};
 use crate::store::Store;
 
 pub use problem::Problem;
+pub use serve::{listen, serve};
+
+/// A smaller body is sent as it is: compressed it would fill no fewer packets.
+const COMPRESSED_FROM_BYTES: u64 = 1_024;
+
+/// No body that is asked for is larger.
+const BODY_MAX_BYTES: usize = 16 * 1_024;
+
+/// How a dashboard is served.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Valid beside the keys of the database, and kept in memory only.
+    pub extra_key: Option<Key>,
+    /// Whether everybody may read.
+    pub is_public: bool,
+    /// How many bytes of answers are kept for those who ask the same; 0 keeps none.
+    pub answer_cache_bytes: u64,
+    /// How many requests each asker may make in a minute.
+    pub rate_limit: Option<NonZeroU32>,
+    /// Whether cookies are for https only, whatever a proxy says.
+    pub secure_cookies: bool,
+    /// Whether a proxy in front says where requests come from (`X-Forwarded-For`, `-Proto`,
+    /// `-Host`); without one anybody could say so.
+    pub behind_proxy: bool,
+}
 
 /// Everything a request needs.
 #[derive(Debug)]
 pub struct App {
     store: Store,
-    extra_key: Option<crate::key::KeyHash>,
+    access: Access,
+    catalog: Catalog,
+    extra_key: Option<KeyHash>,
+    cache: Option<AnswerCache>,
+    rate: Option<rate::Buckets>,
+    sign_ins_by_name: rate::Buckets,
+    sign_ins_by_address: rate::Buckets,
     metrics: metrics::Metrics,
+    public: bool,
+    secure_cookies: bool,
+    behind_proxy: bool,
 }
 
 impl App {
-    /// An application over `store`. `extra_key` is valid beside the keys of the database and is
-    /// kept in memory only.
+    /// An application over `store`, with what is asked beside its questions.
     #[must_use]
-    pub fn new(store: Store, extra_key: Option<&Key>) -> Self {
-        let metrics = metrics::Metrics::new(&store);
-        Self { store, extra_key: extra_key.map(Key::hash), metrics }
+    pub fn new(store: Store, access: Access, catalog: Catalog, options: &Options) -> Self {
+        let minute = Duration::from_secs(60);
+        Self {
+            metrics: metrics::Metrics::new(&store),
+            store,
+            access,
+            catalog,
+            extra_key: options.extra_key.as_ref().map(Key::hash),
+            cache: AnswerCache::new(options.answer_cache_bytes),
+            rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
+            sign_ins_by_name: rate::Buckets::new(10, 5 * minute),
+            sign_ins_by_address: rate::Buckets::new(400, 10 * minute),
+            public: options.is_public,
+            secure_cookies: options.secure_cookies,
+            behind_proxy: options.behind_proxy,
+        }
     }
 }
+
+/// What only those may ask who are let in.
+fn reading() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(query::get))
+        .routes(routes!(catalog::dataset))
+        .routes(routes!(catalog::values))
+        .routes(routes!(catalog::article))
+}
+
+/// What everybody may ask.
+fn open() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(document::Frame::openapi())
+        .routes(routes!(session::get, session::sign_in, session::sign_out))
+        .routes(routes!(session::make_first_account))
+        .routes(routes!(document::get))
+        .routes(routes!(manual::get))
+        .routes(routes!(health::get))
+        .routes(routes!(metrics::get))
+}
+
+/// What the routes are: made of the same list, so none can be missing.
+static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| open().merge(reading()).into_openapi());
 
 /// Every route there is.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
-    let with_key = Router::new()
-        .route("/api/query/{grouping}", get(query::get))
-        .route_layer(from_fn_with_state(app.clone(), authorization::require_key));
-    let open = Router::new()
-        .route("/healthz", get(health::get))
-        .route("/metrics", get(metrics::get))
-        .fallback(get(page::get).fallback(problem::method_not_allowed));
-    with_key
-        .merge(open)
+    let with_asker = reading().route_layer(from_fn_with_state(app.clone(), asker::require));
+    let (routes, _) = open().merge(with_asker).split_for_parts();
+    let compression = CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(COMPRESSED_FROM_BYTES));
+    routes
+        .fallback(get(page::get).fallback(problem::method_not_allowed))
         .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(from_fn_with_state(app.clone(), metrics::record))
+        .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
+        .layer(compression)
+        .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
-}
-
-/// After the signal to stop, answers under way have this long to be finished and read.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// Listens on `address` (`HOST:PORT`; port 0 takes a free one).
-///
-/// # Errors
-/// [`Error::CannotListen`] with the reason and the way out.
-pub async fn listen(address: &str) -> Result<TcpListener, Error> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let address = address.to_owned();
-        let reason = match error.kind() {
-            io::ErrorKind::AddrInUse => {
-                "the port is in use; stop the other program or choose another port (0 takes any)"
-                    .to_owned()
-            }
-            io::ErrorKind::PermissionDenied => {
-                "ports under 1024 need rights; choose a higher one".to_owned()
-            }
-            io::ErrorKind::AddrNotAvailable => {
-                "this machine has no such address; 127.0.0.1 or 0.0.0.0 always work".to_owned()
-            }
-            io::ErrorKind::InvalidInput => "write HOST:PORT, for example 127.0.0.1:8080".to_owned(),
-            _ => format!("{error}; write HOST:PORT, for example 127.0.0.1:8080"),
-        };
-        Error::CannotListen { address, reason }
-    })
-}
-
-/// Answers requests until `stop` ends, then finishes those under way.
-///
-/// # Errors
-/// [`Error::Serve`].
-pub async fn serve(
-    listener: TcpListener,
-    app: App,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> Result<(), Error> {
-    let listener = listener.tap_io(|connection| {
-        // Without it the end of an answer may wait 40 ms for the client's acknowledgement.
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::warn!("cannot set TCP_NODELAY: {error}");
-        }
-    });
-    let (stopping, mut stopped) = tokio::sync::watch::channel(());
-    let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
-        stop.await;
-        drop(stopping);
-    });
-    let out_of_grace = async move {
-        // Ends with an error when the sender is dropped, which is the signal.
-        while stopped.changed().await.is_ok() {}
-        tokio::time::sleep(GRACE).await;
-    };
-    tokio::select! {
-        served = async { server.await } => served.map_err(Error::Serve),
-        () = out_of_grace => Ok(()),
-    }
 }
 
 /// Why the dashboard cannot be served.
@@ -128,7 +154,4 @@ pub enum Error {
         /// The reason and the way out.
         reason: String,
     },
-    /// The operating system broke the server off.
-    #[error("the server broke off: {0}")]
-    Serve(io::Error),
 }

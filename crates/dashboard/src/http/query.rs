@@ -6,40 +6,105 @@ use std::time::Instant;
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query as Parameters, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::IntoResponse;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
 
-use super::{App, Problem};
+use super::document::{AnswerDocument, QueryParameters, Refusals};
+use super::{App, Problem, reply};
+use crate::cache::{KeptAnswer, Lookup, Question};
 use crate::query::{Grouping, Query, quoted};
 
+/// Sums of the traffic of a period, grouped and filtered.
+#[utoipa::path(
+    get,
+    path = "/api/query/{grouping}",
+    tag = "questions",
+    params(
+        ("grouping" = Grouping, Path, description = "What each row stands for"),
+        QueryParameters,
+    ),
+    responses(
+        (status = 200, description = "The answer, the same from every engine", content(
+            (AnswerDocument = "application/json"),
+            (String = "text/csv"),
+        ), headers(
+            ("crossover-engine" = String, description = "The engine and its exact version"),
+            ("crossover-design" = String, description = "daily or rollup"),
+            ("crossover-rows-read" = String,
+                description = "Rows added up when the answer was made"),
+            ("crossover-answer-cache" = String, description = "hit, miss or off"),
+            ("server-timing" = String, description = "Milliseconds, as query;dur=1.234"),
+            ("etag" = String, description = "Names the body"),
+        )),
+        (status = 304, description = "The asker has it already (If-None-Match)"),
+        Refusals,
+        (status = 404, description = "No such grouping", body = Problem,
+            content_type = "application/problem+json"),
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     grouping: Result<Path<String>, PathRejection>,
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let begin = Instant::now();
     let unreadable = |text: String| Problem::new(StatusCode::BAD_REQUEST, text);
     let Path(name) = grouping.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let grouping = Grouping::named(&name).ok_or_else(|| no_such_grouping(&name))?;
-    let answer = app.store.answer(Query::parse(grouping, &pairs)?).await?;
+    let (answer, lookup) = answer(&app, Query::parse(grouping, &pairs)?).await?;
     let duration = begin.elapsed();
-    app.metrics.answered(grouping, duration);
-    let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    app.metrics.answered(grouping, lookup, duration);
+    let mut response = reply::named(&headers, &answer.etag, answer.content_type, answer.body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
         ("crossover-design", app.store.design().name().to_owned()),
         ("crossover-rows-read", answer.rows_read.to_string()),
+        ("crossover-answer-cache", cache_text(lookup).to_owned()),
         ("server-timing", format!("query;dur={:.3}", duration.as_secs_f64() * 1_000.0)),
     ];
     for (name, text) in described {
         // A version that no header can carry is left out.
         if let Ok(value) = HeaderValue::from_str(&text) {
-            headers.insert(HeaderName::from_static(name), value);
+            response.headers_mut().insert(HeaderName::from_static(name), value);
         }
     }
-    Ok((headers, answer.body))
+    Ok(response)
+}
+
+/// `off` where there is no cache.
+pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
+    match lookup {
+        None => "off",
+        Some(Lookup::Hit) => "hit",
+        Some(Lookup::Miss) => "miss",
+    }
+}
+
+/// The answer, out of the cache if there is one. The version is read before the answer is made:
+/// whatever changes in between makes the entry one that nobody asks for.
+async fn answer(app: &App, query: Query) -> Result<(KeptAnswer, Option<Lookup>), Problem> {
+    let Some(cache) = &app.cache else { return Ok((make(app, query).await?, None)) };
+    let version = app.access.data_version().await?;
+    match Question::of(&query, version) {
+        Some(question) => {
+            let (kept, lookup) = cache.answer(&question, make(app, query)).await?;
+            Ok((kept, Some(lookup)))
+        }
+        None => Ok((make(app, query).await?, None)),
+    }
+}
+
+async fn make(app: &App, query: Query) -> Result<KeptAnswer, Problem> {
+    let answer = app.store.answer(query).await?;
+    Ok(KeptAnswer {
+        content_type: answer.content_type,
+        etag: reply::etag_of(&answer.body),
+        body: answer.body.into(),
+        rows_read: answer.rows_read,
+    })
 }
 
 fn no_such_grouping(name: &str) -> Problem {

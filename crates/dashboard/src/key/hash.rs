@@ -83,7 +83,8 @@ impl KeyHash {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Two digits for each byte.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing into a String cannot fail.
         let _ = write!(text, "{byte:02x}");

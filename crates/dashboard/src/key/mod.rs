@@ -1,17 +1,21 @@
-//! API keys: random, shown once, stored only as a hash, revoked by name.
+//! API keys: random, shown once, stored only as a hash, revoked by name, over by themselves where
+//! an end was given.
 
 mod hash;
-mod table;
 #[cfg(test)]
 mod tests;
+
+use std::time::Duration;
 
 use engine::DatabaseUrl;
 use serde::Serialize;
 
+pub(crate) use hash::hexadecimal;
 pub use hash::{Key, KeyHash};
 
-use crate::schema;
-use table::KeyTable;
+use crate::account::{AccessTables, LONGEST_NAME_CHARACTERS, is_name, now};
+use crate::side::{Change, Value};
+use crate::store;
 
 /// A key as it is listed: never the key itself, nor its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -19,29 +23,46 @@ pub struct ListedKey {
     /// Its name.
     pub name: String,
     /// Seconds since 1970-01-01.
-    pub created_at: i32,
-    /// Seconds since 1970-01-01; absent while the key is valid.
-    pub revoked_at: Option<i32>,
+    pub created_at: i64,
+    /// Seconds since 1970-01-01; absent if the key is valid until it is revoked.
+    pub expires_at: Option<i64>,
+    /// Seconds since 1970-01-01; absent unless it was revoked.
+    pub revoked_at: Option<i64>,
 }
 
-/// The longest name of a key, as the schema has it.
-const LONGEST_NAME_CHARACTERS: usize = 64;
-
 /// Makes a new key, stores its hash under `name` and gives the key: the only time it is seen.
+/// With `valid` it is refused after that time.
 ///
 /// # Errors
 /// [`Error::BadName`], [`Error::NameTaken`], or what the database says.
-pub async fn add(database: &DatabaseUrl, name: &str) -> Result<Key, Error> {
-    let is_long = name.chars().count() > LONGEST_NAME_CHARACTERS;
-    if name.trim() != name || name.is_empty() || is_long || name.contains(char::is_control) {
+pub async fn add(
+    database: &DatabaseUrl,
+    name: &str,
+    valid: Option<Duration>,
+) -> Result<Key, Error> {
+    if !is_name(name) {
         return Err(Error::BadName { name: name.to_owned() });
     }
-    let mut table = KeyTable::open(database).await?;
-    if table.list().await?.iter().any(|listed| listed.name == name) {
+    let database = AccessTables::open(database).await?;
+    let keys = listed(&database).await?;
+    if keys.iter().any(|listed| listed.name == name) {
         return Err(Error::NameTaken { name: name.to_owned() });
     }
     let key = Key::generate()?;
-    table.add(name, &key.hash(), now()).await?;
+    let insert = "INSERT INTO api_keys (id, name, key_hash, created_at)
+        SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM api_keys";
+    let values = vec![name.into(), key.hash().as_str().into(), now().into()];
+    let mut changes: Vec<Change> = vec![(insert, values)];
+    let Some(valid) = valid else {
+        database.side().change(changes).await?;
+        return Ok(key);
+    };
+    let expire = "INSERT INTO key_expiries (key_id, expires_at)
+        SELECT id, $1 FROM api_keys WHERE name = $2";
+    let seconds = i64::try_from(valid.as_secs()).unwrap_or(i64::MAX);
+    let expires_at = now().saturating_add(seconds);
+    changes.push((expire, vec![expires_at.into(), name.into()]));
+    database.change(changes).await?;
     Ok(key)
 }
 
@@ -50,7 +71,27 @@ pub async fn add(database: &DatabaseUrl, name: &str) -> Result<Key, Error> {
 /// # Errors
 /// What the database says.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedKey>, Error> {
-    KeyTable::open(database).await?.list().await
+    listed(&AccessTables::open(database).await?).await
+}
+
+async fn listed(database: &AccessTables) -> Result<Vec<ListedKey>, Error> {
+    let list = if database.is_made().await? {
+        "SELECT name, created_at, expires_at, revoked_at
+            FROM api_keys LEFT JOIN key_expiries ON key_id = id ORDER BY id"
+    } else {
+        "SELECT name, created_at, NULL, revoked_at FROM api_keys ORDER BY id"
+    };
+    let rows = database.rows(list, Vec::new()).await?;
+    let key = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
+        Ok([name, created_at, expires_at, revoked_at]) => Some(ListedKey {
+            name: name.into_text(),
+            created_at: created_at.number()?,
+            expires_at: expires_at.number(),
+            revoked_at: revoked_at.number(),
+        }),
+        Err(_) => None,
+    };
+    Ok(rows.into_iter().filter_map(key).collect())
 }
 
 /// Revokes a key; a running server refuses it from its next request on.
@@ -58,8 +99,8 @@ pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedKey>, Error> {
 /// # Errors
 /// [`Error::NoSuchKey`], [`Error::RevokedBefore`], or what the database says.
 pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
-    let mut table = KeyTable::open(database).await?;
-    let keys = table.list().await?;
+    let database = AccessTables::open(database).await?;
+    let keys = listed(&database).await?;
     match keys.iter().find(|listed| listed.name == name) {
         None => {
             let suggestion = engine::nearest(name, keys.iter().map(|listed| listed.name.as_str()));
@@ -68,13 +109,12 @@ pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
         Some(listed) if listed.revoked_at.is_some() => {
             Err(Error::RevokedBefore { name: name.to_owned() })
         }
-        Some(_) => table.revoke(name, now()).await,
+        Some(_) => {
+            let revoke = "UPDATE api_keys SET revoked_at = $1 WHERE name = $2";
+            database.side().change(vec![(revoke, vec![now().into(), name.into()])]).await?;
+            Ok(())
+        }
     }
-}
-
-/// Seconds since 1970-01-01; the column ends in 2038, and so do the times in it.
-fn now() -> i32 {
-    i32::try_from(jiff::Timestamp::now().as_second()).unwrap_or(i32::MAX)
 }
 
 /// Why keys cannot be made, listed or revoked.
@@ -115,16 +155,7 @@ pub enum Error {
     /// The operating system gave no random bytes.
     #[error("no random bytes for a new key: {0}")]
     NoRandomness(#[from] getrandom::Error),
-    /// The database cannot be opened or reached.
+    /// What the database says.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
-    /// The database is not a dashboard's.
-    #[error(transparent)]
-    Schema(#[from] schema::Error),
-    /// SQLite reported an error.
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL reported an error.
-    #[error("PostgreSQL: {}", schema::postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Database(#[from] store::Error),
 }

@@ -17,6 +17,9 @@ const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 pub struct Day(Date);
 
 impl Day {
+    /// The last day there is.
+    pub const LAST: Self = Self::constant(9999, 12, 31);
+
     /// A day written down in the source, as a constant.
     pub(crate) const fn constant(year: i16, month: i8, day: i8) -> Self {
         Self(jiff::civil::date(year, month, day))
@@ -52,7 +55,7 @@ impl Day {
     }
 
     /// Days since 1970-01-01 of the Monday of its ISO week.
-    pub(super) fn monday_number(self) -> i32 {
+    pub(crate) fn monday_number(self) -> i32 {
         self.number() - i32::from(self.0.weekday().to_monday_zero_offset())
     }
 

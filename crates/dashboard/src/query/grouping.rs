@@ -2,9 +2,11 @@
 //! name in [`Grouping::ALL`] and its place in the schema in `statement/dimension.rs`.
 
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 /// What a row of the answer stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToSchema)]
+#[schema(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Grouping {
     Articles,

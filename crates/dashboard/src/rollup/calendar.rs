@@ -1,13 +1,12 @@
-//! Spans of the calendar that totals are kept for: months, quarters, years, by their first days.
+//! Spans of the calendar that totals are kept for: days, months, years, by their first days.
 
 use crate::query::{Day, Period};
 
 /// The length of a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grain {
     Day,
     Month,
-    Quarter,
     Year,
 }
 
@@ -18,7 +17,6 @@ impl Grain {
         let months = match self {
             Self::Day => return Period::new(day, day).ok(),
             Self::Month => 1,
-            Self::Quarter => 3,
             Self::Year => 12,
         };
         let first_month = (day.month() - 1) / months * months + 1;
@@ -80,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Grain; 4] = [Grain::Year, Grain::Quarter, Grain::Month, Grain::Day];
+    const ALL: [Grain; 3] = [Grain::Year, Grain::Month, Grain::Day];
 
     fn period(start: &str, end: &str) -> Period {
         Period::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
@@ -95,23 +93,22 @@ mod tests {
 
     #[test]
     fn a_period_is_years_then_months_then_days() {
-        let grains = [Grain::Year, Grain::Month, Grain::Day];
         assert_eq!(
-            shown(&parts(period("2020-05-07", "2022-03-18"), &grains)),
+            shown(&parts(period("2020-05-07", "2022-03-18"), &ALL)),
             "Year 2021-01-01 to 2021-12-31; Month 2020-06-01 to 2020-12-31; \
              Day 2020-05-07 to 2020-05-31; Month 2022-01-01 to 2022-02-28; \
              Day 2022-03-01 to 2022-03-18"
         );
         assert_eq!(
-            shown(&parts(period("2021-01-01", "2021-12-31"), &grains)),
+            shown(&parts(period("2021-01-01", "2021-12-31"), &ALL)),
             "Year 2021-01-01 to 2021-12-31"
         );
         assert_eq!(
-            shown(&parts(period("2021-01-30", "2021-02-02"), &grains)),
+            shown(&parts(period("2021-01-30", "2021-02-02"), &ALL)),
             "Day 2021-01-30 to 2021-02-02"
         );
         assert_eq!(
-            shown(&parts(period("2021-02-01", "2021-02-28"), &grains)),
+            shown(&parts(period("2021-02-01", "2021-02-28"), &ALL)),
             "Month 2021-02-01 to 2021-02-28"
         );
     }

@@ -1,140 +1,104 @@
-//! The tables of totals: the `rollup` design's own part of the schema. They hold nothing that the
-//! facts do not, so they can be dropped and made again at any time.
+//! The table of totals: the `rollup` design's own part of the schema. It holds nothing that the
+//! facts do not, so it can be dropped and made again at any time.
 //!
-//! | table | one row for each | answers |
-//! |---|---|---|
-//! | `article_days` | article and day | edges of periods, rows of time, under any filter |
-//! | `article_months`, `article_years` | month or year and article | everything about articles |
-//! | `country_quarters` | quarter, country and article | what crosses countries with articles |
-//! | `dimension_totals` | length, dimension, span, blog and key | one dimension at a time |
+//! A row is one page of totals (see `page`): of one kind, over one span of days.
 //!
-//! A country's totals by month would shrink the facts 2.5 times only, those by quarter 4 times;
-//! what is left of a period beyond its quarters is summed from the facts.
+//! | kind | a total for each | of days | of months | of years |
+//! |---|---|---|---|---|
+//! | `BlogCountry` | blog and country | x | x | x |
+//! | `Article` | article | | x | x |
+//! | `ArticleCountry` | article and country | x | x | |
+//!
+//! An article's totals of a day are the sum over its countries, so they need no page; those of a
+//! year with the country are as quickly added up from its months. Rows instead of pages were tried
+//! first: they need three times the room and a hundred times as many writes for an import.
 
 use sea_query::{ColumnDef, Index, PostgresQueryBuilder, SqliteQueryBuilder, Table as Statement};
 
 use super::calendar::Grain;
 use crate::schema::{Column, Dialect, Table};
 
-/// A table of totals: its key in order, all integers; the sums follow.
-pub(crate) struct Definition {
-    /// Its name.
-    pub table: Table,
-    /// The columns of its primary key, in its order.
-    pub key: &'static [Column],
+/// What the two parts of a total's key are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Blog and country.
+    BlogCountry,
+    /// Article; the other part is 0.
+    Article,
+    /// Article and country.
+    ArticleCountry,
 }
 
-/// All tables of totals.
-pub(crate) static TABLES: [Definition; 5] = [
-    Definition { table: Table::ArticleDays, key: &[Column::ArticleId, Column::Day] },
-    Definition { table: Table::ArticleMonths, key: &[Column::Day, Column::ArticleId] },
-    Definition { table: Table::ArticleYears, key: &[Column::Day, Column::ArticleId] },
-    Definition {
-        table: Table::CountryQuarters,
-        key: &[Column::Day, Column::CountryId, Column::ArticleId],
-    },
-    Definition {
-        table: Table::DimensionTotals,
-        key: &[Column::Grain, Column::Dimension, Column::Day, Column::BlogId, Column::Key],
-    },
-];
-
-/// The sums, in their order after the key.
-pub(crate) const METRICS: [Column; 3] =
-    [Column::Pageviews, Column::Sessions, Column::EngagementSeconds];
-
-/// The statements that create all tables of totals, empty.
-pub(crate) fn create(dialect: Dialect) -> Vec<String> {
-    let create = |definition: &Definition| {
-        let mut statement = Statement::create();
-        statement.table(definition.table);
-        for column in definition.key {
-            statement.col(ColumnDef::new(*column).integer().not_null());
-        }
-        for metric in METRICS {
-            statement.col(ColumnDef::new(metric).big_integer().not_null());
-        }
-        let mut key = Index::create();
-        for column in definition.key {
-            key.col(*column);
-        }
-        statement.primary_key(&mut key);
-        match dialect {
-            Dialect::Sqlite => statement.extra("WITHOUT ROWID").build(SqliteQueryBuilder),
-            Dialect::Postgres => statement.build(PostgresQueryBuilder),
-        }
-    };
-    TABLES.iter().map(create).collect()
-}
-
-/// The statements that remove them, whether they are there or not.
-pub(crate) fn drop_totals() -> impl Iterator<Item = String> {
-    TABLES.iter().map(|definition| format!("DROP TABLE IF EXISTS {}", definition.table.name()))
-}
-
-/// A dimension that has totals of its own: with the blog, what a row of `dimension_totals` is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dimension {
-    /// The blog alone; the key is 0.
-    Blog,
-    Author,
-    Team,
-    Product,
-    Language,
-    HumanLanguage,
-    /// By the year of publication; the key is its first day.
-    PublicationYear,
-    Country,
-}
-
-impl Dimension {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Blog,
-        Self::Author,
-        Self::Team,
-        Self::Product,
-        Self::Language,
-        Self::HumanLanguage,
-        Self::PublicationYear,
-        Self::Country,
-    ];
-
+impl Kind {
     /// Its number in the table.
     pub fn number(self) -> i32 {
         match self {
-            Self::Blog => 0,
-            Self::Author => 1,
-            Self::Team => 2,
-            Self::Product => 3,
-            Self::Language => 4,
-            Self::HumanLanguage => 5,
-            Self::PublicationYear => 6,
-            Self::Country => 7,
+            Self::BlogCountry => 0,
+            Self::Article => 1,
+            Self::ArticleCountry => 2,
         }
     }
 
-    /// The column of the articles (of the facts for a country) that its key is.
-    pub fn column(self) -> Option<Column> {
+    /// The kind to read for totals of this kind over spans of `grain`.
+    pub fn kept_as(self, grain: Grain) -> Self {
+        match (self, grain) {
+            (Self::Article, Grain::Day) => Self::ArticleCountry,
+            _ => self,
+        }
+    }
+
+    /// The lengths of span that totals of this kind can be read for, from long to short.
+    pub fn grains(self) -> &'static [Grain] {
         match self {
-            Self::Blog => None,
-            Self::Author => Some(Column::AuthorId),
-            Self::Team => Some(Column::TeamId),
-            Self::Product => Some(Column::ProductId),
-            Self::Language => Some(Column::LanguageId),
-            Self::HumanLanguage => Some(Column::HumanLanguageId),
-            Self::PublicationYear => Some(Column::Published),
-            Self::Country => Some(Column::CountryId),
+            Self::ArticleCountry => &[Grain::Month, Grain::Day],
+            _ => &[Grain::Year, Grain::Month, Grain::Day],
         }
     }
 }
 
-/// The number of a length in `dimension_totals`.
+/// All pages that are kept.
+pub(crate) const KEPT: [(Kind, Grain); 7] = [
+    (Kind::BlogCountry, Grain::Day),
+    (Kind::BlogCountry, Grain::Month),
+    (Kind::BlogCountry, Grain::Year),
+    (Kind::Article, Grain::Month),
+    (Kind::Article, Grain::Year),
+    (Kind::ArticleCountry, Grain::Day),
+    (Kind::ArticleCountry, Grain::Month),
+];
+
+/// The number of a length in the table.
 pub(crate) fn grain_number(grain: Grain) -> i32 {
     match grain {
         Grain::Day => 0,
         Grain::Month => 1,
-        Grain::Quarter => 2,
-        Grain::Year => 3,
+        Grain::Year => 2,
     }
 }
+
+/// The statements that create the table of totals, empty.
+pub(crate) fn create(dialect: Dialect) -> Vec<String> {
+    let key = [Column::Kind, Column::Grain, Column::Day];
+    let mut statement = Statement::create();
+    statement.table(Table::Totals);
+    for column in key {
+        statement.col(ColumnDef::new(column).integer().not_null());
+    }
+    statement.col(ColumnDef::new(Column::Content).blob().not_null());
+    let mut primary = Index::create();
+    for column in key {
+        primary.col(column);
+    }
+    statement.primary_key(&mut primary);
+    match dialect {
+        Dialect::Sqlite => vec![statement.extra("WITHOUT ROWID").build(SqliteQueryBuilder)],
+        // Pages are packed already: PostgreSQL would try to compress them, in vain and slowly.
+        Dialect::Postgres => vec![
+            statement.build(PostgresQueryBuilder),
+            "ALTER TABLE totals ALTER COLUMN content SET STORAGE EXTERNAL".to_owned(),
+        ],
+    }
+}
+
+/// Removes the totals, whether there are any or not. Those of earlier programs were rows.
+pub(crate) const DROP: &str = "DROP TABLE IF EXISTS totals";

@@ -1,192 +1,114 @@
-//! From facts to totals: facts come in the order of their days, and every span's totals are
-//! complete when the next span begins.
+//! From facts to pages: the totals of a day, and those of the longer spans that it belongs to.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::calendar::Grain;
-use super::definition::{Dimension, TABLES, grain_number};
+use super::definition::{KEPT, Kind};
+use super::page::{Entry, Sums, collect};
 use crate::query::{Day, Period};
-use crate::schema::{Column, Table};
 
-/// A fact as it is stored.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fact {
-    pub day: i32,
-    pub article: i32,
-    pub country: i32,
-    pub sums: [i64; 3],
+/// The blog of every article, by the article's id.
+pub(crate) type Blogs = std::collections::HashMap<i32, i32>;
+
+/// The totals of one day, of every kind, sorted by their keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DayTotals {
+    /// The facts themselves.
+    pub facts: Vec<Entry>,
+    articles: Vec<Entry>,
+    blogs: Vec<Entry>,
 }
 
-impl Fact {
-    /// Day, article, country, sums.
-    pub fn from_row(row: &[i64]) -> Option<Self> {
-        let &[day, article, country, pageviews, sessions, engagement_seconds] = row else {
-            return None;
-        };
-        Some(Self {
-            day: day.try_into().ok()?,
-            article: article.try_into().ok()?,
-            country: country.try_into().ok()?,
-            sums: [pageviews, sessions, engagement_seconds],
-        })
-    }
-}
-
-/// What totals need to know of an article.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Article {
-    pub blog: i32,
-    pub author: i32,
-    pub team: i32,
-    pub product: i32,
-    pub language: i32,
-    pub human_language: i32,
-    /// Days since 1970-01-01.
-    pub published: i32,
-}
-
-impl Article {
-    /// The columns of `articles` that it is read from, after the id and in this order.
-    pub const COLUMNS: [Column; 7] = [
-        Column::BlogId,
-        Column::AuthorId,
-        Column::TeamId,
-        Column::ProductId,
-        Column::LanguageId,
-        Column::HumanLanguageId,
-        Column::Published,
-    ];
-
-    pub fn from_values(values: [i32; 7]) -> Self {
-        let [blog, author, team, product, language, human_language, published] = values;
-        Self { blog, author, team, product, language, human_language, published }
+impl DayTotals {
+    /// From a day's facts in the order of their keys: article, country.
+    pub fn new(facts: Vec<Entry>, blogs: &Blogs) -> Self {
+        let mut articles: Vec<Entry> = Vec::new();
+        let mut by_blog: BTreeMap<(i32, i32), Sums> = BTreeMap::new();
+        for group in facts.chunk_by(|one, other| one.key.0 == other.key.0) {
+            let article = group.first().map_or(0, |fact| fact.key.0);
+            let mut sums = Sums::default();
+            // Every fact has an article: the schema's foreign key says so.
+            let blog = blogs.get(&article).copied().unwrap_or_default();
+            for fact in group {
+                sums.add(&fact.sums, 1);
+                by_blog.entry((blog, fact.key.1)).or_default().add(&fact.sums, 1);
+            }
+            articles.push(Entry { key: (article, 0), sums });
+        }
+        let blogs = by_blog.into_iter().map(|(key, sums)| Entry { key, sums }).collect();
+        Self { facts, articles, blogs }
     }
 
-    /// Its key in a dimension; the country is the fact's.
-    fn key(&self, dimension: Dimension, country: i32) -> i32 {
-        match dimension {
-            Dimension::Blog => 0,
-            Dimension::Author => self.author,
-            Dimension::Team => self.team,
-            Dimension::Product => self.product,
-            Dimension::Language => self.language,
-            Dimension::HumanLanguage => self.human_language,
-            Dimension::PublicationYear => first_day_of_year(self.published),
-            Dimension::Country => country,
+    /// Those of one kind.
+    pub fn of(&self, kind: Kind) -> &[Entry] {
+        match kind {
+            Kind::BlogCountry => &self.blogs,
+            Kind::Article => &self.articles,
+            Kind::ArticleCountry => &self.facts,
         }
     }
 }
 
-/// The first day of the year that a day lies in.
-pub(crate) fn first_day_of_year(day: i32) -> i32 {
-    let year = Day::from_number(day).and_then(|day| Grain::Year.span(day));
-    year.map_or(day, |year| year.start().number())
-}
+/// A page's place in the table, with the totals that go there.
+pub(crate) type Page = (Kind, Grain, Day, Vec<Entry>);
 
-/// A row of a table of totals: its key, as long as the table's, then the sums.
-pub(crate) type Key = [i32; 5];
-
-type Totals = HashMap<Key, [i64; 3]>;
-
-/// Totals of the spans that are under way.
+/// Makes the pages of all spans from days that come in their order: a span is complete when the
+/// next one begins.
 pub(crate) struct Fold {
-    articles: HashMap<i32, (Article, [i32; Dimension::ALL.len()])>,
     open: Vec<Open>,
 }
 
-/// One table's totals of one span.
+/// The totals of one kind over one span, as they gather.
 struct Open {
-    table: Table,
+    kind: Kind,
     grain: Grain,
     span: Option<Period>,
-    totals: Totals,
+    entries: Vec<Entry>,
+    /// At so many they are added up.
+    limit: usize,
 }
 
-/// Complete totals of a table, in the order of its key.
-pub(crate) type Complete = (Table, Vec<(Key, [i64; 3])>);
+/// So many totals wait to be added up at least.
+const GATHERED: usize = 300_000;
 
 impl Fold {
-    pub fn new(articles: HashMap<i32, Article>) -> Self {
-        let with_keys = |(id, article): (i32, Article)| {
-            (id, (article, Dimension::ALL.map(|dimension| article.key(dimension, 0))))
-        };
-        let open = |(table, grain)| Open { table, grain, span: None, totals: Totals::new() };
-        let tables = [
-            (Table::ArticleMonths, Grain::Month),
-            (Table::ArticleYears, Grain::Year),
-            (Table::CountryQuarters, Grain::Quarter),
-            (Table::DimensionTotals, Grain::Day),
-            (Table::DimensionTotals, Grain::Month),
-            (Table::DimensionTotals, Grain::Year),
-        ];
-        Self {
-            articles: articles.into_iter().map(with_keys).collect(),
-            open: tables.into_iter().map(open).collect(),
-        }
+    pub fn new() -> Self {
+        let open =
+            |(kind, grain)| Open { kind, grain, span: None, entries: Vec::new(), limit: GATHERED };
+        Self { open: KEPT.into_iter().map(open).collect() }
     }
 
-    /// Takes the facts of one day and hands out what its beginning completes.
-    pub fn day(&mut self, day: Day, facts: &[Fact]) -> Vec<Complete> {
+    /// Takes the totals of one day and hands out the pages that its beginning completes.
+    pub fn day(&mut self, day: Day, totals: &DayTotals) -> Vec<Page> {
         let mut complete = Vec::new();
         for open in &mut self.open {
             if open.span.is_none_or(|span| span.end() < day) {
                 complete.extend(open.take());
                 open.span = open.grain.span(day);
             }
-            let Some(span) = open.span else { continue };
-            for fact in facts {
-                let Some(article) = self.articles.get(&fact.article) else { continue };
-                open.add(span.start().number(), fact, article);
-            }
+            open.add(totals.of(open.kind));
         }
         complete
     }
 
     /// What is left when the facts end.
-    pub fn finish(&mut self) -> Vec<Complete> {
+    pub fn finish(&mut self) -> Vec<Page> {
         self.open.iter_mut().filter_map(Open::take).collect()
     }
 }
 
 impl Open {
-    fn add(
-        &mut self,
-        start: i32,
-        fact: &Fact,
-        (article, keys): &(Article, [i32; Dimension::ALL.len()]),
-    ) {
-        match self.table {
-            Table::CountryQuarters => {
-                self.sum([start, fact.country, fact.article, 0, 0], fact.sums);
-            }
-            Table::DimensionTotals => {
-                let grain = grain_number(self.grain);
-                for (dimension, key) in Dimension::ALL.into_iter().zip(keys) {
-                    let key = if dimension == Dimension::Country { fact.country } else { *key };
-                    self.sum([grain, dimension.number(), start, article.blog, key], fact.sums);
-                }
-            }
-            _ => self.sum([start, fact.article, 0, 0, 0], fact.sums),
+    fn add(&mut self, entries: &[Entry]) {
+        self.entries.extend_from_slice(entries);
+        if self.entries.len() > self.limit {
+            self.entries = collect(std::mem::take(&mut self.entries));
+            self.limit = GATHERED.max(2 * self.entries.len());
         }
     }
 
-    fn sum(&mut self, key: Key, sums: [i64; 3]) {
-        let total = self.totals.entry(key).or_default();
-        for (total, sum) in total.iter_mut().zip(sums) {
-            *total += sum;
-        }
+    fn take(&mut self) -> Option<Page> {
+        let entries = collect(std::mem::take(&mut self.entries));
+        let start = self.span?.start();
+        (!entries.is_empty()).then_some((self.kind, self.grain, start, entries))
     }
-
-    fn take(&mut self) -> Option<Complete> {
-        let totals = std::mem::take(&mut self.totals);
-        let mut rows: Vec<_> = totals.into_iter().collect();
-        rows.sort_unstable();
-        (!rows.is_empty()).then_some((self.table, rows))
-    }
-}
-
-/// How many columns the key of a table of totals has.
-pub(crate) fn key_length(table: Table) -> usize {
-    let definition = TABLES.iter().find(|definition| definition.table == table);
-    definition.map_or(0, |definition| definition.key.len())
 }

@@ -1,32 +1,38 @@
 //! The `rollup` design: totals kept in the database itself, so that a period of any length is
-//! answered from a few rows for each article or key. Everything here follows from the facts:
+//! answered from a few totals for each article or key. Everything here follows from the facts:
 //! totals can be made anew at any time, and be proved.
 
+pub(crate) mod answer;
 pub(crate) mod calendar;
-mod connection;
 pub(crate) mod definition;
+pub(crate) mod dictionary;
 mod fold;
+pub(crate) mod maintain;
+pub(crate) mod page;
 mod statements;
 mod verify;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
+use rusqlite::TransactionBehavior;
+use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
 
 use crate::query::{Day, Period};
-use crate::schema;
+use crate::schema::{self, Dialect};
+use crate::transaction::{self, Transaction, Value};
 use calendar::Grain;
-use connection::Connection;
-use fold::{Article, Fact, Fold};
+use definition::{create, grain_number};
+use fold::{Blogs, DayTotals, Fold, Page};
+use page::{Entry, Sums};
 
-pub(crate) use definition::drop_totals;
+pub(crate) use definition::DROP;
 pub use verify::{Difference, Verification};
 
-/// Why totals cannot be made or proved.
+/// Why totals cannot be made, proved or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database cannot be opened or reached.
@@ -35,21 +41,44 @@ pub enum Error {
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// There are no tables of totals.
+    /// There are no totals.
     #[error(
         "the database has no totals; make them with `crossover dashboard rollup rebuild`, or \
          serve it with --design daily"
     )]
     Missing,
-    /// SQLite reported an error.
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL reported an error.
-    #[error("PostgreSQL: {}", schema::postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    /// The totals are those of other data.
+    #[error(
+        "the data was changed by another program than crossover since its totals were made; make \
+         them anew with `crossover dashboard rollup rebuild`, or serve it with --design daily"
+    )]
+    Stale,
+    /// A page of totals cannot be read.
+    #[error(
+        "the totals of {day} are damaged; make them anew with `crossover dashboard rollup rebuild`"
+    )]
+    Damaged {
+        /// The first day of the span.
+        day: i32,
+    },
+    /// An engine reported an error.
+    #[error(transparent)]
+    Database(#[from] transaction::Error),
     /// The user stopped it; the database is as it was.
     #[error("interrupted: the totals are as they were")]
     Interrupted,
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 /// What the work on totals needs besides the database.
@@ -65,9 +94,16 @@ pub struct Work<'a> {
 
 impl Work<'_> {
     fn go_on(&self) -> Result<(), Error> {
-        if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        go_on(self.interrupted)
     }
 }
+
+fn go_on(interrupted: &AtomicBool) -> Result<(), Error> {
+    if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Makes all totals anew from the facts, in one transaction. Not to be called from asynchronous
 /// code: it blocks.
@@ -75,13 +111,20 @@ impl Work<'_> {
 /// # Errors
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, |connection| {
-        for statement in drop_totals().chain(definition::create(connection.dialect())) {
-            connection.execute(&statement)?;
+    in_transaction(target, work, |transaction| {
+        if !exists(transaction)? {
+            make(transaction)?;
         }
-        fill(connection, work)
+        refill(transaction, work)
     })?;
-    settle(target, work)
+    if let DatabaseUrl::Postgres(url) = target {
+        work.progress.set_message("statistics");
+        work.runtime.block_on(async {
+            let client = engine::postgres::connect(url).await?;
+            client.batch_execute("VACUUM (ANALYZE) totals").await.map_err(Error::from)
+        })?;
+    }
+    Ok(())
 }
 
 /// Proves every total against the facts, each by a sum of its own. Blocks, as [`rebuild`].
@@ -89,113 +132,158 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Missing`] where there are no totals.
 pub fn verify(target: &DatabaseUrl, work: Work<'_>) -> Result<Verification, Error> {
-    in_transaction(target, work, |connection| verify::verify(connection, work))
+    in_transaction(target, work, |transaction| verify::verify(transaction, work))
 }
 
 /// Runs `use_it` in a transaction of a dashboard's database, and commits.
 fn in_transaction<T>(
     target: &DatabaseUrl,
     work: Work<'_>,
-    use_it: impl FnOnce(&Connection<'_>) -> Result<T, Error>,
+    use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let outcome = match target {
         DatabaseUrl::Sqlite(path) => {
             let mut connection = engine::sqlite::open_existing(path)?;
+            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
             schema::check_sqlite(&connection)?;
-            connection::interruptible(&mut connection, work.interrupted)?;
-            let transaction = Connection::Sqlite(connection.transaction()?);
-            let made = use_it(&transaction);
-            made.and_then(|made| transaction.commit().map(|()| made))
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+            let interrupted = work.interrupted.clone();
+            let look = move || interrupted.load(Ordering::Relaxed);
+            connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let made = use_it(&Transaction::Sqlite(&transaction));
+            made.and_then(|made| Ok(transaction.commit().map(|()| made)?))
         }
         DatabaseUrl::Postgres(url) => {
             let mut client = work.runtime.block_on(engine::postgres::connect(url))?;
             work.runtime.block_on(schema::check_postgres(&client))?;
             let transaction = work.runtime.block_on(client.transaction())?;
-            let transaction = Connection::Postgres(transaction, work.runtime);
-            let made = use_it(&transaction);
-            made.and_then(|made| transaction.commit().map(|()| made))
+            let made = use_it(&Transaction::Postgres(&transaction, work.runtime));
+            made.and_then(|made| Ok(work.runtime.block_on(transaction.commit()).map(|()| made)?))
         }
     };
     // Whatever broke first when the user asked to stop, stopping was the reason.
     work.go_on().and(outcome)
 }
 
-fn fill(connection: &Connection<'_>, work: Work<'_>) -> Result<(), Error> {
-    work.progress.set_message("articles by day");
-    connection.execute(&statements::fill_article_days())?;
-    let Some(period) = days_with_traffic(connection)? else { return Ok(()) };
-    let days = period.end().number() - period.start().number() + 1;
-    work.progress.set_length(u64::try_from(days).unwrap_or_default());
-    work.progress.set_message("totals");
-    let mut fold = Fold::new(articles(connection)?);
-    for month in Grain::Month.spans(period) {
-        work.go_on()?;
-        for (day, facts) in facts_by_day(connection, month)? {
-            for (table, rows) in fold.day(day, &facts) {
-                connection.insert(table, &rows)?;
+/// Whether the table of totals is there.
+pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, transaction::Error> {
+    let find = match transaction.dialect() {
+        Dialect::Sqlite => {
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'totals'"
+        }
+        Dialect::Postgres => "SELECT CASE WHEN to_regclass('totals') IS NULL THEN 0 ELSE 1 END",
+    };
+    Ok(transaction.integer(find, &[])? == Some(1))
+}
+
+/// Makes the table of totals, empty.
+pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
+    create(transaction.dialect()).iter().try_for_each(|statement| transaction.batch(statement))
+}
+
+/// Makes all totals anew, in a transaction of somebody else's.
+pub(crate) fn refill(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+    transaction.batch("DELETE FROM totals")?;
+    fill(transaction, work.progress, work.interrupted)
+}
+
+/// Fills the empty table with the totals of all facts, and notes that they agree.
+pub(crate) fn fill(
+    transaction: &Transaction<'_>,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<(), Error> {
+    lock(transaction)?;
+    if let Some(period) = days_with_traffic(transaction)? {
+        let days = period.end().number() - period.start().number() + 1;
+        progress.set_position(0);
+        progress.set_length(u64::try_from(days).unwrap_or_default());
+        progress.set_message("totals");
+        let blogs = blogs(transaction)?;
+        let mut fold = Fold::new();
+        for month in Grain::Month.spans(period) {
+            go_on(interrupted)?;
+            for (day, facts) in facts_by_day(transaction, month)? {
+                for page in fold.day(day, &DayTotals::new(facts, &blogs)) {
+                    write_page(transaction, &page)?;
+                }
+                progress.inc(1);
             }
-            work.progress.inc(1);
+        }
+        for page in fold.finish() {
+            write_page(transaction, &page)?;
         }
     }
-    for (table, rows) in fold.finish() {
-        connection.insert(table, &rows)?;
+    transaction.execute(statements::TOTALS_AGREE, &[])?;
+    Ok(())
+}
+
+/// SQLite's transaction has been the only writer since it began.
+fn lock(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
+    match transaction.dialect() {
+        Dialect::Sqlite => Ok(()),
+        Dialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
+    }
+}
+
+/// Writes a page, or removes it where no total is left.
+fn write_page(
+    transaction: &Transaction<'_>,
+    (kind, grain, day, entries): &Page,
+) -> Result<(), transaction::Error> {
+    let key = [kind.number().into(), grain_number(*grain).into(), day.number().into()];
+    if entries.is_empty() {
+        transaction.execute(statements::REMOVE_PAGE, &key)?;
+    } else {
+        let content = page::encode(entries);
+        let [kind, grain, day] = key;
+        let values = [kind, grain, day, Value::Bytes(&content)];
+        transaction.execute(statements::WRITE_PAGE, &values)?;
     }
     Ok(())
 }
 
-/// Statistics for the planners, and PostgreSQL's visibility map.
-fn settle(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    work.progress.set_message("statistics");
-    match target {
-        DatabaseUrl::Sqlite(path) => {
-            engine::sqlite::open_existing(path)?.execute_batch("ANALYZE")?;
-        }
-        DatabaseUrl::Postgres(url) => work.runtime.block_on(async {
-            let client = engine::postgres::connect(url).await?;
-            for definition in &definition::TABLES {
-                let vacuum = format!("VACUUM (ANALYZE) {}", definition.table.name());
-                client.batch_execute(&vacuum).await?;
-            }
-            Ok::<_, Error>(())
-        })?,
-    }
-    Ok(())
-}
-
-fn days_with_traffic(connection: &Connection<'_>) -> Result<Option<Period>, Error> {
-    let mut days = Vec::new();
-    connection.rows(statements::DAYS, &[], |row| days.extend_from_slice(row))?;
-    let day = |number: Option<&i64>| Day::from_number(i32::try_from(*number?).ok()?);
-    let ends = day(days.first()).zip(day(days.last()));
+fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Error> {
+    let mut ends = None;
+    transaction.rows(statements::DAYS, &[], |row| {
+        let day = |place| -> Result<Option<Day>, transaction::Error> {
+            let number = row.optional_integer(place)?;
+            Ok(number.and_then(|number| Day::from_number(i32::try_from(number).ok()?)))
+        };
+        ends = day(0)?.zip(day(1)?);
+        Ok::<_, Error>(())
+    })?;
     Ok(ends.and_then(|(first, last)| Period::new(first, last).ok()))
 }
 
-fn articles(connection: &Connection<'_>) -> Result<HashMap<i32, Article>, Error> {
-    let mut articles = HashMap::new();
-    connection.rows(&statements::articles(), &[], |row| {
-        let row: Vec<i32> = row.iter().filter_map(|value| i32::try_from(*value).ok()).collect();
-        if let Some((id, values)) = row.split_first()
-            && let Ok(values) = values.try_into()
-        {
-            articles.insert(*id, Article::from_values(values));
-        }
+fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, transaction::Error> {
+    let mut blogs = Blogs::new();
+    transaction.rows(statements::ARTICLES, &[], |row| {
+        blogs.insert(row.small(0)?, row.small(1)?);
+        Ok::<_, transaction::Error>(())
     })?;
-    Ok(articles)
+    Ok(blogs)
 }
 
+/// The facts of each day of a period that has any, in the order of their key.
 fn facts_by_day(
-    connection: &Connection<'_>,
+    transaction: &Transaction<'_>,
     period: Period,
-) -> Result<Vec<(Day, Vec<Fact>)>, Error> {
-    let mut days: Vec<(Day, Vec<Fact>)> = Vec::new();
-    let ends = [period.start().number(), period.end().number()];
-    connection.rows(statements::FACTS, &ends, |row| {
-        let Some(fact) = Fact::from_row(row) else { return };
-        let Some(day) = Day::from_number(fact.day) else { return };
+) -> Result<Vec<(Day, Vec<Entry>)>, transaction::Error> {
+    let mut days: Vec<(Day, Vec<Entry>)> = Vec::new();
+    let ends = [period.start().number().into(), period.end().number().into()];
+    transaction.rows(statements::FACTS, &ends, |row| {
+        let Some(day) = Day::from_number(row.small(0)?) else { return Ok(()) };
+        let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
+        let sums = Sums { facts: 1, metrics };
+        let fact = Entry { key: (row.small(1)?, row.small(2)?), sums };
         match days.last_mut() {
             Some((last, facts)) if *last == day => facts.push(fact),
             _ => days.push((day, vec![fact])),
         }
+        Ok::<_, transaction::Error>(())
     })?;
     Ok(days)
 }

@@ -1,88 +1,52 @@
-//! The statements that read facts, fill the tables of totals, and prove them. All of them are the
-//! same text for both engines; numbers are bound.
+//! The statements that read facts, write pages, and prove them. All of them are the same text for
+//! both engines; numbers are bound.
 
-use super::definition::{Definition, Dimension, METRICS};
-use super::fold::Article;
-use crate::schema::{Column, Table};
+use super::definition::Kind;
 
-/// Every article with the columns that totals need.
-pub(crate) fn articles() -> String {
-    let columns = Article::COLUMNS.map(Column::name).join(", ");
-    format!("SELECT id, {columns} FROM articles")
-}
+/// Every article's blog.
+pub(crate) const ARTICLES: &str = "SELECT id, blog_id FROM articles";
 
 /// First and last day with traffic; NULL where there is none.
 pub(crate) const DAYS: &str =
     "SELECT (SELECT min(day) FROM traffic), (SELECT max(day) FROM traffic)";
 
-/// The facts of the days from `$1` to `$2`, in the order of days.
-pub(crate) const FACTS: &str = "SELECT day, article_id, country_id, pageviews, sessions, engagement_seconds \
-     FROM traffic WHERE day BETWEEN $1 AND $2 ORDER BY day";
+/// The facts of the days from `$1` to `$2`, in the order of their key.
+pub(crate) const FACTS: &str = "SELECT day, article_id, country_id, pageviews, sessions, \
+     engagement_seconds FROM traffic WHERE day BETWEEN $1 AND $2 \
+     ORDER BY day, article_id, country_id";
 
-/// Fills `article_days` in the order of its key, which packs its pages.
-pub(crate) fn fill_article_days() -> String {
+/// The pages of kind `$1` and length `$2` that begin from day `$3` to day `$4`.
+pub(crate) const PAGES: &str = "SELECT day, content FROM totals \
+     WHERE kind = $1 AND grain = $2 AND day BETWEEN $3 AND $4 ORDER BY day";
+
+/// Writes the page `$4` of kind `$1`, length `$2`, first day `$3`.
+pub(crate) const WRITE_PAGE: &str = "INSERT INTO totals (kind, grain, day, content) \
+     VALUES ($1, $2, $3, $4) ON CONFLICT (kind, grain, day) DO UPDATE SET content = excluded.content";
+
+/// Removes the page of kind `$1`, length `$2`, first day `$3`.
+pub(crate) const REMOVE_PAGE: &str =
+    "DELETE FROM totals WHERE kind = $1 AND grain = $2 AND day = $3";
+
+/// Notes that the totals are those of the data.
+pub(crate) const TOTALS_AGREE: &str = "UPDATE schema_version SET totals_version = data_version";
+
+/// Keeps other writers waiting until the end of the transaction, where the engine would not.
+pub(crate) const LOCK: &str = "SELECT data_version, totals_version FROM schema_version FOR UPDATE";
+
+/// Totals straight from the facts of the days from `$1` to `$2`: both parts of the key, the number
+/// of facts, the sums. Written apart from what makes pages, so as to judge them.
+pub(crate) fn from_facts(kind: Kind) -> String {
+    let (first, second, articles) = match kind {
+        Kind::BlogCountry => {
+            ("blog_id", "country_id", " JOIN articles ON articles.id = article_id")
+        }
+        Kind::Article => ("article_id", "0", ""),
+        Kind::ArticleCountry => ("article_id", "country_id", ""),
+    };
+    let group = if second == "0" { first.to_owned() } else { format!("{first}, {second}") };
     format!(
-        "INSERT INTO article_days SELECT article_id, day, {} FROM traffic \
-         GROUP BY article_id, day ORDER BY article_id, day",
-        sums()
+        "SELECT {first}, {second}, count(*), CAST(sum(pageviews) AS bigint), \
+         CAST(sum(sessions) AS bigint), CAST(sum(engagement_seconds) AS bigint) \
+         FROM traffic{articles} WHERE day BETWEEN $1 AND $2 GROUP BY {group}"
     )
-}
-
-/// Inserts one row of totals.
-pub(crate) fn insert(table: Table, key_length: usize) -> String {
-    let values = key_length + METRICS.len();
-    let parameters: Vec<String> = (1..=values).map(|place| format!("${place}")).collect();
-    format!("INSERT INTO {} VALUES ({})", table.name(), parameters.join(", "))
-}
-
-/// The sums of the metrics, as the tables hold them.
-fn sums() -> String {
-    METRICS.map(|metric| format!("CAST(sum({}) AS bigint)", metric.name())).join(", ")
-}
-
-/// The totals of the spans that the days from `$1` to `$2` are, straight from the facts, by the
-/// table's key without the day. Written apart from the fold that makes them, so as to judge it.
-pub(crate) fn from_facts(definition: &Definition) -> String {
-    let keys = definition.key.iter().filter(|column| **column != Column::Day);
-    let keys = keys.map(|column| column.name()).collect::<Vec<_>>().join(", ");
-    let sums = sums();
-    format!("SELECT {keys}, {sums} FROM traffic WHERE day BETWEEN $1 AND $2 GROUP BY {keys}")
-}
-
-/// The rows of a table that begin on day `$1`, as [`from_facts`] gives them.
-pub(crate) fn stored(definition: &Definition) -> String {
-    let keys = definition.key.iter().filter(|column| **column != Column::Day);
-    let keys = keys.map(|column| column.name()).collect::<Vec<_>>().join(", ");
-    let metrics = METRICS.map(Column::name).join(", ");
-    format!("SELECT {keys}, {metrics} FROM {} WHERE day = $1", definition.table.name())
-}
-
-/// One dimension's totals by day, blog and key, straight from the facts. The year of publication
-/// is still the day of publication.
-pub(crate) fn dimension_from_facts(dimension: Dimension) -> String {
-    let key = dimension.column().map(Column::name);
-    let group = key.map(|key| format!(", {key}")).unwrap_or_default();
-    format!(
-        "SELECT day, blog_id, {}, {} FROM traffic JOIN articles ON articles.id = article_id \
-         GROUP BY day, blog_id{group}",
-        key.unwrap_or("0"),
-        sums()
-    )
-}
-
-/// One dimension's totals as they are stored, by grain, day, blog and key.
-pub(crate) fn stored_dimension(dimension: Dimension) -> String {
-    let metrics = METRICS.map(Column::name).join(", ");
-    format!(
-        "SELECT grain, day, blog_id, key, {metrics} FROM dimension_totals WHERE dimension = {}",
-        dimension.number()
-    )
-}
-
-/// Rows of `article_days` that the facts do not give, or the other way round.
-pub(crate) fn article_days_differences() -> [String; 2] {
-    let facts = format!("SELECT article_id, day, {} FROM traffic GROUP BY article_id, day", sums());
-    let stored = "SELECT * FROM article_days";
-    [(facts.as_str(), stored), (stored, facts.as_str())]
-        .map(|(one, other)| format!("SELECT * FROM ({one} EXCEPT {other}) AS differing LIMIT 1"))
 }

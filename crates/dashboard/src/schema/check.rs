@@ -7,7 +7,7 @@ use tokio_postgres::GenericClient;
 
 use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION};
 use super::{Dialect, Error};
-use crate::rollup;
+use crate::account;
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -232,35 +232,6 @@ pub(crate) async fn existing_postgres_table(
     Ok(None)
 }
 
-/// Whether a SQLite database holds the totals of the `rollup` design.
-pub(crate) fn has_totals_sqlite(connection: &Connection) -> rusqlite::Result<bool> {
-    let mut find = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1")?;
-    for table in rollup_tables() {
-        if !find.exists([table.name()])? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether a PostgreSQL database holds the totals of the `rollup` design.
-pub(crate) async fn has_totals_postgres(
-    client: &impl GenericClient,
-) -> Result<bool, tokio_postgres::Error> {
-    let find = "SELECT to_regclass($1::text) IS NOT NULL";
-    for table in rollup_tables() {
-        let found: bool = client.query_one(find, &[&table.name()]).await?.get(0);
-        if !found {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn rollup_tables() -> impl Iterator<Item = Table> {
-    rollup::definition::TABLES.iter().map(|definition| definition.table)
-}
-
 /// A table in a SQLite database that is none of ours and none of SQLite's own.
 pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare(
@@ -268,8 +239,10 @@ pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<
          WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
     )?;
     let names = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    let ours = || TABLES.iter().map(|table| table.name).chain(rollup_tables());
-    let is_ours = |name: &String| ours().any(|table| table.name() == name);
+    let ours = || TABLES.iter().map(|table| table.name).chain([Table::Totals]);
+    let is_ours = |name: &String| {
+        ours().any(|table| table.name() == name) || account::TABLES.contains(&name.as_str())
+    };
     Ok(names.into_iter().find(|name| !is_ours(name)))
 }
 

@@ -5,7 +5,7 @@ use sea_query::IdenStatic;
 use ColumnType::{Integer, Varchar};
 
 /// Version of this definition, stored in `schema_version`; raised by every change of it.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
 
 /// A table of the dashboard; its SQL name is the variant in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
@@ -20,14 +20,11 @@ pub enum Table {
     Countries,
     Articles,
     Traffic,
+    UnmatchedTraffic,
     ApiKeys,
     SchemaVersion,
-    // The tables of totals (see `rollup`), which may be absent.
-    ArticleDays,
-    ArticleMonths,
-    ArticleYears,
-    CountryQuarters,
-    DimensionTotals,
+    // The totals (see `rollup`), which may be absent.
+    Totals,
 }
 
 /// A column of any of the tables; its SQL name is the variant in snake case.
@@ -59,9 +56,11 @@ pub enum Column {
     CreatedAt,
     RevokedAt,
     Version,
+    DataVersion,
+    TotalsVersion,
+    Kind,
     Grain,
-    Dimension,
-    Key,
+    Content,
 }
 
 /// The types in use; both engines know them under the same names.
@@ -173,6 +172,20 @@ pub const TABLES: &[TableDefinition] = &[
         ],
         primary_key: &[Column::Day, Column::ArticleId, Column::CountryId],
     },
+    // Traffic whose URL is that of no article; kept until one comes.
+    TableDefinition {
+        name: Table::UnmatchedTraffic,
+        columns: &[
+            column(Column::Day, Integer),
+            // in the form in which URLs are compared
+            column(Column::Url, Varchar(1024)),
+            column(Column::CountryId, Integer).references(Table::Countries).not_indexed(),
+            column(Column::Pageviews, Integer),
+            column(Column::Sessions, Integer),
+            column(Column::EngagementSeconds, Integer),
+        ],
+        primary_key: &[Column::Day, Column::Url, Column::CountryId],
+    },
     TableDefinition {
         name: Table::ApiKeys,
         columns: &[
@@ -188,7 +201,13 @@ pub const TABLES: &[TableDefinition] = &[
     },
     TableDefinition {
         name: Table::SchemaVersion,
-        columns: &[column(Column::Version, Integer)],
+        columns: &[
+            column(Column::Version, Integer),
+            // another number after every change of facts, articles or names
+            column(Column::DataVersion, Integer),
+            // the data version that the totals belong to
+            column(Column::TotalsVersion, Integer).nullable(),
+        ],
         primary_key: &[Column::Version],
     },
 ];

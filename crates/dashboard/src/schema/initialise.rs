@@ -7,9 +7,11 @@ use tokio_postgres::Client;
 
 use super::check::{existing_postgres_table, existing_sqlite_table};
 use super::{
-    Declarations, Dialect, Error, Table, VERSION, create_indexes, create_tables, insert_row,
+    Declarations, Dialect, Error, Table, create_indexes, create_tables, first_row, insert_row,
+    watch_changes,
 };
 use crate::new_file::NewFile;
+use crate::rollup;
 
 /// Makes the whole empty schema: in a new SQLite file, in an existing one without our tables, or
 /// in a PostgreSQL database without them. Not to be called from asynchronous code: it blocks.
@@ -47,7 +49,10 @@ pub fn create_sqlite(connection: &mut Connection) -> Result<(), Error> {
     for statement in create_indexes(Dialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
-    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), [VERSION])?;
+    for statement in empty_totals(Dialect::Sqlite) {
+        transaction.execute(&statement, [])?;
+    }
+    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), first_row(true))?;
     transaction.commit()?;
     Ok(())
 }
@@ -67,7 +72,17 @@ pub async fn create_postgres(client: &mut Client) -> Result<(), Error> {
     for statement in create_indexes(Dialect::Postgres) {
         transaction.batch_execute(&statement).await?;
     }
-    transaction.execute(&insert_row(Dialect::Postgres, Table::SchemaVersion), &[&VERSION]).await?;
+    for statement in empty_totals(Dialect::Postgres) {
+        transaction.batch_execute(&statement).await?;
+    }
+    let [schema, data, totals] = first_row(true);
+    let version = insert_row(Dialect::Postgres, Table::SchemaVersion);
+    transaction.execute(&version, &[&schema, &data, &totals]).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// The totals of no facts, and what tells when there are some.
+fn empty_totals(dialect: Dialect) -> impl Iterator<Item = String> {
+    rollup::definition::create(dialect).into_iter().chain(watch_changes(dialect))
 }

@@ -4,6 +4,7 @@
 //! database has it are both derived from there.
 
 mod check;
+mod data_version;
 mod definition;
 mod initialise;
 mod statements;
@@ -13,10 +14,8 @@ mod tests;
 use crate::new_file;
 
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
-pub(crate) use check::{
-    existing_postgres_table, has_totals_postgres, has_totals_sqlite, is_empty_sqlite_dashboard,
-    unknown_sqlite_table,
-};
+pub(crate) use check::{existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table};
+pub(crate) use data_version::{DataVersion, ROW, first_row, watch_changes};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };

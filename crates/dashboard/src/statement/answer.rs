@@ -1,14 +1,14 @@
-//! The statement of an answer, as an ORM writes it (join, group, order): over the facts of each day
-//! in the `daily` design, over totals in the `rollup` design.
+//! The statement of an answer in the `daily` design, as an ORM writes it: join, group, order, over
+//! the facts of each day.
 
 use sea_query::{
-    Alias, Asterisk, Expr, ExprTrait as _, Func, IntoTableRef as _, Order, SelectStatement,
+    Alias, Asterisk, Expr, ExprTrait as _, Func, IntoTableRef as _, Order, Query as Select,
+    SelectStatement,
 };
 
 use super::dialect::{by_bytes, join};
 use super::dimension::Dimension;
-use super::source::Source;
-use super::{Conditions, Design, Statement};
+use super::{Conditions, Statement};
 use crate::query::{Count, Period, Query, SortBy, Split, Translations};
 use crate::schema::{Column, Dialect, Table};
 
@@ -19,17 +19,9 @@ const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::Engag
 /// the number of rows summed, then the number of distinct articles and the country's code if they
 /// were asked for.
 #[must_use]
-pub fn rows(
-    query: &Query,
-    period: Period,
-    conditions: &Conditions,
-    design: Design,
-    dialect: Dialect,
-) -> Statement {
-    let source = Source::of(query, conditions, design);
-    let dimension = Dimension::of(query.grouping, source.articles(), dialect);
-    let needs_articles = dimension.needs_articles;
-    let mut select = traffic(source, query, period, needs_articles, conditions, dialect);
+pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dialect) -> Statement {
+    let dimension = Dimension::of(query.grouping, dialect);
+    let mut select = traffic(query, period, dimension.needs_articles, conditions, dialect);
     if let Some((table, refers)) = dimension.named_by {
         let id = Expr::col((table, Column::Id));
         join(&mut select, table, id.equals(refers), dialect);
@@ -44,7 +36,7 @@ pub fn rows(
         select.expr_as(label.clone(), Alias::new("label"));
     }
     for metric in METRICS {
-        select.expr_as(sum(source, metric, dialect), metric);
+        select.expr_as(Expr::col((Table::Traffic, metric)).sum(), metric);
     }
     select.expr_as(Expr::col(Asterisk).count(), Alias::new("rows_read"));
     if query.count == Some(Count::Articles) {
@@ -57,15 +49,6 @@ pub fn rows(
     }
     order(&mut select, query, &dimension, dialect);
     Statement::build(&select, dialect)
-}
-
-/// PostgreSQL adds up the wider sums of totals as `numeric`.
-fn sum(source: Source, metric: Column, dialect: Dialect) -> Expr {
-    let sum = Expr::col((Table::Traffic, metric)).sum();
-    match (source, dialect) {
-        (Source::Facts, _) | (_, Dialect::Sqlite) => sum,
-        _ => sum.cast_as("bigint"),
-    }
 }
 
 /// The order that was asked for; ties by key, then by country.
@@ -96,11 +79,9 @@ pub fn all_articles(
     query: &Query,
     period: Period,
     conditions: &Conditions,
-    design: Design,
     dialect: Dialect,
 ) -> Statement {
-    let source = Source::of(query, conditions, design);
-    let mut select = traffic(source, query, period, false, conditions, dialect);
+    let mut select = traffic(query, period, false, conditions, dialect);
     select.expr(distinct_articles(query));
     Statement::build(&select, dialect)
 }
@@ -115,26 +96,27 @@ fn distinct_articles(query: &Query) -> Expr {
 
 /// The rows that count, with their articles where something asks for them.
 fn traffic(
-    source: Source,
     query: &Query,
     period: Period,
     needs_articles: bool,
     conditions: &Conditions,
     dialect: Dialect,
 ) -> SelectStatement {
-    let mut select = source.select(query, period, conditions, dialect);
+    let day = Expr::col((Table::Traffic, Column::Day));
+    let mut select = Select::select()
+        .from(Table::Traffic)
+        .and_where(day.between(period.start().number(), period.end().number()))
+        .take();
     let refers = (Table::Traffic, Column::ArticleId);
-    let articles = source.articles();
     match query.translations {
         Translations::Grouped => originals(&mut select, refers, dialect),
-        Translations::Separate if articles == Table::Traffic => {}
         Translations::Separate if needs_articles || conditions.need_articles() => {
             let article = Expr::col((Table::Articles, Column::Id));
             join(&mut select, Table::Articles, article.equals(refers), dialect);
         }
         Translations::Separate => {}
     }
-    conditions.add_to(&mut select, articles);
+    conditions.add_to(&mut select);
     select
 }
 

@@ -52,25 +52,10 @@ impl Conditions {
             || !self.not_published.is_open()
     }
 
-    /// Adds them all to a statement over `traffic` and `articles`, which may be the same where the
-    /// rows of the traffic carry the columns of their articles.
-    pub(super) fn add_to(&self, select: &mut SelectStatement, articles: Table) {
-        self.add_those(select, articles, |_| true);
-    }
-
-    /// Adds those that look at articles only.
-    pub(super) fn add_of_articles(&self, select: &mut SelectStatement) {
-        self.add_those(select, Table::Articles, |field| field != Field::Country);
-    }
-
-    fn add_those(
-        &self,
-        select: &mut SelectStatement,
-        articles: Table,
-        wanted: impl Fn(Field) -> bool,
-    ) {
-        for condition in self.values.iter().filter(|condition| wanted(condition.field)) {
-            let column = Expr::col(column(condition.field, articles));
+    /// Adds them all to a statement over `traffic` and `articles`.
+    pub(super) fn add_to(&self, select: &mut SelectStatement) {
+        for condition in &self.values {
+            let column = Expr::col(column(condition.field));
             let ids = condition.ids.iter().copied();
             select.and_where(if condition.exclude {
                 column.is_not_in(ids)
@@ -88,16 +73,16 @@ impl Conditions {
 }
 
 /// The column of the facts or the articles that holds a dimension's id.
-fn column(field: Field, articles: Table) -> (Table, Column) {
+fn column(field: Field) -> (Table, Column) {
     match field {
-        Field::Blog => (articles, Column::BlogId),
-        Field::Author => (articles, Column::AuthorId),
-        Field::Team => (articles, Column::TeamId),
-        Field::Product => (articles, Column::ProductId),
-        Field::Language => (articles, Column::LanguageId),
-        Field::HumanLanguage => (articles, Column::HumanLanguageId),
+        Field::Blog => (Table::Articles, Column::BlogId),
+        Field::Author => (Table::Articles, Column::AuthorId),
+        Field::Team => (Table::Articles, Column::TeamId),
+        Field::Product => (Table::Articles, Column::ProductId),
+        Field::Language => (Table::Articles, Column::LanguageId),
+        Field::HumanLanguage => (Table::Articles, Column::HumanLanguageId),
         Field::Country => (Table::Traffic, Column::CountryId),
-        Field::Article => (articles, Column::Id),
+        Field::Article => (Table::Articles, Column::Id),
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) struct Dimension {
 }
 
 impl Dimension {
-    /// `articles` is the table that has the articles' columns.
-    pub(super) fn of(grouping: Grouping, articles: Table, dialect: Dialect) -> Self {
+    pub(super) fn of(grouping: Grouping, dialect: Dialect) -> Self {
+        let articles = Table::Articles;
         let day = || Expr::col((Table::Traffic, Column::Day));
         match grouping {
             Grouping::Articles => Self {

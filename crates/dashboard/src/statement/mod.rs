@@ -6,9 +6,7 @@ mod bind;
 mod condition;
 mod dialect;
 mod dimension;
-pub mod key;
 mod lookup;
-mod source;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +26,7 @@ pub enum Design {
     /// From the daily facts, with the statements an ORM writes.
     #[default]
     Daily,
-    /// From totals of longer spans and of the keys of dimensions, where they say the same.
+    /// From totals of days, months and years (see `rollup`), without any statement from here.
     Rollup,
 }
 

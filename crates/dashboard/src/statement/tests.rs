@@ -13,7 +13,7 @@ fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
 }
 
 fn rows(query: &Query, conditions: &Conditions, dialect: Dialect) -> Statement {
-    answer::rows(query, query.period, conditions, Design::Daily, dialect)
+    answer::rows(query, query.period, conditions, dialect)
 }
 
 #[test]
@@ -52,8 +52,7 @@ fn blog_count_and_sort_are_a_condition_a_column_and_an_order() {
     let blog = Condition { field: Field::Blog, exclude: false, ids: vec![7] };
     let conditions = Conditions { values: vec![blog], ..Conditions::default() };
     insta::assert_debug_snapshot!(rows(&query, &conditions, Dialect::Postgres));
-    let all =
-        answer::all_articles(&query, query.period, &conditions, Design::Daily, Dialect::Sqlite);
+    let all = answer::all_articles(&query, query.period, &conditions, Dialect::Sqlite);
     insta::assert_debug_snapshot!(all);
 }
 

@@ -1,7 +1,9 @@
 //! Where answers come from: one SQLite file or one PostgreSQL database behind the same few calls.
 
+mod design;
+mod patience;
 mod postgres;
-mod postgres_pool;
+pub(crate) mod postgres_pool;
 mod sqlite;
 mod sqlite_metrics;
 mod sqlite_pool;
@@ -9,8 +11,10 @@ mod sqlite_pool;
 mod tests;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use engine::{DatabaseUrl, Settings};
+use tokio_postgres::error::SqlState;
 
 use crate::answer::{self, Answer};
 use crate::query::{Day, Filter, Query, Refusal};
@@ -23,12 +27,15 @@ pub use sqlite::SqliteStore;
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How questions are answered.
-    pub design: Design,
+    /// How questions are answered; if it is not said, from totals as long as they are those of the
+    /// data.
+    pub design: Option<Design>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
     /// How many questions are answered at the same time; further ones wait in order.
     pub connections: usize,
+    /// How long a question may take, its wait for a turn included; its work is stopped then.
+    pub query_limit: Option<Duration>,
 }
 
 impl Default for Options {
@@ -37,15 +44,16 @@ impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            design: Design::default(),
+            design: None,
             settings: Settings::default(),
             connections: (4 * cores).max(8),
+            query_limit: None,
         }
     }
 }
 
-/// Connections kept apart from those that answer questions, so that keys are checked and
-/// `/healthz` answers while every question is a slow one.
+/// Connections kept apart from those that answer questions, so that `/healthz` answers while every
+/// question is a slow one.
 const SIDE_CONNECTIONS: usize = 2;
 
 /// An open database of the dashboard.
@@ -90,7 +98,7 @@ impl Store {
         }
     }
 
-    /// How questions are answered.
+    /// How questions are answered at the moment.
     #[must_use]
     pub fn design(&self) -> Design {
         match self {
@@ -118,17 +126,6 @@ impl Store {
         }
     }
 
-    /// The hashes of the API keys that are valid now, in hexadecimal.
-    ///
-    /// # Errors
-    /// The engine's.
-    pub async fn key_hashes(&self) -> Result<Vec<String>, Error> {
-        match self {
-            Self::Sqlite(store) => store.key_hashes().await,
-            Self::Postgres(store) => store.key_hashes().await,
-        }
-    }
-
     /// Reads one row, to see that the database answers.
     ///
     /// # Errors
@@ -145,14 +142,6 @@ impl Store {
 fn day_text(number: i32) -> Result<String, Error> {
     let day = Day::from_number(number).ok_or(Error::DayOutOfRange { day: number })?;
     Ok(day.to_string())
-}
-
-/// Refuses a design whose tables are not there.
-fn require_totals(design: Design, has_totals: bool) -> Result<(), Error> {
-    match design {
-        Design::Rollup if !has_totals => Err(Error::Totals(rollup::Error::Missing)),
-        _ => Ok(()),
-    }
 }
 
 /// The ids of all keys of `filter`, of which `found` are there.
@@ -179,7 +168,7 @@ pub enum Error {
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// The design needs totals, and there are none.
+    /// The design needs totals, and there are none of this data.
     #[error(transparent)]
     Totals(rollup::Error),
     /// SQLite reported an error.
@@ -193,6 +182,25 @@ pub enum Error {
     NoConnection {
         /// How long was waited.
         seconds: u64,
+    },
+    /// The question took longer than the limit, and its work was stopped.
+    #[error(
+        "the query was stopped after {}; ask for a shorter period or fewer rows, or raise \
+         --query-limit",
+        patience::seconds(*limit)
+    )]
+    TooSlow {
+        /// The limit.
+        limit: Duration,
+    },
+    /// All turns were taken until the limit.
+    #[error(
+        "as many queries as run at once (--query-concurrency) kept this one waiting for {}; try again",
+        patience::seconds(*limit)
+    )]
+    NoTurn {
+        /// The limit.
+        limit: Duration,
     },
     /// The work on a question ended without a result.
     #[error("the work on the question broke off: {0}")]
@@ -208,7 +216,22 @@ pub enum Error {
     Answer(#[from] answer::Error),
 }
 
+impl From<rollup::Error> for Error {
+    fn from(error: rollup::Error) -> Self {
+        match error {
+            rollup::Error::Database(error) => error.into(),
+            error => Self::Totals(error),
+        }
+    }
+}
+
 impl Error {
+    /// Whether PostgreSQL ended the connection, so that the same on a new one may work.
+    pub(crate) fn is_connection_lost(&self) -> bool {
+        let Self::Postgres(error) = self else { return false };
+        error.is_closed() || matches!(error.code(), None | Some(&SqlState::ADMIN_SHUTDOWN))
+    }
+
     /// Whether the database cannot be reached at the moment, so that trying again may help.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {

@@ -2,18 +2,22 @@
 //! each of them.
 
 use std::pin::pin;
+use std::time::Duration;
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::{GenericClient, Object};
 use engine::PostgresUrl;
 use futures_util::TryStreamExt as _;
 use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{IsolationLevel, RowStream};
 
+use super::design::Designs;
+use super::patience::Patience;
 use super::postgres_pool::{Pool, prepare_session};
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids, require_totals};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::{Period, Query};
-use crate::schema::{self, Dialect};
+use crate::rollup;
+use crate::schema::{self, DataVersion, Dialect};
 use crate::statement::{self, Conditions, Design, RowColumns, Statement};
 
 /// A PostgreSQL database of the dashboard, open for questions.
@@ -21,9 +25,10 @@ use crate::statement::{self, Conditions, Design, RowColumns, Statement};
 pub struct PostgresStore {
     questions: Pool,
     side: Pool,
-    design: Design,
+    designs: Designs,
     engine: String,
     settings: Vec<(String, String)>,
+    query_limit: Option<Duration>,
 }
 
 impl PostgresStore {
@@ -36,15 +41,18 @@ impl PostgresStore {
         let client = engine::postgres::connect(url).await?;
         let settings = prepare_session(&client, &options.settings).await?;
         schema::check_postgres(&client).await?;
-        require_totals(options.design, schema::has_totals_postgres(&client).await?)?;
+        let data = DataVersion::read_postgres(&client).await?;
+        let find = "SELECT to_regclass('totals') IS NOT NULL";
+        let has_totals = client.query_one(find, &[]).await?.try_get(0)?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default();
         Ok(Self {
             settings,
             questions: Pool::new(url, &options.settings, options.connections)?,
             side: Pool::new(url, &options.settings, SIDE_CONNECTIONS)?,
-            design: options.design,
+            designs: Designs::new(options.design, data, has_totals)?,
             engine: format!("PostgreSQL {number}"),
+            query_limit: options.query_limit,
         })
     }
 
@@ -53,7 +61,7 @@ impl PostgresStore {
     }
 
     pub(super) fn design(&self) -> Design {
-        self.design
+        self.designs.now()
     }
 
     pub(super) fn settings(&self) -> &[(String, String)] {
@@ -63,14 +71,14 @@ impl PostgresStore {
     /// In a task of its own: an asker who goes away must not put a busy connection back into the
     /// pool, where the next question would wait for the rest of this one.
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let task = tokio::spawn(answer(self.questions.clone(), query, self.design));
+        let (patience, _asker) = Patience::begin(self.query_limit);
+        let task = tokio::spawn(answer_within(
+            self.questions.clone(),
+            query,
+            self.designs.clone(),
+            patience,
+        ));
         task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
-    }
-
-    pub(super) async fn key_hashes(&self) -> Result<Vec<String>, Error> {
-        let client = self.side.get().await?;
-        let rows = run(&client, &statement::key::valid_hashes(POSTGRES)).await?;
-        Ok(rows.and_then(|row| async move { row.try_get(0) }).try_collect().await?)
     }
 
     pub(super) async fn check(&self) -> Result<(), Error> {
@@ -82,14 +90,57 @@ impl PostgresStore {
 
 const POSTGRES: Dialect = Dialect::Postgres;
 
+/// How often is looked whether the asker is still there.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Answers; where the server has ended the connection meanwhile, on a new one.
+async fn answer_within(
+    pool: Pool,
+    query: Query,
+    designs: Designs,
+    patience: Patience,
+) -> Result<Answer, Error> {
+    match attempt(&pool, query.clone(), &designs, &patience).await {
+        Err(error) if error.is_connection_lost() => {
+            pool.forget_idle();
+            attempt(&pool, query, &designs, &patience).await
+        }
+        done => done,
+    }
+}
+
+/// Answers, and stops the server's work when the patience is over.
+async fn attempt(
+    pool: &Pool,
+    query: Query,
+    designs: &Designs,
+    patience: &Patience,
+) -> Result<Answer, Error> {
+    let mut client = patience.turn(pool.get()).await??;
+    let over = async {
+        while !patience.is_over() {
+            tokio::select! {
+                () = patience.end() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    };
+    tokio::select! {
+        answer = answer(&mut client, query, designs) => return answer,
+        () = over => {}
+    }
+    pool.stop(client).await;
+    Err(patience.stopped())
+}
+
 /// One statement sees one snapshot anyway; several share one by a transaction.
-async fn answer(pool: Pool, query: Query, design: Design) -> Result<Answer, Error> {
-    let mut client = pool.get().await?;
-    let is_one_statement = query.filters.values.is_empty()
+async fn answer(client: &mut Object, query: Query, designs: &Designs) -> Result<Answer, Error> {
+    let is_one_statement = !designs.tries_totals()
+        && query.filters.values.is_empty()
         && query.comparison.is_none()
         && !query.counts_articles_across_rows();
     if is_one_statement {
-        return statements(&client, query, design).await;
+        return statements(&*client, query).await;
     }
     let snapshot = client
         .build_transaction()
@@ -97,16 +148,21 @@ async fn answer(pool: Pool, query: Query, design: Design) -> Result<Answer, Erro
         .read_only(true)
         .start()
         .await?;
-    let answer = statements(&snapshot, query, design).await?;
+    if designs.tries_totals() {
+        let answer = rollup::answer::postgres(&snapshot, &query, designs.dictionary()).await?;
+        if let Some(answer) = answer {
+            snapshot.commit().await?;
+            designs.with_totals();
+            return Ok(answer);
+        }
+        designs.without_totals(DataVersion::read_postgres(&*snapshot).await?)?;
+    }
+    let answer = statements(&snapshot, query).await?;
     snapshot.commit().await?;
     Ok(answer)
 }
 
-async fn statements(
-    client: &impl GenericClient,
-    query: Query,
-    design: Design,
-) -> Result<Answer, Error> {
+async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer, Error> {
     let conditions = conditions(client, &query).await?;
     let mut earlier = None;
     if let Some(comparison) = query.comparison {
@@ -116,21 +172,17 @@ async fn statements(
             rows.push(row);
             Ok(())
         };
-        read_rows(client, &query, period, (&conditions, design), push).await?;
+        read_rows(client, &query, period, &conditions, push).await?;
         if query.counts_articles_across_rows() {
-            rows.set_total_articles(
-                all_articles(client, &query, period, (&conditions, design)).await?,
-            );
+            rows.set_total_articles(all_articles(client, &query, period, &conditions).await?);
         }
         earlier = Some(rows);
     }
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
     let push = |row: &Row<'_>| Ok(writer.push(row)?);
-    read_rows(client, &query, query.period, (&conditions, design), push).await?;
+    read_rows(client, &query, query.period, &conditions, push).await?;
     if query.counts_articles_across_rows() {
-        writer.set_total_articles(
-            all_articles(client, &query, query.period, (&conditions, design)).await?,
-        );
+        writer.set_total_articles(all_articles(client, &query, query.period, &conditions).await?);
     }
     Ok(writer.finish()?)
 }
@@ -150,9 +202,9 @@ async fn all_articles(
     client: &impl GenericClient,
     query: &Query,
     period: Period,
-    (conditions, design): (&Conditions, Design),
+    conditions: &Conditions,
 ) -> Result<i64, Error> {
-    let all = statement::answer::all_articles(query, period, conditions, design, POSTGRES);
+    let all = statement::answer::all_articles(query, period, conditions, POSTGRES);
     Ok(only_value(client, &all).await?.unwrap_or(0))
 }
 
@@ -161,10 +213,10 @@ async fn read_rows(
     client: &impl GenericClient,
     query: &Query,
     period: Period,
-    (conditions, design): (&Conditions, Design),
+    conditions: &Conditions,
     mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let statement = statement::answer::rows(query, period, conditions, design, POSTGRES);
+    let statement = statement::answer::rows(query, period, conditions, POSTGRES);
     let key_is_day = statement::key_is_day(query.grouping);
     let columns = RowColumns::of(query);
     let mut rows = pin!(run(client, &statement).await?);

@@ -24,14 +24,15 @@ const SESSION: [(&str, &str); 2] =
     [("plan_cache_mode", "force_custom_plan"), ("default_transaction_read_only", "on")];
 
 #[derive(Debug, Clone)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     pool: deadpool_postgres::Pool,
     config: Config,
+    url: PostgresUrl,
 }
 
 impl Pool {
     /// A pool of at most `size` connections, each made when it is first needed.
-    pub(super) fn new(url: &PostgresUrl, settings: &Settings, size: usize) -> Result<Self, Error> {
+    pub(crate) fn new(url: &PostgresUrl, settings: &Settings, size: usize) -> Result<Self, Error> {
         let config = engine::postgres::config(url)?;
         let manager = Manager::from_config(
             config.clone(),
@@ -54,16 +55,34 @@ impl Pool {
             }))
             .build()
             .map_err(|error| Error::BrokenOff(error.to_string()))?;
-        Ok(Self { pool, config })
+        Ok(Self { pool, config, url: url.clone() })
     }
 
     /// A connection, when its turn comes.
-    pub(super) async fn get(&self) -> Result<Object, Error> {
+    pub(crate) async fn get(&self) -> Result<Object, Error> {
         self.pool.get().await.map_err(|error| match error {
             PoolError::Timeout(_) => Error::NoConnection { seconds: WAIT_SECONDS },
             PoolError::Backend(error) => engine::postgres::explain(&self.config, &error).into(),
             other => Error::BrokenOff(other.to_string()),
         })
+    }
+
+    /// Drops the connections that nobody uses: one that was lost is rarely the only one.
+    pub(crate) fn forget_idle(&self) {
+        self.pool.retain(|_, _| false);
+    }
+
+    /// Ends what a connection is busy with. The connection goes with it: the server may learn of
+    /// the wish a moment too late, and then it must not meet the next question.
+    pub(super) async fn stop(&self, client: Object) {
+        let client = Object::take(client);
+        let cancelled = async {
+            let tls = engine::postgres::tls(&self.url)?;
+            Ok::<_, Error>(client.cancel_token().cancel_query(tls).await?)
+        };
+        if let Err(error) = cancelled.await {
+            tracing::warn!("cannot stop a query in PostgreSQL: {error}");
+        }
     }
 }
 

@@ -2,28 +2,34 @@
 //! for each of them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use engine::SqliteCounters;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
+use super::design::Designs;
+use super::patience::Patience;
 use super::sqlite_metrics::SqliteMetrics;
 use super::sqlite_pool::Pool;
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids, require_totals};
+use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
 use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
 use crate::query::Query;
-use crate::schema::{self, Dialect};
+use crate::rollup;
+use crate::schema::{self, DataVersion, Dialect};
 use crate::statement::{self, Conditions, Design, RowColumns, Statement};
+use crate::transaction::Transaction;
 
 /// A SQLite file of the dashboard, open for questions.
 #[derive(Debug)]
 pub struct SqliteStore {
     questions: Pool,
     side: Pool,
-    design: Design,
+    designs: Designs,
     engine: String,
     settings: Vec<(String, String)>,
     metrics: SqliteMetrics,
+    query_limit: Option<Duration>,
 }
 
 impl SqliteStore {
@@ -36,7 +42,8 @@ impl SqliteStore {
         let work = move || {
             let connection = engine::sqlite::open_existing(&path)?;
             schema::check_sqlite(&connection)?;
-            require_totals(options.design, schema::has_totals_sqlite(&connection)?)?;
+            let version = DataVersion::read_sqlite(&connection)?;
+            let has_totals = rollup::exists(&Transaction::Sqlite(&connection))?;
             let mode_is_asked_for = options.settings.get("journal_mode").is_some();
             if !mode_is_asked_for && !connection.is_readonly("main")? {
                 engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
@@ -45,9 +52,10 @@ impl SqliteStore {
                 settings: settings(&connection, &options.settings)?,
                 questions: Pool::open(&path, &options.settings, options.connections)?,
                 side: Pool::open(&path, &options.settings, SIDE_CONNECTIONS)?,
-                design: options.design,
+                designs: Designs::new(options.design, version, has_totals)?,
                 engine: format!("SQLite {}", engine::sqlite::version()),
                 metrics: SqliteMetrics::default(),
+                query_limit: options.query_limit,
             })
         };
         let opened = tokio::task::spawn_blocking(work).await;
@@ -59,7 +67,7 @@ impl SqliteStore {
     }
 
     pub(super) fn design(&self) -> Design {
-        self.design
+        self.designs.now()
     }
 
     pub(super) fn settings(&self) -> &[(String, String)] {
@@ -70,21 +78,19 @@ impl SqliteStore {
         &self.metrics
     }
 
+    /// An asker who goes away takes his question with him.
     pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let design = self.design;
+        let (patience, _asker) = Patience::begin(self.query_limit);
+        let designs = self.designs.clone();
         let metrics = self.metrics.clone();
         let work = move |connection: &Connection| {
             let mut counters = SqliteCounters::default();
-            let answer = answer(connection, query, design, &mut counters);
+            let answer = answer(connection, query, &designs, &mut counters);
             counters.add(&SqliteCounters::take(connection)?);
             metrics.count(&counters);
             answer
         };
-        self.questions.run(work).await
-    }
-
-    pub(super) async fn key_hashes(&self) -> Result<Vec<String>, Error> {
-        self.side.run(|connection| texts(connection, &statement::key::valid_hashes(SQLITE))).await
+        self.questions.run_within(patience, work).await
     }
 
     pub(super) async fn check(&self) -> Result<(), Error> {
@@ -127,18 +133,27 @@ fn pragma_text(value: rusqlite::types::Value) -> String {
 fn answer(
     connection: &Connection,
     query: Query,
-    design: Design,
+    designs: &Designs,
     counters: &mut SqliteCounters,
 ) -> Result<Answer, Error> {
     let snapshot = connection.unchecked_transaction()?;
+    if designs.tries_totals() {
+        let answer = rollup::answer::sqlite(&snapshot, &query, designs.dictionary(), counters)?;
+        if let Some(answer) = answer {
+            snapshot.commit()?;
+            designs.with_totals();
+            return Ok(answer);
+        }
+        designs.without_totals(DataVersion::read_sqlite(&snapshot)?)?;
+    }
     let conditions = conditions(connection, &query)?;
     let mut read = |period, each: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>| {
-        let rows = statement::answer::rows(&query, period, &conditions, design, SQLITE);
+        let rows = statement::answer::rows(&query, period, &conditions, SQLITE);
         read_rows(connection, &query, &rows, counters, each)?;
         if !query.counts_articles_across_rows() {
             return Ok(None);
         }
-        let all = statement::answer::all_articles(&query, period, &conditions, design, SQLITE);
+        let all = statement::answer::all_articles(&query, period, &conditions, SQLITE);
         number(connection, &all)
     };
     let mut earlier = None;
@@ -223,10 +238,4 @@ fn text<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<&'a str, Error>
 fn number(connection: &Connection, statement: &Statement) -> Result<Option<i64>, Error> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     Ok(prepared.query_row(params_from_iter(statement.bound()), |row| row.get(0)).optional()?)
-}
-
-fn texts(connection: &Connection, statement: &Statement) -> Result<Vec<String>, Error> {
-    let mut prepared = connection.prepare_cached(&statement.sql)?;
-    let rows = prepared.query_map(params_from_iter(statement.bound()), |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }

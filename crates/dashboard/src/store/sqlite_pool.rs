@@ -6,9 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Settings;
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Error;
+use super::patience::Patience;
+
+/// So many of SQLite's instructions are about a tenth of a millisecond: the clock is looked at
+/// often enough to stop in time and too seldom to be noticed.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// Statements that a connection keeps prepared: every grouping with and without blog and count.
 const PREPARED_STATEMENTS: usize = 64;
@@ -38,18 +43,52 @@ impl Pool {
     ) -> Result<T, Error> {
         let permit = self.permits.clone().acquire_owned().await;
         let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
+        self.run_now(permit, |connection| work(connection)).await
+    }
+
+    /// Runs `work` when its turn comes, and stops SQLite's part of it when the patience is over.
+    pub(super) async fn run_within<T: Send + 'static>(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = patience.turn(self.permits.clone().acquire_owned()).await?;
+        let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
+        let watched = move |connection: &mut Connection| {
+            let look = patience.clone();
+            connection
+                .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.is_over()))?;
+            let result = work(connection);
+            connection.progress_handler(0, None::<fn() -> bool>)?;
+            match result {
+                Err(Error::Sqlite(error)) if is_interrupt(&error) => Err(patience.stopped()),
+                result => result,
+            }
+        };
+        self.run_now(permit, watched).await
+    }
+
+    async fn run_now<T: Send + 'static>(
+        &self,
+        permit: OwnedSemaphorePermit,
+        work: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
         let idle = self.idle.clone();
         let task = tokio::task::spawn_blocking(move || {
             // Dropped in reverse order: the connection is back before the next one may ask.
             let _permit = permit;
-            let lease = Lease::take(idle);
-            match &lease.connection {
+            let mut lease = Lease::take(idle);
+            match &mut lease.connection {
                 Some(connection) => work(connection),
                 None => Err(Error::BrokenOff("no connection is left".to_owned())),
             }
         });
         task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
     }
+}
+
+fn is_interrupt(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
 }
 
 /// A connection out of the pool, which goes back however the work ends.

@@ -2,11 +2,13 @@
 //! is tested in `tests/suite/store.rs`.
 
 use std::sync::mpsc;
+use std::time::Duration;
 
 use engine::Settings;
 use tempfile::TempDir;
 
 use super::Error;
+use super::patience::Patience;
 use super::sqlite_pool::Pool;
 
 fn pool(size: usize) -> (TempDir, Pool) {
@@ -55,4 +57,46 @@ async fn work_beyond_the_number_of_connections_waits_its_turn() {
     go_on.send(()).unwrap();
     assert!(slow.await.unwrap());
     assert_eq!(quick.await.unwrap(), 7);
+}
+
+/// Counts for ever.
+fn endless(connection: &rusqlite::Connection) -> Result<i64, Error> {
+    let count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+                 SELECT count(*) FROM n";
+    Ok(connection.query_row(count, [], |row| row.get(0))?)
+}
+
+#[tokio::test]
+async fn work_is_stopped_at_its_limit_and_the_connection_serves_the_next() {
+    let (_folder, pool) = pool(1);
+    let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
+    let error = pool.run_within(patience, endless).await.unwrap_err();
+    assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+    assert_eq!(read(&pool).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn work_is_stopped_when_its_asker_goes_away() {
+    let (_folder, pool) = pool(1);
+    let (patience, asker) = Patience::begin(None);
+    let abandoned = pool.run_within(patience, endless);
+    tokio::pin!(abandoned);
+    assert!(futures_util::poll!(&mut abandoned).is_pending());
+    drop(asker);
+    assert_eq!(read(&pool).await.unwrap(), 7, "or this would wait for ever");
+    assert!(abandoned.await.is_err());
+}
+
+#[tokio::test]
+async fn who_gets_no_turn_until_the_limit_is_told_so() {
+    let (_folder, pool) = pool(1);
+    let (go_on, wait) = mpsc::channel::<()>();
+    let slow = pool.run(move |_| Ok(wait.recv().is_ok()));
+    tokio::pin!(slow);
+    assert!(futures_util::poll!(&mut slow).is_pending());
+    let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
+    let error = pool.run_within(patience, endless).await.unwrap_err();
+    assert!(matches!(error, Error::NoTurn { .. }), "{error}");
+    go_on.send(()).unwrap();
+    assert!(slow.await.unwrap());
 }

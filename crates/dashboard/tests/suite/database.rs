@@ -27,7 +27,7 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     pub async fn store(&self) -> Store {
-        let options = Options { design: Design::Daily, ..Options::default() };
+        let options = Options { design: Some(Design::Daily), ..Options::default() };
         Store::open(&self.url, &options).await.unwrap()
     }
 
@@ -36,7 +36,7 @@ impl TestDatabase {
         let (url, runtime) = (self.url.clone(), tokio::runtime::Handle::current());
         let make = move || rollup::rebuild(&url, work(&runtime)).unwrap();
         tokio::task::spawn_blocking(make).await.unwrap();
-        let options = Options { design: Design::Rollup, ..Options::default() };
+        let options = Options { design: Some(Design::Rollup), ..Options::default() };
         Store::open(&self.url, &options).await.unwrap()
     }
 

@@ -1,6 +1,10 @@
 //! API keys in both engines: only a hash is stored, names are used once, revoked is revoked.
 
-use dashboard::key::{self, Error};
+use std::time::Duration;
+
+use dashboard::account::Access;
+use dashboard::key::{self, Error, Key};
+use dashboard::store;
 use engine::DatabaseUrl;
 
 use crate::database::{TestDatabase, both};
@@ -9,13 +13,35 @@ use crate::rows::Rows;
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_hash_is_stored() {
     for database in both(&Rows::none()).await {
-        let key = key::add(&database.url, "laptop").await.unwrap();
-        let stored = database.store().await.key_hashes().await.unwrap();
-        assert_eq!(stored, [key.hash().as_str()]);
+        let key = key::add(&database.url, "laptop", None).await.unwrap();
+        assert_eq!(holder(&database, &key).await.unwrap(), "laptop");
         let everything = everything(&database).await;
         assert!(everything.contains(key.hash().as_str()), "the search itself finds nothing");
         let secret = key.expose().strip_prefix("crossover_").unwrap();
         assert!(!everything.contains(secret), "the key is in the database");
+    }
+}
+
+/// The name of the key, if it is let in.
+async fn holder(database: &TestDatabase, key: &Key) -> Option<String> {
+    let access = Access::open(&database.url).await.unwrap();
+    access.key_holder(&key.hash()).await.unwrap().map(|holder| holder.name)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_with_an_end_is_valid_until_then() {
+    for database in both(&Rows::none()).await {
+        let url = &database.url;
+        let before = key::add(url, "before", None).await.unwrap();
+        let over = key::add(url, "over", Some(Duration::ZERO)).await.unwrap();
+        let valid = key::add(url, "valid", Some(Duration::from_secs(3_600))).await.unwrap();
+        assert_eq!(holder(&database, &before).await.unwrap(), "before");
+        assert_eq!(holder(&database, &over).await, None);
+        assert_eq!(holder(&database, &valid).await.unwrap(), "valid");
+        let ends: Vec<_> = key::list(url).await.unwrap().iter().map(|key| key.expires_at).collect();
+        assert!(matches!(ends[..], [None, Some(first), Some(second)] if second - first >= 3_600));
+        key::revoke(url, "valid").await.unwrap();
+        assert_eq!(holder(&database, &valid).await, None);
     }
 }
 
@@ -39,16 +65,16 @@ async fn everything(database: &TestDatabase) -> String {
 async fn keys_are_listed_and_revoked_by_name() {
     for database in both(&Rows::none()).await {
         let url = &database.url;
-        let first = key::add(url, "laptop").await.unwrap();
-        let second = key::add(url, "O'Neil's \"script\"").await.unwrap();
+        let first = key::add(url, "laptop", None).await.unwrap();
+        let second = key::add(url, "O'Neil's \"script\"", None).await.unwrap();
         assert_ne!(first, second);
         key::revoke(url, "laptop").await.unwrap();
         let listed = key::list(url).await.unwrap();
         let names: Vec<_> = listed.iter().map(|key| key.name.as_str()).collect();
         assert_eq!(names, ["laptop", "O'Neil's \"script\""]);
         assert!(listed[0].revoked_at.is_some() && listed[1].revoked_at.is_none());
-        let valid = database.store().await.key_hashes().await.unwrap();
-        assert_eq!(valid, [second.hash().as_str()]);
+        assert_eq!(holder(&database, &first).await, None);
+        assert_eq!(holder(&database, &second).await.unwrap(), "O'Neil's \"script\"");
     }
 }
 
@@ -57,13 +83,13 @@ async fn mistakes_are_named() {
     let mut messages = Vec::new();
     for database in both(&Rows::none()).await {
         let url = &database.url;
-        key::add(url, "laptop").await.unwrap();
-        key::add(url, "old").await.unwrap();
+        key::add(url, "laptop", None).await.unwrap();
+        key::add(url, "old", None).await.unwrap();
         key::revoke(url, "old").await.unwrap();
         let long = "x".repeat(65);
         let mut seen = Vec::new();
         for name in ["laptop", "old", "", " laptop", "two\nlines", &long] {
-            seen.push(key::add(url, name).await.unwrap_err().to_string());
+            seen.push(key::add(url, name, None).await.unwrap_err().to_string());
         }
         for name in ["laptpo", "nobody", "old"] {
             seen.push(key::revoke(url, name).await.unwrap_err().to_string());
@@ -79,6 +105,6 @@ async fn a_file_that_is_no_dashboard_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.db");
     engine::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
-    let error = key::add(&DatabaseUrl::Sqlite(path), "laptop").await.unwrap_err();
-    assert!(matches!(error, Error::Schema(_)), "{error}");
+    let error = key::add(&DatabaseUrl::Sqlite(path), "laptop", None).await.unwrap_err();
+    assert!(matches!(error, Error::Database(store::Error::Schema(_))), "{error}");
 }

@@ -4,7 +4,7 @@
 
 use dashboard::query::{Field, Grouping, Query};
 use dashboard::schema::Dialect;
-use dashboard::statement::{Condition, Conditions, Design, Statement, answer};
+use dashboard::statement::{Condition, Conditions, Statement, answer};
 use engine::DatabaseUrl;
 use rusqlite::{Connection, params_from_iter};
 
@@ -40,11 +40,10 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
                     ids: vec![id],
                 });
                 let values = blogs.into_iter().collect();
-                let daily = Design::Daily;
                 let conditions = Conditions { values, ..Conditions::default() };
                 for statement in [
-                    answer::rows(&query, query.period, &conditions, daily, Dialect::Sqlite),
-                    answer::all_articles(&query, query.period, &conditions, daily, Dialect::Sqlite),
+                    answer::rows(&query, query.period, &conditions, Dialect::Sqlite),
+                    answer::all_articles(&query, query.period, &conditions, Dialect::Sqlite),
                 ] {
                     let steps = plan(&connection, &statement);
                     let facts = "SEARCH traffic USING PRIMARY KEY (day>? AND day<?)";

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use dashboard::account::Access;
+use dashboard::key::KeyHash;
 use dashboard::query::{Grouping, Query, Refusal};
 use dashboard::store::{Error, Options, Store};
 use engine::{DatabaseUrl, Settings};
@@ -116,6 +118,7 @@ async fn keys_and_health_answer_while_every_connection_is_busy() {
     let database = postgres(&Rows::nasty()).await;
     let options = Options { connections: 2, ..Options::default() };
     let store = Store::open(&database.url, &options).await.unwrap();
+    let access = Access::open(&database.url).await.unwrap();
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
     let mut other = engine::postgres::connect(url).await.unwrap();
     let lock = other.transaction().await.unwrap();
@@ -124,7 +127,8 @@ async fn keys_and_health_answer_while_every_connection_is_busy() {
     let questions = futures_util::future::join_all([question(), question(), question()]);
     let beside = async {
         store.check().await.unwrap();
-        assert_eq!(store.key_hashes().await.unwrap(), Vec::<String>::new());
+        let key = KeyHash::of("no key");
+        assert_eq!(access.key_holder(&key).await.unwrap(), None);
         lock.rollback().await.unwrap();
     };
     let (answers, ()) = tokio::join!(questions, beside);
@@ -141,16 +145,7 @@ async fn connections_that_postgresql_ended_are_replaced() {
     let end_others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                       WHERE pid <> pg_backend_pid() AND datname = current_database()";
     execute(&database, end_others).await;
-    // The pool learns of it as soon as the runtime has read the end of the connection.
-    let answer = async {
-        loop {
-            match store.answer(query(Grouping::Teams, &[])).await {
-                Ok(answer) => break answer,
-                Err(error) => assert!(error.is_unavailable(), "{error}"),
-            }
-        }
-    };
-    let after = tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap();
+    let after = store.answer(query(Grouping::Teams, &[])).await.unwrap();
     assert_eq!(before, after);
 }
 
@@ -164,4 +159,39 @@ async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
+}
+
+/// A question that waits for a lock is stopped in the server too, and the next is answered by a
+/// connection that the cancellation cannot meet.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgresql_s_work_is_stopped_at_the_limit_and_when_the_asker_goes_away() {
+    let database = postgres(&Rows::nasty()).await;
+    let limit = Some(Duration::from_millis(200));
+    for query_limit in [limit, None] {
+        let options = Options { connections: 1, query_limit, ..Options::default() };
+        let store = Store::open(&database.url, &options).await.unwrap();
+        let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
+        let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
+        let mut other = engine::postgres::connect(url).await.unwrap();
+        let lock = other.transaction().await.unwrap();
+        lock.batch_execute("LOCK TABLE traffic IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        let question = store.answer(query(Grouping::Teams, &[]));
+        if query_limit.is_some() {
+            let error = question.await.unwrap_err();
+            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+        } else {
+            let gone = tokio::time::timeout(Duration::from_millis(200), question).await;
+            assert!(gone.is_err());
+        }
+        let waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
+                       WHERE NOT granted AND datname = current_database()";
+        let none_waits = async {
+            while lock.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), none_waits).await.unwrap();
+        lock.rollback().await.unwrap();
+        assert_eq!(store.answer(query(Grouping::Teams, &[])).await.unwrap(), before);
+    }
 }

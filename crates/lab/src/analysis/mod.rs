@@ -88,6 +88,8 @@ pub struct Treatment {
     pub requests_per_second: Option<f64>,
     /// The same with its interval.
     pub throughput: Option<Estimate>,
+    /// Statements that clients of ours sent per second, where they are counted.
+    pub statements_per_second: Option<Estimate>,
     /// Failed requests by all requests (0 to 1), mean over blocks.
     pub failure_fraction: Option<Estimate>,
     /// Open load: requests offered per second, mean over blocks.

@@ -63,6 +63,9 @@ fn treatment(
         cores_used: mean(counting.iter().map(|t| t.cores_used)),
         requests_per_second: mean(requests_per_second.iter().copied().map(Some)),
         throughput: mean_estimate(&requests_per_second, CONFIDENCE_LEVEL),
+        statements_per_second: all(counting
+            .iter()
+            .map(|t| t.counters.get(STATEMENTS_PER_SECOND).copied())),
         failure_fraction: all(counting.iter().map(|t| failure_fraction(t))),
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
@@ -107,6 +110,9 @@ fn percentiles(trials: &[&Trial]) -> Vec<Percentile> {
     };
     PERCENTILES.into_iter().filter_map(of).collect()
 }
+
+/// What workload `oltp` counts besides transactions.
+const STATEMENTS_PER_SECOND: &str = "client_statements_per_second";
 
 /// The same resamples for the same values: a report drawn twice is the same.
 const BOOTSTRAP_SEED: u64 = 1;

@@ -83,6 +83,16 @@ fn the_twist_has_the_variations_that_were_asked_for() {
 }
 
 #[test]
+fn totals_are_compared_with_facts_on_both_engines_over_whole_and_broken_periods() {
+    let plan = read(include_str!("../../../../experiments/rollup.toml"), "rollup.toml").unwrap();
+    let preview = crate::preview::Preview::of(&plan).unwrap();
+    let of = |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
+    // Two designs, seven periods, one and four clients.
+    assert_eq!((of("SQLite"), of("PostgreSQL")), (2 * 7 * 2, 2 * 7 * 2));
+    assert_eq!(preview.starts_per_block, 4);
+}
+
+#[test]
 fn what_factors_and_engines_cannot_be_is_refused() {
     insta::assert_snapshot!(
         [

@@ -147,6 +147,7 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
             true => None,
             false => treatment.response_time,
         },
+        statements_per_second: treatment.statements_per_second,
         requests_per_second: treatment.requests_per_second,
         requests: treatment.requests,
         failures: treatment.failures,

@@ -146,6 +146,9 @@ pub struct TreatmentPart {
     /// Where it is not the response itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_time_ms_mean: Option<Estimate>,
+    /// Where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements_per_second: Option<Estimate>,
     pub requests_per_second: Option<f64>,
     pub requests: u64,
     pub failures: u64,

@@ -264,8 +264,11 @@ fn release_table(part: &ThroughputPart, form: Form) -> String {
 }
 
 /// What a treatment's line of the table for spreadsheets has besides.
-pub(super) const COLUMNS: [&str; 9] = [
+pub(super) const COLUMNS: [&str; 12] = [
     "response_time_ms_mean",
+    "statements_per_second",
+    "statements_per_second_low",
+    "statements_per_second_high",
     "over_one_client",
     "over_one_client_low",
     "over_one_client_high",
@@ -296,9 +299,13 @@ pub(super) fn columns(document: &Document, treatment: &TreatmentPart) -> Vec<Str
         let result = step.results.iter().find(|result| result.clients == clients)?;
         Some(result.estimate)
     });
+    let statements = treatment.statements_per_second;
     let in_peak = scaling.map(|one| one.peak_candidates.contains(&clients).to_string());
     vec![
         in_full(treatment.response_time_ms_mean.map(|estimate| estimate.value)),
+        in_full(statements.map(|estimate| estimate.value)),
+        in_full(statements.and_then(|estimate| estimate.low)),
+        in_full(statements.and_then(|estimate| estimate.high)),
         in_full(over_one.map(|estimate| estimate.value)),
         in_full(over_one.and_then(|estimate| estimate.low)),
         in_full(over_one.and_then(|estimate| estimate.high)),

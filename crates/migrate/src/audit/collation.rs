@@ -57,9 +57,10 @@ pub fn findings(
         let collated = |name: &str| {
             key.iter().any(|(column, collation)| collation == name && is_text(*column))
         };
-        for (name, both) in [("NOCASE", "'a' and 'A'"), ("RTRIM", "'a' and 'a '")] {
+        let citext = ", or make the column citext (which knows every letter's case)";
+        for (name, both, or) in [("NOCASE", "'a' and 'A'", citext), ("RTRIM", "'a' and 'a '", "")] {
             if collated(name) {
-                findings.push(weaker(table, &key, name, both));
+                findings.push(weaker(table, &key, name, both, or));
             }
         }
         if collated("NOCASE") {
@@ -81,13 +82,13 @@ fn names(table: &Table, key: &Key) -> String {
 }
 
 /// PostgreSQL's key refuses less than SQLite's.
-fn weaker(table: &Table, key: &Key, collation: &str, both: &str) -> Finding {
+fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Finding {
     let message = format!(
         "the unique key ({}) compares by {collation}; PostgreSQL's compares exactly and would take \
          {both}",
         names(table, key)
     );
-    let fix = "add the index below, or make the column citext (which knows every letter's case)";
+    let fix = format!("add the index below{or}");
     let finding =
         Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
     finding.proposing(proposed::collated_uniqueness(table, key))

@@ -181,6 +181,13 @@ impl Judged<'_> {
                 "repair them: the texts that they were are lost".to_owned()
             }
             Misfit::NotFinite => self.retype(&PostgresType::DoublePrecision),
+            Misfit::Unreadable(StorageClass::Integer | StorageClass::Real)
+                if self.epoch().is_some() =>
+            {
+                let (what, reading) = self.epoch().unwrap_or_default();
+                let rule = self.rule(&self.field.postgres_type);
+                format!("probably {what}: --map '{rule} using {reading}'")
+            }
             _ => {
                 let better = self.better();
                 let mut fix = self.retype(&better);

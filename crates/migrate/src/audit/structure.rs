@@ -84,7 +84,11 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
         findings.push(warn(
             "collation_not_carried_over",
             format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly"),
-            "compare lower(...) of both sides, or make the column citext",
+            match collation.as_str() {
+                "NOCASE" => "compare lower(...) of both sides, or make the column citext",
+                "RTRIM" => "compare rtrim(...) of both sides",
+                _ => "give it a collation of PostgreSQL with the same order",
+            },
         ));
     }
     if table.deferred {

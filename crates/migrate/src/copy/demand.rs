@@ -136,7 +136,7 @@ impl Demand {
             ),
             What::Unique { keys, .. } => format!(
                 "a row before it has the same key under {name} of the target: {}",
-                keys.join(", ")
+                keys.join(", ").replace(" COLLATE pg_catalog.\"default\"", "")
             ),
         }
     }

@@ -197,6 +197,6 @@ fn refused(sql: &str, error: tokio_postgres::Error) -> Error {
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => Error::Target(format!(
             "another session holds a table for more than {LOCK_WAIT} ({sql}); end it and try again"
         )),
-        _ => Error::Postgres { doing: format!("`{sql}`"), source: error },
+        _ => Error::Postgres { doing: format!("`{sql}`"), report: error },
     }
 }

@@ -321,3 +321,26 @@ fn what_texts_and_numbers_look_like_is_told() {
         ]
     );
 }
+
+#[tokio::test]
+async fn epoch_numbers_in_a_column_of_moments_are_cured_by_a_rule() {
+    let file = File::new(
+        "CREATE TABLE t(at INTEGER); INSERT INTO t VALUES (1614834367000), (1714834367000)",
+    );
+    let target = Target::new().await;
+    target.run("CREATE TABLE t(at timestamptz)").await;
+    let catalog = migrate::read_catalog(&target.url, None).await.unwrap();
+    let options = |map: &[&str]| AuditOptions {
+        target: Some(catalog.clone()),
+        rules: rules(map),
+        ..AuditOptions::default()
+    };
+    let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
+    let audit = |map: &[&str]| migrate::audit(&file.path, &options(map), &progress, &stop).unwrap();
+    let fix = &audit(&[]).findings[0].fix;
+    assert_eq!(
+        fix,
+        "probably epoch milliseconds: --map 't.at=timestamptz using epoch_milliseconds'"
+    );
+    assert!(!audit(&["t.at=timestamptz using epoch_milliseconds"]).blocks());
+}

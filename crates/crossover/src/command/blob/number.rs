@@ -21,9 +21,9 @@ pub fn number(text: &str) -> Result<u64, String> {
     let unit = unit.to_ascii_lowercase();
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
     let number = digits.parse::<u64>().ok().zip(factor);
-    number
-        .and_then(|(number, factor)| number.checked_mul(factor))
-        .ok_or_else(|| "write a whole number, such as 10000, 10k (10,000) or 10KiB (10,240)".to_owned())
+    number.and_then(|(number, factor)| number.checked_mul(factor)).ok_or_else(|| {
+        "write a whole number, such as 10000, 10k (10,000) or 10KiB (10,240)".to_owned()
+    })
 }
 
 /// A whole number of at least 1.

@@ -191,7 +191,8 @@ impl RunResult {
         text += &format!("time per blob: {:.3} us\n", self.time_per_blob_us);
         if let Some(time) = self.checkpoint_ms {
             let to_commit = self.time_to_commit_per_blob_us;
-            text += &format!("  up to COMMIT {to_commit:.3} us; the checkpoint took {time:.1} ms\n");
+            text +=
+                &format!("  up to COMMIT {to_commit:.3} us; the checkpoint took {time:.1} ms\n");
         }
         if self.work != "open_and_close" {
             text += &format!("rate: {:.1} MB/s\n", self.megabytes_per_second);

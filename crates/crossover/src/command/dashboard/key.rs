@@ -1,20 +1,34 @@
 //! `crossover dashboard key add|list|revoke`.
 
+use std::time::Duration;
+
 use comfy_table::Table;
 use dashboard::key::{self, ListedKey};
 use serde_json::json;
 
 use super::database::DatabaseArgument;
+use super::span::span;
 use crate::shared::{Outcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Make a key and print it: the only time it is shown
-    Add(Named),
+    Add(New),
     /// List all keys, without the keys themselves
     List(All),
     /// Refuse a key from now on
     Revoke(Named),
+}
+
+#[derive(clap::Args)]
+pub struct New {
+    /// Names the key, for example the program that uses it
+    name: String,
+    /// How long it is valid: 90d, 12h [default: until it is revoked]
+    #[arg(long, value_name = "TIME", value_parser = span, env = "CROSSOVER_EXPIRES")]
+    expires: Option<Duration>,
+    #[command(flatten)]
+    database: DatabaseArgument,
 }
 
 #[derive(clap::Args)]
@@ -33,8 +47,9 @@ pub struct All {
 
 pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
     match command {
-        Command::Add(Named { name, database }) => {
-            let key = shared.runtime().block_on(key::add(&database.resolve()?, &name))?;
+        Command::Add(New { name, expires, database }) => {
+            let database = database.resolve()?;
+            let key = shared.runtime().block_on(key::add(&database, &name, expires))?;
             match shared.output_format {
                 OutputFormat::Json => {
                     shared.print_json(&json!({"name": name, "key": key.expose()}))?;
@@ -59,29 +74,33 @@ fn print_list(keys: &[ListedKey], shared: &Shared) -> anyhow::Result<()> {
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&keys),
         OutputFormat::Csv => {
-            let mut text = "name,created_at,revoked_at\n".to_owned();
+            let mut text = "name,created_at,expires_at,revoked_at\n".to_owned();
             for key in keys {
                 let name = key.name.replace('"', "\"\"");
-                let revoked = key.revoked_at.map_or_else(String::new, time);
-                text += &format!("\"{name}\",{},{revoked}\n", time(key.created_at));
+                let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
+                text += &format!("\"{name}\",{},{expires},{revoked}\n", time(key.created_at));
             }
             shared.print(&text)
         }
         OutputFormat::Text => {
             let mut table = Table::new();
             table.load_style(comfy_table::presets::NOTHING);
-            table.set_header(["name", "created", "revoked"]);
+            table.set_header(["name", "created", "expires", "revoked"]);
             for key in keys {
-                let revoked = key.revoked_at.map_or_else(String::new, time);
-                table.add_row([key.name.clone(), time(key.created_at), revoked]);
+                let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
+                table.add_row([key.name.clone(), time(key.created_at), expires, revoked]);
             }
             shared.print(&format!("{table}\n"))
         }
     }
 }
 
+fn time_if_any(seconds: Option<i64>) -> String {
+    seconds.map_or_else(String::new, time)
+}
+
 /// `2021-01-31T12:00:00Z`
-fn time(seconds: i32) -> String {
-    jiff::Timestamp::from_second(seconds.into())
+pub fn time(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds)
         .map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }

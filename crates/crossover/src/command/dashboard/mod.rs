@@ -1,12 +1,17 @@
 //! `crossover dashboard`: the commands that make, fill and serve the dashboard's database.
 
+mod account;
+mod backup;
 mod database;
 mod generate;
+mod import;
 mod init;
 mod key;
+mod log;
 mod mend;
 mod rollup;
 mod serve;
+mod span;
 
 use crate::shared::{Outcome, Shared};
 
@@ -15,14 +20,20 @@ pub enum Command {
     Init(init::Arguments),
     Generate(generate::Arguments),
     Mend(mend::Arguments),
-    /// Answer questions over HTTP
     Serve(serve::Arguments),
+    Backup(backup::Arguments),
+    /// Data from elsewhere: articles, traffic
+    #[command(subcommand)]
+    Import(import::Command),
     /// The totals that the design rollup answers from: make, prove
     #[command(subcommand)]
     Rollup(rollup::Command),
-    /// API keys: make, list, revoke
+    /// API keys for programs: make, list, revoke
     #[command(subcommand)]
     Key(key::Command),
+    /// Accounts of people: make, list, remove, give another password
+    #[command(subcommand)]
+    Account(account::Command),
 }
 
 pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
@@ -31,7 +42,10 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Generate(arguments) => generate::run(arguments, shared),
         Command::Mend(arguments) => mend::run(arguments, shared),
         Command::Serve(arguments) => serve::run(arguments, shared),
+        Command::Import(command) => import::run(command, shared),
         Command::Rollup(command) => rollup::run(command, shared),
         Command::Key(command) => key::run(command, shared),
+        Command::Account(command) => account::run(command, shared),
+        Command::Backup(arguments) => backup::run(&arguments, shared),
     }
 }

@@ -45,7 +45,7 @@ fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Text | OutputFormat::Csv => {
             let mut text = format!("{} totals were compared with the facts\n", proof.totals);
             for difference in &proof.differences {
-                text += &format!("{} differs: {}\n", difference.table, difference.row);
+                text += &format!("{} differs: {}\n", difference.page, difference.problem);
             }
             shared.print(&text)?;
         }

@@ -1,23 +1,33 @@
 //! `crossover dashboard serve`.
 
-use std::num::NonZeroUsize;
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use dashboard::account::Access;
+use dashboard::catalog::Catalog;
 use dashboard::http::{self, App};
 use dashboard::key::Key;
 use dashboard::statement::Design;
 use dashboard::store::{Options, Store};
+use engine::DatabaseUrl;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::database::DatabaseArgument;
+use super::log::LogArguments;
+use super::span::{Limit, limit};
 use crate::command::secret;
 use crate::shared::{Outcome, Shared, Usage};
 
-/// Answer questions over HTTP until Ctrl-C; prints its address when it is ready.
+/// Answers of this many bytes are kept.
+const ANSWER_CACHE_BYTES: u64 = 64 * 1_024 * 1_024;
+
+/// Serve the dashboard over HTTP until Ctrl-C; prints its address when it is ready.
 ///
-/// One more key can be given by --key-file or CROSSOVER_KEY; it is kept in memory only.
+/// People sign in; while there is no account, a link to make the first one is printed. Programs
+/// use keys. One more key can be given by --key-file or CROSSOVER_KEY; it is kept in memory only.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -31,13 +41,42 @@ pub struct Arguments {
         env = "CROSSOVER_LISTEN"
     )]
     listen: String,
-    /// Which tables answer: daily sums the facts of each day, rollup the totals that `dashboard
-    /// rollup rebuild` made; they do not follow facts that change later
-    #[arg(long, default_value = "daily", value_parser = design(), env = "CROSSOVER_DESIGN")]
-    design: Design,
-    /// Whether answers are kept for the same question
-    #[arg(long, default_value = "off", value_parser = ["off"], env = "CROSSOVER_ANSWER_CACHE")]
+    /// What answers: rollup the totals that generate and import keep, daily the facts of each day
+    /// [default: rollup, as long as the totals are those of the data]
+    #[arg(long, value_parser = design(), env = "CROSSOVER_DESIGN")]
+    design: Option<Design>,
+    /// Whether answers are kept for those who ask the same while the data is the same
+    #[arg(
+        long,
+        default_value = "on",
+        value_parser = PossibleValuesParser::new(["on", "off"]),
+        env = "CROSSOVER_ANSWER_CACHE"
+    )]
     answer_cache: String,
+    /// How long a query may take, its wait for a turn included: 10s, 500ms, off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = limit,
+        env = "CROSSOVER_QUERY_LIMIT"
+    )]
+    query_limit: Limit,
+    /// How many queries run at the same time; others wait [default: 4 for each core, at least 8]
+    #[arg(long, value_name = "N", alias = "connections", env = "CROSSOVER_QUERY_CONCURRENCY")]
+    query_concurrency: Option<NonZeroUsize>,
+    /// How many requests each person, key or address may make in a minute [default: no limit]
+    #[arg(long, value_name = "N", env = "CROSSOVER_RATE_LIMIT")]
+    rate_limit: Option<NonZeroU32>,
+    /// Let everybody read without signing in
+    #[arg(long, env = "CROSSOVER_PUBLIC")]
+    public: bool,
+    /// A proxy is in front: believe its X-Forwarded-For, -Proto and -Host
+    #[arg(long, env = "CROSSOVER_BEHIND_PROXY")]
+    behind_proxy: bool,
+    /// Cookies for https only, also where no proxy says that it is https
+    #[arg(long, env = "CROSSOVER_SECURE_COOKIES")]
+    secure_cookies: bool,
     /// A file with one more valid key (- for standard input); else CROSSOVER_KEY
     #[arg(long, value_name = "FILE", env = "CROSSOVER_KEY_FILE")]
     key_file: Option<PathBuf>,
@@ -50,9 +89,8 @@ pub struct Arguments {
         value_delimiter = ';'
     )]
     settings: Vec<(String, String)>,
-    /// How many questions are answered at the same time [default: 4 for each core, at least 8]
-    #[arg(long, value_name = "N", env = "CROSSOVER_CONNECTIONS")]
-    connections: Option<NonZeroUsize>,
+    #[command(flatten)]
+    log: LogArguments,
 }
 
 fn design() -> impl TypedValueParser<Value = Design> {
@@ -76,14 +114,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let filter = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::Level::WARN.into())
-        .from_env_lossy();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(shared.color)
-        .init();
+    arguments.log.begin(shared.color);
     shared.runtime().block_on(serve(arguments, shared))?;
     Ok(Outcome::Done)
 }
@@ -91,38 +122,91 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
     let database = arguments.database.resolve()?;
     let key = secret::key(arguments.key_file.as_deref())?;
-    let key = key.as_deref().map(Key::given).transpose()?;
+    let extra_key = key.as_deref().map(Key::given).transpose()?;
+    let options = store_options(&arguments)?;
+    let stop = stop_signal(shared)?;
+    let store = Store::open(&database, &options).await?;
+    let access = Access::open(&database).await?;
+    let catalog = Catalog::open(&database).await?;
+    let listener = http::listen(&arguments.listen).await?;
+    let address = listener.local_addr().context("cannot read the address")?;
+    let is_keyed = extra_key.is_some();
+    let served = http::Options {
+        extra_key,
+        is_public: arguments.public,
+        answer_cache_bytes: match arguments.answer_cache.as_str() {
+            "on" => ANSWER_CACHE_BYTES,
+            _ => 0,
+        },
+        rate_limit: arguments.rate_limit,
+        secure_cookies: arguments.secure_cookies,
+        behind_proxy: arguments.behind_proxy,
+    };
+    if !access.has_accounts().await? {
+        // Whoever serves with a key of his own or for everybody is let in without an account.
+        let is_let_in = is_keyed || arguments.public;
+        invite(&access, address, &database, is_let_in, shared).await?;
+    }
+    shared.say(&introduction(&store, &options, &arguments));
+    let app = App::new(store, access, catalog, &served);
+    // The address is the promise that requests are answered: connections queue from here on.
+    shared.print(&format!("http://{address}\n"))?;
+    http::serve(listener, app, stop).await;
+    Ok(())
+}
+
+fn store_options(arguments: &Arguments) -> anyhow::Result<Options> {
     let mut options = Options { design: arguments.design, ..Options::default() };
     for (name, value) in &arguments.settings {
         options.settings.set(name, value).map_err(|problem| Usage(format!("--set: {problem}")))?;
     }
-    if let Some(connections) = arguments.connections {
-        options.connections = connections.get();
+    if let Some(queries) = arguments.query_concurrency {
+        options.connections = queries.get();
     }
-    let stop = stop_signal(shared)?;
-    let store = Store::open(&database, &options).await?;
-    let listener = http::listen(&arguments.listen).await?;
-    let address = listener.local_addr().context("cannot read the address")?;
-    if key.is_none() && store.key_hashes().await?.is_empty() {
-        shared.say("no API key is valid yet: crossover dashboard key add NAME");
+    options.query_limit = arguments.query_limit.0;
+    Ok(options)
+}
+
+/// Prints the link by which the first account is made. It is told to nobody but the terminal: who
+/// reads it may make himself the first account.
+async fn invite(
+    access: &Access,
+    address: SocketAddr,
+    database: &DatabaseUrl,
+    is_let_in: bool,
+    shared: &Shared,
+) -> anyhow::Result<()> {
+    let token = access.offer_first_account()?;
+    if !is_let_in || std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        shared.say(&format!(
+            "no account yet; make the first one here, within an hour, once:\n  \
+             http://{address}/#setup={}",
+            token.expose()
+        ));
     }
-    shared.say(&introduction(&store, &options, &arguments.answer_cache));
-    let app = App::new(store, key.as_ref());
-    // The address is the promise that requests are answered: connections queue from here on.
-    shared.print(&format!("http://{address}\n"))?;
-    http::serve(listener, app, stop).await?;
+    if !is_let_in && !access.has_keys().await? {
+        shared.say(&format!(
+            "programs need a key: crossover dashboard key add NAME --database {database}"
+        ));
+    }
     Ok(())
 }
 
-fn introduction(store: &Store, options: &Options, answer_cache: &str) -> String {
+fn introduction(store: &Store, options: &Options, arguments: &Arguments) -> String {
     let settings = match options.settings.is_empty() {
         true => String::new(),
         false => format!(" [{}]", options.settings),
     };
+    let limit = match options.query_limit {
+        Some(limit) => format!("{} s for each", limit.as_secs_f64()),
+        None => "no limit of time".to_owned(),
+    };
+    let public = if arguments.public { ", public" } else { "" };
     format!(
-        "{}{settings}, design {}, answer cache {answer_cache}, {} questions at a time; Ctrl-C stops",
+        "{}{settings}, design {}, answer cache {}, {} queries at a time, {limit}{public}; Ctrl-C stops",
         store.engine(),
         store.design().name(),
+        arguments.answer_cache,
         options.connections
     )
 }

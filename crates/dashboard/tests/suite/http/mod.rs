@@ -1,16 +1,23 @@
 //! The routes, asked as a client would; one file for each.
 
+mod cache;
+mod catalog;
+mod document;
 mod health;
+mod limits;
 mod metrics;
 mod page;
 mod query;
+mod session;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use dashboard::http::{App, router};
+use dashboard::account::Access;
+use dashboard::catalog::Catalog;
+use dashboard::http::{self, App, router};
 use dashboard::key::Key;
-use dashboard::store::{Options, Store};
+use dashboard::store::{self, Store};
 use engine::DatabaseUrl;
 use tower::ServiceExt as _;
 
@@ -24,9 +31,28 @@ pub async fn application(database: &TestDatabase) -> Router {
 }
 
 pub async fn over(database: &DatabaseUrl) -> Router {
-    let store = Store::open(database, &Options::default()).await.unwrap();
-    let key = Key::given(KEY).unwrap();
-    router(App::new(store, Some(&key)))
+    served(database, &store::Options::default(), http::Options::default()).await
+}
+
+/// With the key of these tests.
+pub async fn served(
+    database: &DatabaseUrl,
+    questions: &store::Options,
+    options: http::Options,
+) -> Router {
+    let options = http::Options { extra_key: Some(Key::given(KEY).unwrap()), ..options };
+    router(app(database, questions, &options).await)
+}
+
+pub async fn app(
+    database: &DatabaseUrl,
+    questions: &store::Options,
+    options: &http::Options,
+) -> App {
+    let store = Store::open(database, questions).await.unwrap();
+    let access = Access::open(database).await.unwrap();
+    let catalog = Catalog::open(database).await.unwrap();
+    App::new(store, access, catalog, options)
 }
 
 pub struct Reply {
@@ -36,6 +62,10 @@ pub struct Reply {
 }
 
 impl Reply {
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -60,6 +90,6 @@ pub async fn send(application: &Router, request: Request<Body>) -> Reply {
     Reply {
         status: parts.status,
         headers: parts.headers,
-        body: String::from_utf8(body.to_vec()).unwrap(),
+        body: String::from_utf8_lossy(&body).into_owned(),
     }
 }

@@ -82,7 +82,7 @@ async fn a_stored_key_is_taken_until_it_is_revoked() {
     for database in both(&Rows::nasty()).await {
         let application = application(&database).await;
         let path = format!("/api/query/teams?{JANUARY}");
-        let key = key::add(&database.url, "laptop").await.unwrap();
+        let key = key::add(&database.url, "laptop", None).await.unwrap();
         let authorization = format!("Bearer {}", key.expose());
         let ask = || get_with(&application, &path, Some(&authorization));
         assert_eq!(ask().await.status, StatusCode::OK);
@@ -119,7 +119,7 @@ async fn what_cannot_be_answered_is_a_problem_that_names_the_parameter() {
         format!("/api/query/%FF?{JANUARY}"),
         format!("/api/query/{}?{JANUARY}", "x".repeat(5_000)),
         format!("/api/query/?{JANUARY}"),
-        "/api".to_owned(),
+        "/api/".to_owned(),
     ];
     let mut seen = Vec::new();
     for database in both(&Rows::nasty()).await {
@@ -152,7 +152,7 @@ async fn only_get_and_head_are_offered() {
                 .header("authorization", format!("Bearer {}", super::KEY));
             let reply = send(&application, request.body(Body::from("x")).unwrap()).await;
             assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
-            assert_eq!(reply.header("allow"), "GET, HEAD", "{method} {path}");
+            assert_eq!(reply.header("allow").replace(' ', ""), "GET,HEAD", "{method} {path}");
             assert_eq!(reply.header("content-type"), "application/problem+json");
         }
     }

@@ -1,0 +1,214 @@
+//! `crossover dashboard import articles|traffic|unmatched`.
+
+use std::path::PathBuf;
+
+use comfy_table::Table;
+use dashboard::import::{
+    self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, Unmatched,
+};
+use dashboard::query::Day;
+use dashboard::rollup::Work;
+use indicatif::HumanCount;
+use serde_json::json;
+
+use super::database::DatabaseArgument;
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    Articles(Articles),
+    Traffic(Traffic),
+    Unmatched(UnmatchedArguments),
+}
+
+/// Add articles, or bring known ones up to date, by UUID or URL: all of the file or nothing.
+///
+/// CSV with a header, a JSON array of objects, or an object on each line. Columns: url, title,
+/// published; uuid, slug, blog, author, team, product, language, human_language, original (the
+/// UUID or URL of the article that this one translates).
+#[derive(clap::Args)]
+pub struct Articles {
+    /// The file
+    file: PathBuf,
+    #[command(flatten)]
+    mapping: Mapping,
+    #[command(flatten)]
+    database: DatabaseArgument,
+}
+
+/// Replace the traffic of days by what files say of them; one transaction for each day.
+///
+/// CSV with a header (date, url, country, pageviews, sessions, engagement_seconds, also by the names
+/// that Google Analytics 4 gives them in its exports), or saved answers of its Data API (runReport,
+/// batchRunReports). All files together hold the whole of each of their days. Traffic of URLs that
+/// are those of no article is kept: see `import unmatched`.
+#[derive(clap::Args)]
+pub struct Traffic {
+    /// The files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The host of URLs that are paths alone, such as www.example.com; else a path is that of the
+    /// only article that has it
+    #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
+    site: Option<String>,
+    #[command(flatten)]
+    mapping: Mapping,
+    #[command(flatten)]
+    database: DatabaseArgument,
+}
+
+/// List the URLs with the most traffic that are those of no article
+#[derive(clap::Args)]
+pub struct UnmatchedArguments {
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, env = "CROSSOVER_LIMIT")]
+    limit: usize,
+    #[command(flatten)]
+    database: DatabaseArgument,
+}
+
+#[derive(clap::Args)]
+struct Mapping {
+    /// A column by the name that the file gives it; repeatable
+    #[arg(
+        long = "map",
+        value_name = "NAME=COLUMN",
+        value_parser = mapped,
+        env = "CROSSOVER_MAP",
+        value_delimiter = ';'
+    )]
+    mapping: Vec<(String, String)>,
+}
+
+fn mapped(text: &str) -> Result<(String, String), &'static str> {
+    let (name, column) = text.split_once('=').ok_or("write NAME=COLUMN")?;
+    Ok((name.trim().to_owned(), column.trim().to_owned()))
+}
+
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Articles(arguments) => articles(arguments, shared),
+        Command::Traffic(arguments) => traffic(arguments, shared),
+        Command::Unmatched(arguments) => unmatched(&arguments, shared),
+    }
+}
+
+fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    let wish = ImportArticles { file: arguments.file, mapping: arguments.mapping.mapping };
+    let imported =
+        in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))?;
+    let ImportedArticles { added, changed, unchanged, matched_pageviews, matched_days } = imported;
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&imported)?,
+        OutputFormat::Text | OutputFormat::Csv => {
+            shared.print(&format!("{added} added, {changed} changed, {unchanged} unchanged\n"))?;
+        }
+    }
+    if matched_days > 0 {
+        let pageviews = HumanCount(matched_pageviews.unsigned_abs());
+        shared.say(&format!(
+            "{pageviews} page views of {matched_days} days had waited for these articles"
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    let wish = ImportTraffic {
+        files: arguments.files,
+        mapping: arguments.mapping.mapping,
+        site: arguments.site,
+        today: today(),
+    };
+    let imported =
+        in_work(shared, "traffic", |work| import::import_traffic(&database, &wish, work))?;
+    imported.notes.iter().for_each(|note| shared.say(&format!("note: {note}")));
+    if imported.unmatched_urls > 0 {
+        shared.say(&format!(
+            "{} page views are of {} URLs that are those of no article: they are kept; see \
+             `crossover dashboard import unmatched`",
+            HumanCount(imported.unmatched_pageviews),
+            HumanCount(imported.unmatched_urls as u64)
+        ));
+    }
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&imported)?,
+        OutputFormat::Text | OutputFormat::Csv => shared.print(&described(&imported))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn described(imported: &ImportedTraffic) -> String {
+    let period = match (imported.first_day, imported.last_day) {
+        (Some(first), Some(last)) => format!(" from {first} to {last}"),
+        _ => String::new(),
+    };
+    format!(
+        "{} rows read, {} days replaced{period}, {} page views\n",
+        imported.rows, imported.days, imported.pageviews
+    )
+}
+
+/// Here and now; what an unset clock says is refused nowhere else.
+fn today() -> Day {
+    let date = jiff::Zoned::now().date();
+    date.to_string().parse().unwrap_or(Day::LAST)
+}
+
+fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let database = arguments.database.resolve()?;
+    let (urls, count) =
+        in_work(shared, "unmatched", |work| import::unmatched(&database, arguments.limit, work))?;
+    match shared.output_format {
+        OutputFormat::Json => shared.print_json(&json!({"url_count": count, "urls": urls}))?,
+        OutputFormat::Csv => shared.print(&csv(&urls))?,
+        OutputFormat::Text => {
+            let mut table = Table::new();
+            table.load_style(comfy_table::presets::NOTHING);
+            table.set_header(["pageviews", "sessions", "first day", "last day", "url"]);
+            for url in &urls {
+                table.add_row([
+                    HumanCount(url.pageviews.unsigned_abs()).to_string(),
+                    HumanCount(url.sessions.unsigned_abs()).to_string(),
+                    url.first_day.to_string(),
+                    url.last_day.to_string(),
+                    url.url.clone(),
+                ]);
+            }
+            shared.print(&format!("{table}\n"))?;
+        }
+    }
+    if urls.len() < count {
+        shared.say(&format!("{} of {count} URLs; --limit shows more", urls.len()));
+    }
+    Ok(Outcome::Done)
+}
+
+fn csv(urls: &[Unmatched]) -> String {
+    let mut text = "url,pageviews,sessions,first_day,last_day\n".to_owned();
+    for Unmatched { url, pageviews, sessions, first_day, last_day } in urls {
+        let url = url.replace('"', "\"\"");
+        text += &format!("\"{url}\",{pageviews},{sessions},{first_day},{last_day}\n");
+    }
+    text
+}
+
+fn in_work<T>(
+    shared: &Shared,
+    label: &'static str,
+    work: impl FnOnce(Work<'_>) -> Result<T, import::Error>,
+) -> anyhow::Result<T> {
+    let progress = shared.progress(label);
+    let done = work(Work {
+        runtime: shared.runtime().handle(),
+        progress: &progress,
+        interrupted: shared.interrupted(),
+    });
+    progress.finish_and_clear();
+    done.map_err(|error| match error {
+        error if error.is_usage() => Usage(error.to_string()).into(),
+        error => error.into(),
+    })
+}

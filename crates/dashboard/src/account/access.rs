@@ -1,0 +1,203 @@
+//! Who asks: what the server looks up about a key, a session, a name with a password. Everything
+//! is looked up each time, so that what was revoked, removed or has expired is refused from the
+//! next request on.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use engine::DatabaseUrl;
+
+use super::{
+    AccessTables, Error, Password, SESSION_SECONDS, SessionToken, SetupToken, check_name, is_name,
+    named, now, password,
+};
+use crate::key::KeyHash;
+use crate::side::Value;
+
+/// Somebody signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The name of the account.
+    pub name: String,
+}
+
+/// A program with a valid key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyHolder {
+    /// The name of the key.
+    pub name: String,
+}
+
+/// The accounts, sessions and keys of a dashboard, as its server uses them.
+#[derive(Debug)]
+pub struct Access {
+    database: AccessTables,
+    setup: Mutex<Option<SetupToken>>,
+}
+
+impl Access {
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
+        Ok(Self { database: AccessTables::open(database).await?, setup: Mutex::default() })
+    }
+
+    /// Whose key it is, if it is valid now.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn key_holder(&self, key: &KeyHash) -> Result<Option<KeyHolder>, Error> {
+        let (sql, values) = if self.database.is_made().await? {
+            let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
+                WHERE key_hash = $1 AND revoked_at IS NULL
+                AND (expires_at IS NULL OR expires_at > $2)";
+            (sql, vec![key.as_str().into(), now().into()])
+        } else {
+            let sql = "SELECT name FROM api_keys WHERE key_hash = $1 AND revoked_at IS NULL";
+            (sql, vec![key.as_str().into()])
+        };
+        let mut found = self.database.rows(sql, values).await?.into_iter().flatten();
+        Ok(found.next().map(|name| KeyHolder { name: name.into_text() }))
+    }
+
+    /// Whether any key is valid now.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn has_keys(&self) -> Result<bool, Error> {
+        let count = "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL";
+        Ok(self.count(count, Vec::new()).await? > 0)
+    }
+
+    /// Whether there is any account.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn has_accounts(&self) -> Result<bool, Error> {
+        Ok(self.database.is_made().await?
+            && self.count("SELECT count(*) FROM accounts", Vec::new()).await? > 0)
+    }
+
+    async fn count(&self, sql: &'static str, values: Vec<Value>) -> Result<i64, Error> {
+        let rows = self.database.rows(sql, values).await?;
+        Ok(rows.iter().flatten().find_map(Value::number).unwrap_or(0))
+    }
+
+    /// Who is signed in by `session`, if it holds now.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn person(&self, session: &SessionToken) -> Result<Option<Person>, Error> {
+        if !self.database.is_made().await? {
+            return Ok(None);
+        }
+        let find = "SELECT name FROM sessions JOIN accounts ON accounts.id = account_id
+            WHERE token_hash = $1 AND expires_at > $2";
+        let values = vec![session.hash().as_str().into(), now().into()];
+        let mut found = self.database.rows(find, values).await?.into_iter().flatten();
+        Ok(found.next().map(|name| Person { name: name.into_text() }))
+    }
+
+    /// Begins a session if the password is that of the account. It takes the same time whether
+    /// there is such an account or not.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn sign_in(&self, name: &str, password: &str) -> Result<Option<SessionToken>, Error> {
+        let found = match is_name(name) && self.database.is_made().await? {
+            true => named(&self.database, name).await?,
+            false => Vec::new(),
+        };
+        let account = found.into_iter().next().and_then(|row| <[Value; 2]>::try_from(row).ok());
+        let (id, stored) = match account {
+            Some([id, hash]) => (Some(id), Some(hash.into_text())),
+            None => (None, None),
+        };
+        let is_right = password::is_right(password.to_owned(), stored).await?;
+        match id.filter(|_| is_right) {
+            Some(id) => self.begin(id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A new session; sessions long over go.
+    async fn begin(&self, account: Value) -> Result<SessionToken, Error> {
+        let token = SessionToken::generate()?;
+        let at = now();
+        let insert = "INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
+            VALUES ($1, $2, $3, $4)";
+        let expires = at.saturating_add(SESSION_SECONDS);
+        let values = vec![token.hash().as_str().into(), account, at.into(), expires.into()];
+        let forget = "DELETE FROM sessions WHERE expires_at <= $1";
+        self.database.change(vec![(forget, vec![at.into()]), (insert, values)]).await?;
+        Ok(token)
+    }
+
+    /// Ends a session.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn sign_out(&self, session: &SessionToken) -> Result<(), Error> {
+        let end = "DELETE FROM sessions WHERE token_hash = $1";
+        self.database.change(vec![(end, vec![session.hash().as_str().into()])]).await?;
+        Ok(())
+    }
+
+    /// The secret for the link by which the first account can be made; an earlier one is void.
+    ///
+    /// # Errors
+    /// [`Error::NoRandomness`].
+    pub fn offer_first_account(&self) -> Result<SetupToken, Error> {
+        let token = SetupToken::generate()?;
+        *self.setup() = Some(token.clone());
+        Ok(token)
+    }
+
+    /// Makes the first account and signs its maker in.
+    ///
+    /// # Errors
+    /// [`Error::LinkExpired`] if the secret is not the one offered, or somebody was quicker;
+    /// [`Error::BadName`], [`Error::BadPassword`], after which it holds still.
+    pub async fn make_first_account(
+        &self,
+        secret: &str,
+        name: &str,
+        password: &str,
+    ) -> Result<SessionToken, Error> {
+        let holds = |offered: &SetupToken| offered.holds(secret, Instant::now());
+        if !self.setup().as_ref().is_some_and(holds) {
+            return Err(Error::LinkExpired);
+        }
+        check_name(name)?;
+        let hash = Password::chosen(password)?.hash().await?;
+        let Some(taken) = self.setup().take_if(|offered| holds(&*offered)) else {
+            return Err(Error::LinkExpired);
+        };
+        let insert = "INSERT INTO accounts (id, name, password_hash, created_at)
+            SELECT 1, $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM accounts)";
+        let values = vec![name.into(), hash.as_str().into(), now().into()];
+        match self.database.change(vec![(insert, values)]).await {
+            Ok(counts) if counts.first() == Some(&1) => self.begin(Value::Number(1)).await,
+            Ok(_) => Err(Error::LinkExpired),
+            Err(error) => {
+                // Nothing was made: the link must not be lost with it.
+                *self.setup() = Some(taken);
+                Err(error.into())
+            }
+        }
+    }
+
+    fn setup(&self) -> MutexGuard<'_, Option<SetupToken>> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A text that is another one whenever the data may be.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn data_version(&self) -> Result<String, Error> {
+        Ok(self.database.data_version().await?)
+    }
+}

@@ -1,0 +1,204 @@
+//! People who sign in: their accounts, their passwords (kept as argon2 makes them), their
+//! sessions, and the link by which the first of them makes an account.
+
+mod access;
+mod first;
+mod password;
+mod session;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use engine::DatabaseUrl;
+use serde::Serialize;
+
+pub use access::{Access, KeyHolder, Person};
+pub use first::SetupToken;
+pub use password::Password;
+pub use session::{SESSION_SECONDS, SessionToken};
+pub(crate) use tables::{AccessTables, TABLES};
+
+use crate::side::{Record, Value};
+use crate::store;
+
+/// The longest name of an account or a key, as the schema has it.
+pub(crate) const LONGEST_NAME_CHARACTERS: usize = 64;
+
+/// An account as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedAccount {
+    /// Its name.
+    pub name: String,
+    /// Seconds since 1970-01-01.
+    pub created_at: i64,
+    /// In how many browsers it is signed in.
+    pub sessions: i64,
+}
+
+/// Makes an account.
+///
+/// # Errors
+/// [`Error::BadName`], [`Error::NameTaken`], or what the database says.
+pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Result<(), Error> {
+    check_name(name)?;
+    let database = AccessTables::open(database).await?;
+    if database.is_made().await? && !named(&database, name).await?.is_empty() {
+        return Err(Error::NameTaken { name: name.to_owned() });
+    }
+    let values = vec![name.into(), password.hash().await?.as_str().into(), now().into()];
+    database.change(vec![(ADD, values)]).await?;
+    Ok(())
+}
+
+/// All accounts by name.
+///
+/// # Errors
+/// What the database says.
+pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedAccount>, Error> {
+    listed(&AccessTables::open(database).await?).await
+}
+
+/// Removes an account; who is signed in by it is so no more.
+///
+/// # Errors
+/// [`Error::NoSuchAccount`], or what the database says.
+pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
+    let (database, id) = find(database, name).await?;
+    let remove = "DELETE FROM accounts WHERE id = $1";
+    database.change(vec![(END_SESSIONS, vec![id.clone()]), (remove, vec![id])]).await?;
+    Ok(())
+}
+
+/// Gives an account another password; who is signed in by it has to sign in again.
+///
+/// # Errors
+/// [`Error::NoSuchAccount`], or what the database says.
+pub async fn set_password(
+    database: &DatabaseUrl,
+    name: &str,
+    password: Password,
+) -> Result<(), Error> {
+    let (database, id) = find(database, name).await?;
+    let set = "UPDATE accounts SET password_hash = $1 WHERE id = $2";
+    let values = vec![password.hash().await?.as_str().into(), id.clone()];
+    database.change(vec![(set, values), (END_SESSIONS, vec![id])]).await?;
+    Ok(())
+}
+
+const ADD: &str = "INSERT INTO accounts (id, name, password_hash, created_at)
+    SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM accounts";
+
+const END_SESSIONS: &str = "DELETE FROM sessions WHERE account_id = $1";
+
+async fn listed(database: &AccessTables) -> Result<Vec<ListedAccount>, Error> {
+    if !database.is_made().await? {
+        return Ok(Vec::new());
+    }
+    let list = "SELECT name, created_at, (SELECT count(*) FROM sessions
+            WHERE account_id = accounts.id AND expires_at > $1)
+        FROM accounts";
+    let rows = database.rows(list, vec![now().into()]).await?;
+    let mut accounts: Vec<_> = rows
+        .into_iter()
+        .filter_map(|row| match <[Value; 3]>::try_from(row) {
+            Ok([name, created_at, sessions]) => Some(ListedAccount {
+                name: name.into_text(),
+                created_at: created_at.number()?,
+                sessions: sessions.number()?,
+            }),
+            Err(_) => None,
+        })
+        .collect();
+    // Here, not by the engines: each of them has an order of its own.
+    accounts.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(accounts)
+}
+
+/// Id and hash of the password of the account of that name, if there is one.
+async fn named(database: &AccessTables, name: &str) -> Result<Vec<Record>, store::Error> {
+    let find = "SELECT id, password_hash FROM accounts WHERE name = $1";
+    database.rows(find, vec![name.into()]).await
+}
+
+async fn find(database: &DatabaseUrl, name: &str) -> Result<(AccessTables, Value), Error> {
+    let database = AccessTables::open(database).await?;
+    let found = match is_name(name) && database.is_made().await? {
+        true => named(&database, name).await?,
+        false => Vec::new(),
+    };
+    if let Some(id) = found.into_iter().flatten().next() {
+        return Ok((database, id));
+    }
+    let accounts = listed(&database).await?;
+    let names = accounts.iter().map(|account| account.name.as_str());
+    let suggestion = engine::nearest(name, names);
+    Err(Error::NoSuchAccount { name: name.to_owned(), suggestion })
+}
+
+/// Whether an account or a key may be called so.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_long = name.chars().count() > LONGEST_NAME_CHARACTERS;
+    name.trim() == name && !name.is_empty() && !is_long && !name.contains(char::is_control)
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    if is_name(name) { Ok(()) } else { Err(Error::BadName { name: name.to_owned() }) }
+}
+
+/// Seconds since 1970-01-01.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// Why an account cannot be made, changed or used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A name that cannot be used.
+    #[error(
+        "{} cannot be the name of an account: 1 to {LONGEST_NAME_CHARACTERS} characters, no \
+         blanks at its ends, no control characters",
+        crate::query::quoted(name)
+    )]
+    BadName {
+        /// The name as written.
+        name: String,
+    },
+    /// A password that cannot be used.
+    #[error(
+        "a password has {} to {} characters; a few words are easy to remember",
+        password::LEAST_CHARACTERS,
+        password::MOST_CHARACTERS
+    )]
+    BadPassword,
+    /// Another account is called so.
+    #[error("there is an account {name:?} already; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// Nothing of that name.
+    #[error(
+        "there is no account {name:?}{suggestion}; `crossover dashboard account list` shows them"
+    )]
+    NoSuchAccount {
+        /// The name as written.
+        name: String,
+        /// ` (did you mean ...?)` or nothing.
+        suggestion: String,
+    },
+    /// The link for the first account does not hold.
+    #[error(
+        "the link for the first account is wrong, used or older than an hour; start the server \
+         again for a new one, or make an account with `crossover dashboard account add NAME`"
+    )]
+    LinkExpired,
+    /// Argon2 refused, or what is stored is no hash.
+    #[error("cannot hash the password: {0}")]
+    Hash(String),
+    /// The operating system gave no random bytes.
+    #[error("no random bytes: {0}")]
+    NoRandomness(#[from] getrandom::Error),
+    /// What the database says.
+    #[error(transparent)]
+    Database(#[from] store::Error),
+}

@@ -1,0 +1,115 @@
+//! `dashboard backup`: a copy of a SQLite dashboard while it is in use: one consistent state,
+//! checked, and under its name only when it is whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use crate::new_file::{self, NewFile};
+use crate::schema;
+
+/// So many pages are copied between two looks at the progress and at Ctrl-C.
+const PAGES_PER_STEP: i32 = 4_096;
+
+/// Where somebody else writes into a file without a write-ahead log.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Copies the dashboard in `source` to the new file `target`; its size in bytes.
+///
+/// # Errors
+/// A target that exists, a source that is no dashboard, a full disk, a copy that is not sound, an
+/// interruption; `target` is then as it was.
+pub fn sqlite(
+    source: &Path,
+    target: &Path,
+    progress: &ProgressBar,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<u64, Error> {
+    let connection = engine::sqlite::open_existing(source)?;
+    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
+    schema::check_sqlite(&connection)?;
+    if target.symlink_metadata().is_ok() {
+        return Err(Error::Exists { path: target.to_owned() });
+    }
+    let file = NewFile::begin(target, false)?;
+    copy(&connection, file.path(), progress, interrupted)?;
+    Ok(file.finish()?)
+}
+
+/// Inside one read transaction: what is written meanwhile neither gets into the copy nor makes
+/// SQLite begin it again.
+fn copy(
+    source: &Connection,
+    target: &Path,
+    progress: &ProgressBar,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), Error> {
+    let snapshot = source.unchecked_transaction()?;
+    snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mut copy = engine::sqlite::create(target)?;
+    let backup = Backup::new(&snapshot, &mut copy)?;
+    loop {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let step = backup.step(PAGES_PER_STEP)?;
+        let pages = backup.progress();
+        let (all, left) = (pages.pagecount, pages.remaining);
+        progress.set_length(u64::try_from(all).unwrap_or(0));
+        progress.set_position(u64::try_from(all - left).unwrap_or(0));
+        match step {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => std::thread::sleep(PAUSE),
+        }
+    }
+    drop(backup);
+    snapshot.commit()?;
+    // The copy of a file in WAL mode would be one too, and come with two more files.
+    engine::sqlite::pragmas(&copy, [("journal_mode", "delete")])?;
+    let found: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if found != "ok" {
+        return Err(Error::NotSound { found });
+    }
+    Ok(())
+}
+
+/// Why there is no backup.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is such a file already.
+    #[error("{} exists already; a backup never replaces a file: name another", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The copy is damaged, which means that the source is.
+    #[error(
+        "the copy is not sound and was removed: SQLite's integrity check says {found:?}; the \
+         database itself is damaged: restore an earlier backup"
+    )]
+    NotSound {
+        /// The first fault.
+        found: String,
+    },
+    /// Ctrl-C.
+    #[error("interrupted: no backup was made")]
+    Interrupted,
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
+    /// The new file cannot be made.
+    #[error(transparent)]
+    NewFile(#[from] new_file::Error),
+    /// SQLite reported an error.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}

@@ -1,0 +1,193 @@
+//! Answers kept for the same question: exact, because an entry belongs to one version of the data
+//! and the version is read for every question; bounded in bytes. Of many who ask the same at the
+//! same time one does the work.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use quick_cache::sync::Cache;
+use quick_cache::{OptionsBuilder, Weighter};
+
+use crate::query::{Format, Query};
+
+/// What an entry costs besides its body and its key.
+const OVERHEAD_BYTES: u64 = 256;
+
+/// An answer as it is kept and sent: cloning copies no body.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptAnswer {
+    /// What `body` is.
+    pub content_type: &'static str,
+    /// The bytes.
+    pub body: Bytes,
+    /// Names the bytes.
+    pub etag: String,
+    /// How many rows of the database were added up for it.
+    pub rows_read: i64,
+}
+
+/// Whether an answer was there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// It was.
+    Hit,
+    /// It had to be made.
+    Miss,
+}
+
+/// The question with all its defaults, and the version of the data that answers it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Question {
+    query: String,
+    is_csv: bool,
+    data_version: String,
+}
+
+impl Question {
+    /// Two requests that ask the same are the same question, however their parameters are ordered.
+    pub(crate) fn of(query: &Query, data_version: String) -> Option<Self> {
+        let is_csv = query.format == Format::Csv;
+        Some(Self { query: serde_json::to_string(query).ok()?, is_csv, data_version })
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Bytewise;
+
+impl Weighter<Question, KeptAnswer> for Bytewise {
+    fn weight(&self, question: &Question, answer: &KeptAnswer) -> u64 {
+        let bytes = question.query.len() + question.data_version.len() + answer.body.len();
+        u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(OVERHEAD_BYTES)
+    }
+}
+
+/// The answers kept.
+pub(crate) struct AnswerCache {
+    answers: Cache<Question, KeptAnswer, Bytewise>,
+}
+
+impl std::fmt::Debug for AnswerCache {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("AnswerCache").field("bytes", &self.bytes()).finish()
+    }
+}
+
+impl AnswerCache {
+    /// A cache that holds at most `bytes`; none if that is nothing.
+    pub(crate) fn new(bytes: u64) -> Option<Self> {
+        // One shard: an answer larger than its shard would never be kept.
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(1_000)
+            .weight_capacity(bytes)
+            .shards(1)
+            .build()
+            .ok()?;
+        let answers =
+            Cache::with_options(options, Bytewise, Default::default(), Default::default());
+        (bytes > 0).then_some(Self { answers })
+    }
+
+    /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
+    /// for it; if it fails, the next of them tries.
+    pub(crate) async fn answer<E>(
+        &self,
+        question: &Question,
+        make: impl Future<Output = Result<KeptAnswer, E>>,
+    ) -> Result<(KeptAnswer, Lookup), E> {
+        match self.answers.get_value_or_guard_async(question).await {
+            Ok(kept) => Ok((kept, Lookup::Hit)),
+            Err(guard) => {
+                let made = make.await?;
+                // Refused only if somebody else has put it there meanwhile.
+                let _ = guard.insert(made.clone());
+                Ok((made, Lookup::Miss))
+            }
+        }
+    }
+
+    /// How many bytes are held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.answers.weight()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Grouping;
+
+    fn question(parameters: &[(&str, &str)], data_version: &str) -> Question {
+        let pairs: Vec<_> =
+            parameters.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let query = Query::parse(Grouping::Teams, &pairs).unwrap();
+        Question::of(&query, data_version.to_owned()).unwrap()
+    }
+
+    const START: (&str, &str) = ("start", "2021-01-01");
+    const END: (&str, &str) = ("end", "2021-01-31");
+
+    fn kept(bytes: usize) -> KeptAnswer {
+        let body = Bytes::from(vec![b'x'; bytes]);
+        KeptAnswer { content_type: "text/plain", body, etag: String::new(), rows_read: 1 }
+    }
+
+    async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {
+        let make = async { Ok::<_, ()>(kept(bytes)) };
+        cache.answer(question, make).await.unwrap().1
+    }
+
+    #[tokio::test]
+    async fn the_same_question_is_answered_once_for_each_version_of_the_data() {
+        let cache = AnswerCache::new(1_000_000).unwrap();
+        let first = question(&[START, END, ("sort", "-pageviews")], "1");
+        assert_eq!(ask(&cache, &first, 10).await, Lookup::Miss);
+        let same = question(&[END, START], "1");
+        assert_eq!(ask(&cache, &same, 10).await, Lookup::Hit, "order and defaults do not count");
+        for other in [
+            question(&[START, END], "2"),
+            question(&[START, END, ("format", "csv")], "1"),
+            question(&[START, END, ("limit", "1")], "1"),
+        ] {
+            assert_eq!(ask(&cache, &other, 10).await, Lookup::Miss, "{other:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn it_never_holds_more_than_its_bytes_and_a_failure_is_not_kept() {
+        let cache = AnswerCache::new(100_000).unwrap();
+        for number in 0..100 {
+            let version = number.to_string();
+            ask(&cache, &question(&[START, END], &version), 10_000).await;
+            assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
+        }
+        assert!(cache.bytes() > 10_000, "{}", cache.bytes());
+        let huge = question(&[START, END], "huge");
+        ask(&cache, &huge, 1_000_000).await;
+        assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
+        let failing = question(&[START, END], "failing");
+        let failed = cache.answer(&failing, async { Err::<KeptAnswer, _>("no") }).await;
+        assert_eq!(failed.unwrap_err(), "no");
+        assert_eq!(ask(&cache, &failing, 10).await, Lookup::Miss);
+        assert!(AnswerCache::new(0).is_none());
+    }
+
+    #[tokio::test]
+    async fn of_many_who_ask_the_same_at_once_one_does_the_work() {
+        let cache = AnswerCache::new(1_000_000).unwrap();
+        let question = question(&[START, END], "1");
+        let (finish, finished) = tokio::sync::oneshot::channel::<()>();
+        let slow = async {
+            finished.await.unwrap();
+            Ok::<_, ()>(kept(10))
+        };
+        let first = cache.answer(&question, slow);
+        let again = async { Err::<KeptAnswer, _>(()) };
+        let second = cache.answer(&question, again);
+        tokio::pin!(first, second);
+        assert!(futures_util::poll!(&mut first).is_pending());
+        assert!(futures_util::poll!(&mut second).is_pending());
+        finish.send(()).unwrap();
+        assert_eq!(first.await.unwrap().1, Lookup::Miss);
+        assert_eq!(second.await.unwrap().1, Lookup::Hit);
+    }
+}

@@ -1,0 +1,134 @@
+//! Who asks: a program by `Authorization: Bearer KEY`, a person by the cookie of a session, or
+//! anybody where the dashboard is public.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::{App, Problem};
+use crate::account::SessionToken;
+use crate::key::KeyHash;
+
+/// The cookie that holds a session's secret.
+pub(super) const COOKIE: &str = "crossover_session";
+
+/// The name under which an asker is counted and logged.
+#[derive(Debug, Clone)]
+pub(super) struct Asker(pub String);
+
+/// Lets a request pass if its asker may read, and has not asked too often.
+pub(super) async fn require(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let asker = identify(&app, request.headers(), request.extensions()).await?;
+    if let Some(rate) = &app.rate
+        && let Err(wait) = rate.take(&asker.0, Instant::now())
+    {
+        let detail = "too many requests in a minute (--rate-limit); wait a little";
+        let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(wait);
+        refusal.limit = Some("rate");
+        let mut response = refusal.into_response();
+        response.extensions_mut().insert(asker);
+        return Ok(response);
+    }
+    let mut response = next.run(request).await;
+    response.extensions_mut().insert(asker);
+    Ok(response)
+}
+
+async fn identify(
+    app: &App,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<Asker, Problem> {
+    if headers.contains_key(header::AUTHORIZATION) {
+        let presented = KeyHash::of(bearer(headers)?);
+        if app.extra_key.as_ref().is_some_and(|extra| presented.is(extra.as_str())) {
+            return Ok(Asker("key in memory".to_owned()));
+        }
+        return match app.access.key_holder(&presented).await? {
+            Some(holder) => Ok(Asker(format!("key {}", holder.name))),
+            None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
+        };
+    }
+    if let Some(token) = session(headers)
+        && let Some(person) = app.access.person(&token).await?
+    {
+        return Ok(Asker(format!("account {}", person.name)));
+    }
+    if app.public {
+        let address = address(app, headers, extensions);
+        return Ok(Asker(format!(
+            "address {}",
+            address.map_or_else(String::new, |a| a.to_string())
+        )));
+    }
+    Err(unauthorized("sign in, or send an API key: Authorization: Bearer KEY"))
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
+    let missing = || unauthorized("an API key is required: Authorization: Bearer KEY");
+    let header = headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
+    let (scheme, key) =
+        header.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(missing());
+    }
+    Ok(key.trim())
+}
+
+/// The session that the browser sends along.
+pub(super) fn session(headers: &HeaderMap) -> Option<SessionToken> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(name, value)| (name == COOKIE).then(|| SessionToken::presented(value))?)
+}
+
+/// Where the request comes from: the connection's other end, or what the proxy in front says.
+pub(super) fn address(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
+    let forwarded = || {
+        // Only the last address was seen by our own proxy; those before it anybody can invent.
+        let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+        last.rsplit(',').next()?.trim().parse().ok()
+    };
+    let connected =
+        || extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    if app.behind_proxy { forwarded().or_else(connected) } else { connected() }
+}
+
+/// Refuses what a page of another site makes a browser send (RFC 6454, Fetch Metadata). Programs
+/// send neither header.
+pub(super) fn require_same_site(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_foreign = match text("sec-fetch-site") {
+        Some(site) => site != "same-origin" && site != "none",
+        None => false,
+    };
+    let forwarded = if app.behind_proxy { text("x-forwarded-host") } else { None };
+    let host = forwarded.or(text("host"));
+    let is_other = match headers.get(header::ORIGIN).map(|value| value.to_str()) {
+        Some(Ok(origin)) => origin.split_once("://").map(|(_, rest)| rest) != host,
+        Some(Err(_)) => true,
+        None => false,
+    };
+    if is_foreign || is_other {
+        let detail = "the request comes from a page of another site, which may change nothing";
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail));
+    }
+    Ok(())
+}
+
+pub(super) fn unauthorized(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, detail)
+}

@@ -1,0 +1,144 @@
+//! `GET /api/dataset`, `/api/values/{dimension}`, `/api/articles/{uuid}`: what there is to ask
+//! about.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query as Parameters, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+
+use super::document::{Refusals, ValuesParameters};
+use super::{App, Problem, reply};
+use crate::catalog::{Article, Dataset, Dimension, Values, Wanted};
+use crate::query::quoted;
+
+/// So many values are given where no limit is named.
+const LIMIT_DEFAULT: usize = 50;
+
+/// More values than this are not given at once.
+const LIMIT_MAX: usize = 1_000;
+
+/// The extent of the data: days, blogs, numbers of rows.
+#[utoipa::path(
+    get,
+    path = "/api/dataset",
+    tag = "catalog",
+    responses(
+        (status = 200, description = "The extent", body = Dataset),
+        (status = 304, description = "The asker has it already (If-None-Match)"),
+        Refusals,
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
+pub(super) async fn dataset(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    reply::json(&headers, &app.catalog.dataset().await?)
+}
+
+/// The values of a dimension, by label.
+#[utoipa::path(
+    get,
+    path = "/api/values/{dimension}",
+    tag = "catalog",
+    params(("dimension" = Dimension, Path, description = "The name of a filter"), ValuesParameters),
+    responses(
+        (status = 200, description = "The values", body = Values),
+        (status = 304, description = "The asker has them already (If-None-Match)"),
+        Refusals,
+        (status = 404, description = "No such dimension", body = Problem,
+            content_type = "application/problem+json"),
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
+pub(super) async fn values(
+    State(app): State<Arc<App>>,
+    dimension: Result<Path<String>, PathRejection>,
+    parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let unreadable = |text: String| Problem::new(StatusCode::BAD_REQUEST, text);
+    let Path(name) = dimension.map_err(|error| unreadable(error.body_text()))?;
+    let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
+    let known = Dimension::ALL.into_iter().find(|(known, _)| *known == name);
+    let (_, dimension) = known.ok_or_else(|| no_such_dimension(&name))?;
+    reply::json(&headers, &app.catalog.values(dimension, &wanted(pairs)?).await?)
+}
+
+/// An article with its original and its translations.
+#[utoipa::path(
+    get,
+    path = "/api/articles/{uuid}",
+    tag = "catalog",
+    params(("uuid" = String, Path, description = "The article's key in the query API")),
+    responses(
+        (status = 200, description = "The article", body = Article),
+        (status = 304, description = "The asker has it already (If-None-Match)"),
+        Refusals,
+        (status = 404, description = "No such article", body = Problem,
+            content_type = "application/problem+json"),
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
+pub(super) async fn article(
+    State(app): State<Arc<App>>,
+    uuid: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Path(uuid) =
+        uuid.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.body_text()))?;
+    match app.catalog.article(&uuid).await? {
+        Some(article) => reply::json(&headers, &article),
+        None => {
+            let detail = format!(
+                "there is no article {}; /api/values/article?search= finds them by title",
+                quoted(&uuid)
+            );
+            Err(Problem::new(StatusCode::NOT_FOUND, detail))
+        }
+    }
+}
+
+fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
+    const NAMES: [&str; 4] = ["search", "key", "limit", "offset"];
+    let bad = |detail: String, name: &str| Problem::new(StatusCode::BAD_REQUEST, detail).of(name);
+    let mut wanted = Wanted { limit: LIMIT_DEFAULT, ..Wanted::default() };
+    for (place, (name, _)) in pairs.iter().enumerate() {
+        if !NAMES.contains(&name.as_str()) {
+            let suggestion = engine::nearest(name, NAMES);
+            return Err(bad(format!("there is no parameter {}{suggestion}", quoted(name)), name));
+        }
+        if name != "key" && pairs[..place].iter().any(|(earlier, _)| earlier == name) {
+            return Err(bad(format!("{} is given twice", quoted(name)), name));
+        }
+    }
+    for (name, value) in pairs {
+        let number = |most: usize| match value.parse::<usize>() {
+            Ok(number) if number <= most && !value.starts_with('+') => Ok(number),
+            _ => {
+                let value = quoted(&value);
+                Err(bad(format!("{name} cannot be {value}; it is a number, 0 to {most}"), &name))
+            }
+        };
+        match name.as_str() {
+            "limit" => wanted.limit = number(LIMIT_MAX)?,
+            "offset" => wanted.offset = number(usize::MAX)?,
+            "search" => wanted.search = value,
+            _ => wanted.keys.push(value),
+        }
+    }
+    Ok(wanted)
+}
+
+fn no_such_dimension(name: &str) -> Problem {
+    let names = Dimension::ALL.map(|(known, _)| known);
+    let detail = format!(
+        "there is no dimension {}{}; dimensions are {}",
+        quoted(name),
+        engine::nearest(name, names),
+        names.join(", ")
+    );
+    Problem::new(StatusCode::NOT_FOUND, detail)
+}

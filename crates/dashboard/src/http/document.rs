@@ -1,0 +1,298 @@
+//! `/api/openapi.json`: what the routes are, made from the handlers themselves; and what answers
+//! that are written byte by byte look like, for the document only.
+#![allow(dead_code, reason = "described, never built")]
+
+use std::collections::BTreeMap;
+
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Serialize;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
+use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
+
+use super::{Problem, asker, reply};
+use crate::catalog::Dimension;
+use crate::query::Grouping;
+
+/// The frame that the routes are put into.
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Crossover dashboard",
+        description = "Traffic of a company's blogs, grouped and filtered. Data is changed from \
+                       the command line only.",
+    ),
+    components(schemas(Problem, Grouping, Dimension, Metrics)),
+    tags(
+        (name = "questions", description = "Sums of traffic"),
+        (name = "catalog", description = "What there is to ask about"),
+        (name = "session", description = "People who sign in; programs use keys"),
+        (name = "server", description = "The server itself"),
+    ),
+    modifiers(&Schemes),
+)]
+pub(super) struct Frame;
+
+/// The two ways to be let in.
+struct Schemes;
+
+impl Modify for Schemes {
+    fn modify(&self, document: &mut OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let bearer = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("An API key: crossover dashboard key add NAME"))
+            .build();
+        components.add_security_scheme("key", SecurityScheme::Http(bearer));
+        let cookie = ApiKeyValue::new(asker::COOKIE);
+        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+    }
+}
+
+/// The document.
+#[utoipa::path(
+    get,
+    path = "/api/openapi.json",
+    tag = "server",
+    responses(
+        (status = 200, description = "This document", body = Object),
+        (status = 304, description = "The asker has it already (If-None-Match)"),
+    ),
+)]
+pub(super) async fn get(headers: HeaderMap) -> Result<Response, Problem> {
+    reply::json(&headers, &*super::DOCUMENT)
+}
+
+/// The answer to a question.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Answer)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerDocument {
+    /// The question, with its defaults.
+    #[schema(value_type = Object)]
+    query: (),
+    /// Over all rows, before limit and offset.
+    totals: Totals,
+    /// How many rows there are, before limit and offset.
+    row_count: u64,
+    /// One for each key with traffic.
+    rows: Vec<Row>,
+}
+
+/// Sums over all rows.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Totals {
+    pageviews: i64,
+    sessions: i64,
+    engagement_seconds: i64,
+    /// With count=articles: distinct articles with traffic.
+    #[schema(nullable = false)]
+    articles: Option<i64>,
+    /// With compare: the period before.
+    #[schema(nullable = false)]
+    previous: Option<Metrics>,
+}
+
+/// Sums of an earlier period.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Metrics {
+    pageviews: i64,
+    sessions: i64,
+    engagement_seconds: i64,
+    /// With count=articles: distinct articles with traffic.
+    #[schema(nullable = false)]
+    articles: Option<i64>,
+}
+
+/// Sums of one key, or with split=country of one key and country.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    /// uuid, ISO day, Monday of the week, 2021-01, year, country code, else the name.
+    key: String,
+    /// What people read.
+    label: String,
+    /// With split=country: its ISO code.
+    #[schema(nullable = false)]
+    country: Option<String>,
+    pageviews: i64,
+    sessions: i64,
+    engagement_seconds: i64,
+    /// With count=articles: distinct articles with traffic.
+    #[schema(nullable = false)]
+    articles: Option<i64>,
+    /// With compare: the same key in the period before; time rows pair by position.
+    #[schema(nullable = false)]
+    previous: Option<Metrics>,
+}
+
+/// The parameters of a question; a test holds them against those that are read.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct QueryParameters {
+    /// The first day that counts.
+    #[param(schema_with = date)]
+    start: String,
+    /// The last day that counts.
+    #[param(schema_with = date)]
+    end: String,
+    /// One blog; absent: all.
+    blog: Option<String>,
+    /// Any of these authors.
+    author: Option<Vec<String>>,
+    /// Any of these teams.
+    team: Option<Vec<String>>,
+    /// Any of these products.
+    product: Option<Vec<String>>,
+    /// Any of these computer languages.
+    language: Option<Vec<String>>,
+    /// Any of these human languages.
+    human_language: Option<Vec<String>>,
+    /// Any of these countries, by ISO code.
+    country: Option<Vec<String>>,
+    /// Any of these articles, by uuid.
+    article: Option<Vec<String>>,
+    /// None of these blogs.
+    not_blog: Option<Vec<String>>,
+    /// None of these authors.
+    not_author: Option<Vec<String>>,
+    /// None of these teams.
+    not_team: Option<Vec<String>>,
+    /// None of these products.
+    not_product: Option<Vec<String>>,
+    /// None of these computer languages.
+    not_language: Option<Vec<String>>,
+    /// None of these human languages.
+    not_human_language: Option<Vec<String>>,
+    /// None of these countries.
+    not_country: Option<Vec<String>>,
+    /// None of these articles.
+    not_article: Option<Vec<String>>,
+    /// Only articles published on this day or later.
+    #[param(schema_with = date)]
+    published_from: Option<String>,
+    /// Only articles published on this day or earlier.
+    #[param(schema_with = date)]
+    published_to: Option<String>,
+    /// Leave out articles published between this day ...
+    #[param(schema_with = date)]
+    not_published_from: Option<String>,
+    /// ... and this one.
+    #[param(schema_with = date)]
+    not_published_to: Option<String>,
+    /// grouped: a translation counts for its original.
+    #[param(schema_with = translations)]
+    translations: Option<String>,
+    /// A row for each country.
+    #[param(schema_with = split)]
+    split: Option<String>,
+    /// The period before, or 364 days earlier, beside each row and the totals.
+    #[param(schema_with = compare)]
+    compare: Option<String>,
+    /// Distinct articles with traffic, beside each row and the totals.
+    #[param(schema_with = count)]
+    count: Option<String>,
+    /// The order of the rows; - for the greatest first; ties by key. Default: -pageviews.
+    #[param(schema_with = sort)]
+    sort: Option<String>,
+    /// At most so many rows.
+    #[param(minimum = 0)]
+    limit: Option<u64>,
+    /// So many rows are left out first.
+    #[param(minimum = 0)]
+    offset: Option<u64>,
+    /// The form of the answer.
+    #[param(schema_with = format)]
+    format: Option<String>,
+}
+
+/// Which values of a dimension are wanted.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ValuesParameters {
+    /// A part of key, label or (of articles) URL; upper and lower case alike.
+    search: Option<String>,
+    /// Exactly these.
+    key: Option<Vec<String>>,
+    /// At most so many; default 50.
+    #[param(minimum = 0, maximum = 1000)]
+    limit: Option<u32>,
+    /// So many are left out first.
+    #[param(minimum = 0)]
+    offset: Option<u64>,
+}
+
+fn date() -> Object {
+    let format = SchemaFormat::KnownFormat(KnownFormat::Date);
+    ObjectBuilder::new().schema_type(Type::String).format(Some(format)).build()
+}
+
+fn words(words: &[&str]) -> Object {
+    let words = words.iter().map(|word| (*word).to_owned());
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
+}
+
+fn translations() -> Object {
+    words(&["separate", "grouped"])
+}
+
+fn split() -> Object {
+    words(&["country"])
+}
+
+fn compare() -> Object {
+    words(&["previous", "year"])
+}
+
+fn count() -> Object {
+    words(&["articles"])
+}
+
+fn sort() -> Object {
+    words(&[
+        "pageviews",
+        "-pageviews",
+        "sessions",
+        "-sessions",
+        "engagement_seconds",
+        "-engagement_seconds",
+        "key",
+        "-key",
+        "label",
+        "-label",
+    ])
+}
+
+fn format() -> Object {
+    words(&["json", "csv"])
+}
+
+/// What every reading route may say instead of an answer.
+pub(super) struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let problem = |description: &str| {
+            let schema = Ref::from_schema_name("Problem");
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            let response = ResponseBuilder::new()
+                .description(description)
+                .content("application/problem+json", content)
+                .build();
+            RefOr::T(response)
+        };
+        [
+            ("400", "A parameter is missing, unknown or impossible; the answer names it"),
+            ("401", "Neither signed in nor with a valid key"),
+            ("429", "Too many requests; Retry-After says how long to wait"),
+            ("503", "Over a limit, or the database is away; Retry-After says when to try again"),
+        ]
+        .into_iter()
+        .map(|(status, description)| (status.to_owned(), problem(description)))
+        .collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Answers that an asker may have already: every one is named by its bytes, and who names it back
+//! is told so in a few bytes.
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::Problem;
+
+/// Names bytes. Weak, since the same name stands for every compression of them.
+pub(super) fn etag_of(bytes: &[u8]) -> String {
+    format!("W/\"{:032x}\"", xxh3_128(bytes))
+}
+
+/// A value as JSON, or 304.
+pub(super) fn json(asked: &HeaderMap, value: &impl Serialize) -> Result<Response, Problem> {
+    let body = serde_json::to_vec(value).map_err(|error| {
+        let detail = format!("cannot write the answer: {error}");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    })?;
+    let etag = etag_of(&body);
+    Ok(named(asked, &etag, "application/json", body.into()))
+}
+
+/// The bytes of that name, or 304. Nobody between may keep them, and the asker asks again before
+/// he uses them again.
+pub(super) fn named(
+    asked: &HeaderMap,
+    etag: &str,
+    content_type: &'static str,
+    body: Bytes,
+) -> Response {
+    let mut response = if is_known(asked, etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], body).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    if let Ok(etag) = HeaderValue::from_str(etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    response
+}
+
+/// Whether `If-None-Match` names it (RFC 9110, section 13.1.2: the weak comparison).
+fn is_known(asked: &HeaderMap, etag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let wanted = opaque(etag);
+    asked
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|tag| tag.trim() == "*" || opaque(tag) == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_asker_names_he_has() {
+        let etag = etag_of(b"body");
+        let strong = etag.trim_start_matches("W/").to_owned();
+        let names = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::IF_NONE_MATCH, HeaderValue::from_str(text).unwrap());
+            is_known(&headers, &etag)
+        };
+        assert!(names(&etag) && names(&strong) && names("*"));
+        assert!(names(&format!("\"other\", {etag}")));
+        assert!(!names("\"other\"") && !names("") && !names("W/"));
+        assert!(!is_known(&HeaderMap::new(), &etag));
+        assert_ne!(etag, etag_of(b"other body"));
+    }
+}

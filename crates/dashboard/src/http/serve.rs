@@ -1,0 +1,181 @@
+//! The server itself: accepting connections, giving each a limited time to say what it wants, and
+//! finishing what is under way at the end.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt as _;
+
+use super::{App, Error, router};
+
+/// A client that needs longer for the head of a request, or to begin another one on a connection
+/// that it keeps, loses the connection.
+const HEAD_TIME: Duration = Duration::from_secs(60);
+
+/// After the signal to stop, answers under way have this long to be finished and read.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// After a failure to accept (no file descriptor left) the next try comes so much later.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Listens on `address` (`HOST:PORT`; port 0 takes a free one).
+///
+/// # Errors
+/// [`Error::CannotListen`] with the reason and the way out.
+pub async fn listen(address: &str) -> Result<TcpListener, Error> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let address = address.to_owned();
+        let reason = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                "the port is in use; stop the other program or choose another port (0 takes any)"
+                    .to_owned()
+            }
+            io::ErrorKind::PermissionDenied => {
+                "ports under 1024 need rights; choose a higher one".to_owned()
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                "this machine has no such address; 127.0.0.1 or 0.0.0.0 always work".to_owned()
+            }
+            io::ErrorKind::InvalidInput => "write HOST:PORT, for example 127.0.0.1:8080".to_owned(),
+            _ => format!("{error}; write HOST:PORT, for example 127.0.0.1:8080"),
+        };
+        Error::CannotListen { address, reason }
+    })
+}
+
+/// Answers requests until `stop` ends, then finishes those under way. A connection that fails
+/// concerns nobody else.
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    stop: impl Future<Output = ()> + Send + 'static,
+) {
+    serve_within(listener, router(app), stop, HEAD_TIME).await;
+}
+
+async fn serve_within(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()> + Send + 'static,
+    head_time: Duration,
+) {
+    let graceful = GracefulShutdown::new();
+    tokio::pin!(stop);
+    loop {
+        let (stream, address) = tokio::select! {
+            () = &mut stop => break,
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            },
+        };
+        let connection = connection(stream, address, router.clone(), head_time);
+        let watched = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = watched.await {
+                tracing::debug!("a connection ended early: {error}");
+            }
+        });
+    }
+    drop(listener);
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(GRACE) => {}
+    }
+}
+
+fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    router: Router,
+    head_time: Duration,
+) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> {
+    // Without it the end of an answer may wait 40 ms for the client's acknowledgement.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::warn!("cannot set TCP_NODELAY: {error}");
+    }
+    let answer = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(address));
+        let router = router.clone();
+        async move { Ok::<Response, Infallible>(answer(router, request).await) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .serve_connection(TokioIo::new(stream), answer)
+}
+
+async fn answer(router: Router, request: hyper::Request<Incoming>) -> Response {
+    match router.oneshot(request.map(Body::new)).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// The server with its address, and what stops it.
+    async fn start(head_time: Duration) -> (SocketAddr, tokio::sync::oneshot::Sender<()>) {
+        let listener = listen("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let router = Router::new().route("/", get(async || "here"));
+        tokio::spawn(async move {
+            let stopped = async { stopped.await.unwrap_or_default() };
+            serve_within(listener, router, stopped, head_time).await;
+        });
+        (address, stop)
+    }
+
+    #[tokio::test]
+    async fn a_client_that_never_ends_its_request_loses_its_connection() {
+        let (address, _stop) = start(Duration::from_millis(200)).await;
+        let mut slow = TcpStream::connect(address).await.unwrap();
+        slow.write_all(b"GET / HTTP/1.1\r\nHost: here\r\nX-Slow: ").await.unwrap();
+        let mut told = Vec::new();
+        // Ends only when the server closes the connection.
+        let _ = slow.read_to_end(&mut told).await;
+        assert!(!String::from_utf8_lossy(&told).contains("200 OK"), "{told:?}");
+        let mut quick = TcpStream::connect(address).await.unwrap();
+        quick.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        quick.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("here"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_idle_connection_does_not_keep_the_server_from_stopping() {
+        let (address, stop) = start(HEAD_TIME).await;
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        idle.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        let mut first = [0; 12];
+        idle.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        stop.send(()).unwrap();
+        let mut rest = Vec::new();
+        // Ends when the server has closed it, long before the client has to say anything.
+        idle.read_to_end(&mut rest).await.unwrap();
+    }
+}

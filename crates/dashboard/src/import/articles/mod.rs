@@ -1,0 +1,75 @@
+//! `dashboard import articles`: a file of articles, in one transaction. Known ones, by UUID or URL,
+//! are brought up to date; authors, teams, products and languages are made on the way; traffic that
+//! waited for an article is given to it.
+
+mod read;
+mod rematch;
+mod write;
+
+use std::path::PathBuf;
+
+use engine::DatabaseUrl;
+use serde::Serialize;
+
+use super::{Database, Error};
+use crate::rollup::{self, Work};
+
+/// What to import.
+#[derive(Debug, Clone)]
+pub struct ImportArticles {
+    /// CSV, a JSON array of objects, or an object on each line.
+    pub file: PathBuf,
+    /// What the import calls a column, and what the file calls it.
+    pub mapping: Vec<(String, String)>,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportedArticles {
+    /// Articles that were not there before.
+    pub added: usize,
+    /// Articles of which something was changed.
+    pub changed: usize,
+    /// Articles that were there as the file has them.
+    pub unchanged: usize,
+    /// Page views that waited for one of them.
+    pub matched_pageviews: i64,
+    /// The days that they belong to.
+    pub matched_days: usize,
+}
+
+/// Imports articles. Not to be called from asynchronous code: it blocks.
+///
+/// # Errors
+/// [`Error`]; nothing was changed then.
+pub fn import_articles(
+    target: &DatabaseUrl,
+    wish: &ImportArticles,
+    work: Work<'_>,
+) -> Result<ImportedArticles, Error> {
+    work.progress.set_message("reading");
+    let rows = read::read(&wish.file, &wish.mapping)?;
+    let mut database = Database::open(target, work)?;
+    let agrees = database.transaction(|transaction| {
+        let version = rollup::maintain::version(transaction)?;
+        Ok(version.agrees() && rollup::exists(transaction)?)
+    })?;
+    if !agrees {
+        // Totals can follow only from where they agree.
+        rollup::rebuild(target, work)?;
+    }
+    work.progress.set_message("writing");
+    database.transaction(|transaction| {
+        let mut keeper = rollup::maintain::Keeper::new();
+        keeper.begin(transaction)?;
+        let (mut imported, moved) = write::write(transaction, &wish.file, &rows)?;
+        if moved {
+            // Traffic of articles that are in another blog now counts there.
+            rollup::refill(transaction, work)?;
+        }
+        keeper.articles_changed(transaction)?;
+        rematch::rematch(transaction, &mut keeper, &mut imported)?;
+        keeper.finish(transaction)?;
+        Ok(imported)
+    })
+}

@@ -1,0 +1,149 @@
+//! A file of articles as rows of texts, whichever of its three forms it has.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::import::Error;
+use crate::import::table::{Known, Mapping, Table, find_columns};
+
+/// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Where it is in the file.
+    pub place: String,
+    pub cells: [Option<String>; COLUMNS.len()],
+}
+
+/// The columns of a file of articles.
+pub(super) const COLUMNS: [Known; 12] = [
+    Known { name: "url", also: &["link", "permalink"], required: true },
+    Known { name: "title", also: &["headline"], required: true },
+    Known { name: "published", also: &["date", "publishedat", "publicationdate"], required: true },
+    Known { name: "uuid", also: &["guid"], required: false },
+    Known { name: "slug", also: &[], required: false },
+    Known { name: "blog", also: &["site"], required: false },
+    Known { name: "author", also: &[], required: false },
+    Known { name: "team", also: &[], required: false },
+    Known { name: "product", also: &[], required: false },
+    Known { name: "language", also: &["computerlanguage", "programminglanguage"], required: false },
+    Known { name: "human_language", also: &["locale"], required: false },
+    Known { name: "original", also: &["translationof", "originaluuid"], required: false },
+];
+
+/// All rows of a file.
+pub(super) fn read(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
+    let start = {
+        let mut start = [0; 1024];
+        let mut file = std::fs::File::open(path).map_err(Error::io(path))?;
+        let length = std::io::Read::read(&mut file, &mut start).map_err(Error::io(path))?;
+        start[..length].to_vec()
+    };
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    match start.first() {
+        Some(b'[' | b'{') => read_json(path, mapping),
+        _ => read_csv(path, mapping),
+    }
+}
+
+fn read_csv(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
+    let mut table = Table::open(path)?;
+    let columns = table.columns(&COLUMNS, mapping)?;
+    let width = table.header.len();
+    let mut rows = Vec::new();
+    while let Some(line) = table.advance()? {
+        if table.cells() != width {
+            let problem = format!("it has {} cells, the header has {width}", table.cells());
+            return Err(table.row_error(problem));
+        }
+        let mut cells = [const { None }; COLUMNS.len()];
+        for (cell, column) in cells.iter_mut().zip(columns) {
+            *cell = column.map(|column| table.text(column).map(str::to_owned)).transpose()?;
+        }
+        rows.push(Row { place: format!("line {line}"), cells });
+    }
+    Ok(rows)
+}
+
+/// An array of objects, or an object on each line.
+fn read_json(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
+        _ => Error::io(path)(error),
+    })?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let problem =
+        |place: String, problem: String| Error::Row { path: path.to_owned(), place, problem };
+    let objects: Vec<(String, Value)> = if text.starts_with('[') {
+        let values: Vec<Value> = serde_json::from_str(text)
+            .map_err(|error| Error::file(path, format!("it is no JSON array: {error}")))?;
+        (1..).zip(values).map(|(number, value)| (format!("object {number}"), value)).collect()
+    } else {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        let read = |(number, line): (u64, &str)| {
+            let place = format!("line {number}");
+            match serde_json::from_str(line) {
+                Ok(value) => Ok((place, value)),
+                Err(error) => Err(problem(place, format!("it is no JSON object: {error}"))),
+            }
+        };
+        lines.map(read).collect::<Result<_, Error>>()?
+    };
+    check_mapping(path, &objects, mapping)?;
+    objects
+        .into_iter()
+        .map(|(place, value)| {
+            let Value::Object(object) = value else {
+                return Err(problem(place, "it is no JSON object".to_owned()));
+            };
+            let names: Vec<String> = object.keys().cloned().collect();
+            let mapping: Vec<_> =
+                mapping.iter().filter(|(_, column)| names.contains(column)).cloned().collect();
+            let columns = find_columns(path, &names, &COLUMNS, &mapping)
+                .map_err(|error| problem(place.clone(), told_of_object(&error)))?;
+            let mut cells = [const { None }; COLUMNS.len()];
+            for ((cell, column), known) in cells.iter_mut().zip(columns).zip(&COLUMNS) {
+                let value =
+                    column.and_then(|column| names.get(column)).and_then(|it| object.get(it));
+                *cell = match value {
+                    None => None,
+                    Some(Value::Null) => Some(String::new()),
+                    Some(Value::String(text)) => Some(text.clone()),
+                    Some(Value::Number(number)) => Some(number.to_string()),
+                    Some(_) => {
+                        return Err(problem(place, format!("{} is no text", known.name)));
+                    }
+                };
+            }
+            Ok(Row { place, cells })
+        })
+        .collect()
+}
+
+/// Objects may lack columns; a mapping of a column that none of them has is a mistake.
+fn check_mapping(path: &Path, objects: &[(String, Value)], mapping: &Mapping) -> Result<(), Error> {
+    let has = |(_, value): &(String, Value), column: &str| value.get(column).is_some();
+    for (name, column) in mapping {
+        let problem = if !COLUMNS.iter().any(|known| known.name == name) {
+            format!(
+                "there is no column {name}; write one of {}",
+                COLUMNS.map(|it| it.name).join(", ")
+            )
+        } else if !objects.iter().any(|object| has(object, column)) {
+            format!("no object of {} has it", path.display())
+        } else {
+            continue;
+        };
+        let (name, column) = (name.clone(), column.clone());
+        return Err(Error::Mapping { name, column, problem });
+    }
+    Ok(())
+}
+
+/// Without the file, which the place names already.
+fn told_of_object(error: &Error) -> String {
+    match error {
+        Error::File { problem, .. } => problem.clone(),
+        error => error.to_string(),
+    }
+}

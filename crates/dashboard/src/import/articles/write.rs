@@ -1,0 +1,391 @@
+//! Rows of a file as articles of the database: found by UUID or URL, compared, inserted, changed.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::ImportedArticles;
+use super::read::{COLUMNS, Row};
+use crate::import::Error;
+use crate::import::url::{is_path, normal_form};
+use crate::query::{Day, quoted};
+use crate::transaction::{self, Transaction, Value};
+
+/// The tables of names that an article refers to, in the order of the columns from `blog` on.
+const NAMES: [&str; 6] = ["blogs", "authors", "teams", "products", "languages", "human_languages"];
+
+/// What stands for a name that is not given.
+const NO_NAME: &str = "none";
+
+const URL: usize = 0;
+const TITLE: usize = 1;
+const PUBLISHED: usize = 2;
+const UUID: usize = 3;
+const SLUG: usize = 4;
+/// The first of [`NAMES`].
+const BLOG: usize = 5;
+const ORIGINAL: usize = 11;
+
+/// An article as it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Stored {
+    uuid: String,
+    slug: String,
+    url: String,
+    title: String,
+    names: [i32; NAMES.len()],
+    published: i32,
+    original: Option<i32>,
+}
+
+/// Writes all rows; whether an article has gone to another blog.
+pub(super) fn write(
+    transaction: &Transaction<'_>,
+    path: &Path,
+    rows: &[Row],
+) -> Result<(ImportedArticles, bool), Error> {
+    let mut articles = Articles::read(transaction)?;
+    let mut ids = Vec::with_capacity(rows.len());
+    for row in rows {
+        let fault = |column: usize, problem: String| fault(path, row, column, problem);
+        ids.push(articles.take(transaction, row, &fault)?);
+    }
+    for (row, id) in rows.iter().zip(&ids) {
+        let fault = |column: usize, problem: String| fault(path, row, column, problem);
+        articles.set_original(row, *id, &fault)?;
+    }
+    for (row, id) in rows.iter().zip(&ids) {
+        if let Err(problem) = articles.check_original(*id) {
+            return Err(fault(path, row, ORIGINAL, problem));
+        }
+    }
+    Ok(articles.write(transaction)?)
+}
+
+fn fault(path: &Path, row: &Row, column: usize, problem: String) -> Error {
+    let column = COLUMNS.get(column).map_or("", |column| column.name).to_owned();
+    Error::Cell { path: path.to_owned(), place: row.place.clone(), column, problem }
+}
+
+/// Makes an error of a column's place and what is wrong there.
+type MakeFault<'f> = &'f dyn Fn(usize, String) -> Error;
+
+/// The articles as they are, and as they will be.
+struct Articles {
+    before: HashMap<i32, Stored>,
+    after: HashMap<i32, Stored>,
+    by_uuid: HashMap<String, i32>,
+    by_form: HashMap<String, i32>,
+    /// The places of the rows taken, by the articles that they are.
+    taken: HashMap<i32, String>,
+    names: [Names; NAMES.len()],
+    last_id: i32,
+}
+
+/// One of the tables of names.
+#[derive(Default)]
+struct Names {
+    ids: HashMap<String, i32>,
+    last: i32,
+}
+
+impl Articles {
+    fn read(transaction: &Transaction<'_>) -> Result<Self, transaction::Error> {
+        let mut names: [Names; NAMES.len()] = Default::default();
+        for (names, table) in names.iter_mut().zip(NAMES) {
+            let sql = format!("SELECT id, name FROM {table}");
+            transaction.rows(&sql, &[], |row| {
+                let id = row.small(0)?;
+                names.last = names.last.max(id);
+                names.ids.insert(row.text(1)?.to_owned(), id);
+                Ok::<_, transaction::Error>(())
+            })?;
+        }
+        let mut before = HashMap::new();
+        let all = "SELECT id, uuid, slug, url, title, blog_id, author_id, team_id, product_id, \
+                   language_id, human_language_id, published, original_id FROM articles";
+        transaction.rows(all, &[], |row| {
+            let mut names = [0; NAMES.len()];
+            for (name, place) in names.iter_mut().zip(5..) {
+                *name = row.small(place)?;
+            }
+            let original = row.optional_integer(12)?;
+            let stored = Stored {
+                uuid: row.text(1)?.to_owned(),
+                slug: row.text(2)?.to_owned(),
+                url: row.text(3)?.to_owned(),
+                title: row.text(4)?.to_owned(),
+                names,
+                published: row.small(11)?,
+                original: original.and_then(|id| i32::try_from(id).ok()),
+            };
+            before.insert(row.small(0)?, stored);
+            Ok::<_, transaction::Error>(())
+        })?;
+        let mut ids: Vec<i32> = before.keys().copied().collect();
+        ids.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        // Of two articles with one form the first is found: it is inserted last.
+        let of = |id: &i32, key: fn(&Stored) -> String| {
+            (before.get(id).map(key).unwrap_or_default(), *id)
+        };
+        let by_form = ids.iter().map(|id| of(id, |it| normal_form(&it.url))).collect();
+        let by_uuid = ids.iter().map(|id| of(id, |it| it.uuid.to_lowercase())).collect();
+        let last_id = ids.first().copied().unwrap_or(0).max(0);
+        let after = before.clone();
+        Ok(Self { before, after, by_uuid, by_form, taken: HashMap::new(), names, last_id })
+    }
+
+    /// Takes a row, its original aside; the id of its article.
+    fn take(
+        &mut self,
+        transaction: &Transaction<'_>,
+        row: &Row,
+        fault: MakeFault<'_>,
+    ) -> Result<i32, Error> {
+        let url = required(row, URL, 1_024, fault)?;
+        let form = normal_form(url);
+        let host = form.split(['/', '?']).next().unwrap_or_default().to_owned();
+        if is_path(&form) || !host.contains('.') || host.contains(' ') {
+            let problem =
+                format!("{} is no URL with a host, such as https://example.com/a", quoted(url));
+            return Err(fault(URL, problem));
+        }
+        let title = required(row, TITLE, 512, fault)?;
+        let published = published(required(row, PUBLISHED, 64, fault)?)
+            .map_err(|problem| fault(PUBLISHED, problem))?;
+        let uuid = given(row, UUID).filter(|uuid| !uuid.is_empty());
+        let uuid = uuid.map(|uuid| {
+            checked_uuid(uuid).ok_or_else(|| fault(UUID, format!("{} is no UUID", quoted(uuid))))
+        });
+        let uuid = uuid.transpose()?;
+        let id = self.id(uuid.as_deref(), &form, fault)?;
+        if let Some(place) = self.taken.insert(id, row.place.clone()) {
+            return Err(fault(
+                URL,
+                format!("it is the article of {place} again; remove one of them"),
+            ));
+        }
+        let mut stored = match self.before.get(&id) {
+            Some(stored) => stored.clone(),
+            None => Stored::default(),
+        };
+        let is_new = stored.uuid.is_empty();
+        stored.url = url.to_owned();
+        stored.title = title.to_owned();
+        stored.published = published;
+        if is_new {
+            stored.uuid = uuid.unwrap_or_else(|| uuid_of(&form));
+        }
+        if let Some(slug) = given(row, SLUG).or(is_new.then_some("")) {
+            let last = form.split('?').next().and_then(|it| it.rsplit('/').next());
+            let slug = if slug.is_empty() { last.unwrap_or_default() } else { slug };
+            stored.slug = fitting(slug, 512).map_err(|problem| fault(SLUG, problem))?.to_owned();
+        }
+        for (place, table) in NAMES.into_iter().enumerate() {
+            let Some(name) = given(row, BLOG + place).or(is_new.then_some("")) else { continue };
+            let name = match (name, place) {
+                ("", 0) => host.as_str(),
+                ("", _) => NO_NAME,
+                (name, _) => name,
+            };
+            let name = fitting(name, 64).map_err(|problem| fault(BLOG + place, problem))?;
+            if let (Some(names), Some(id)) =
+                (self.names.get_mut(place), stored.names.get_mut(place))
+            {
+                *id = names.id(transaction, table, name)?;
+            }
+        }
+        self.by_uuid.insert(stored.uuid.to_lowercase(), id);
+        self.by_form.insert(form, id);
+        self.after.insert(id, stored);
+        Ok(id)
+    }
+
+    /// The article with that UUID, or else with that URL, or else a new one.
+    fn id(&mut self, uuid: Option<&str>, form: &str, fault: MakeFault<'_>) -> Result<i32, Error> {
+        let by_form = self.by_form.get(form).copied();
+        let by_uuid = uuid.map(|uuid| self.by_uuid.get(uuid).copied());
+        match (by_uuid, by_form) {
+            (Some(Some(by_uuid)), Some(by_form)) if by_uuid != by_form => {
+                let other = self.after.get(&by_form).map_or("", |other| other.uuid.as_str());
+                Err(fault(URL, format!("it is the URL of another article, {other}")))
+            }
+            (Some(None), Some(by_form)) => {
+                let other = self.after.get(&by_form).map_or("", |other| other.uuid.as_str());
+                Err(fault(UUID, format!("the article with this URL has another UUID, {other}")))
+            }
+            (Some(Some(id)), _) | (None, Some(id)) => Ok(id),
+            (Some(None) | None, None) => {
+                self.last_id += 1;
+                Ok(self.last_id)
+            }
+        }
+    }
+
+    /// The original, which may come later in the file than its translation.
+    fn set_original(&mut self, row: &Row, id: i32, fault: MakeFault<'_>) -> Result<(), Error> {
+        let Some(text) = given(row, ORIGINAL) else { return Ok(()) };
+        let original = if text.is_empty() {
+            None
+        } else {
+            let by_uuid = self.by_uuid.get(&text.to_lowercase());
+            let found = by_uuid.or_else(|| self.by_form.get(&normal_form(text))).copied();
+            let unknown = || {
+                let problem = format!("{} is neither UUID nor URL of an article", quoted(text));
+                fault(ORIGINAL, problem)
+            };
+            Some(found.ok_or_else(unknown)?)
+        };
+        if let Some(stored) = self.after.get_mut(&id) {
+            stored.original = original;
+        }
+        Ok(())
+    }
+
+    /// An original is no translation.
+    fn check_original(&self, id: i32) -> Result<(), String> {
+        let original = |id: i32| self.after.get(&id).and_then(|stored| stored.original);
+        let Some(found) = original(id) else { return Ok(()) };
+        if found == id {
+            return Err("an article is not the translation of itself".to_owned());
+        }
+        if original(found).is_some() {
+            return Err("the original is itself a translation; name its original".to_owned());
+        }
+        if self.after.values().any(|stored| stored.original == Some(id)) {
+            return Err("the article has translations, so it cannot be one".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Inserts and changes what is to be; originals last, since they refer to other articles.
+    fn write(
+        self,
+        transaction: &Transaction<'_>,
+    ) -> Result<(ImportedArticles, bool), transaction::Error> {
+        let (mut imported, mut moved) = (ImportedArticles::default(), false);
+        let mut ids: Vec<i32> = self.taken.keys().copied().collect();
+        ids.sort_unstable();
+        for id in &ids {
+            let Some(stored) = self.after.get(id) else { continue };
+            let before = self.before.get(id);
+            let sql = match before {
+                None => {
+                    imported.added += 1;
+                    "INSERT INTO articles (uuid, slug, url, title, blog_id, author_id, team_id, \
+                     product_id, language_id, human_language_id, published, id) \
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+                }
+                Some(before) if before == stored => {
+                    imported.unchanged += 1;
+                    continue;
+                }
+                Some(before) => {
+                    imported.changed += 1;
+                    moved |= before.names.first() != stored.names.first();
+                    "UPDATE articles SET uuid = $1, slug = $2, url = $3, title = $4, blog_id = $5, \
+                     author_id = $6, team_id = $7, product_id = $8, language_id = $9, \
+                     human_language_id = $10, published = $11 WHERE id = $12"
+                }
+            };
+            let texts = [&stored.uuid, &stored.slug, &stored.url, &stored.title];
+            let mut values: Vec<Value<'_>> = texts.map(|text| text.as_str().into()).to_vec();
+            values.extend(stored.names.map(Value::from));
+            values.extend([Value::from(stored.published), Value::from(*id)]);
+            transaction.execute(sql, &values)?;
+        }
+        for id in &ids {
+            let original =
+                |of: &HashMap<i32, Stored>| of.get(id).and_then(|stored| stored.original);
+            let after = original(&self.after);
+            if after != original(&self.before) {
+                let set = "UPDATE articles SET original_id = $1 WHERE id = $2";
+                let after = after.map_or(Value::Null, Value::from);
+                transaction.execute(set, &[after, (*id).into()])?;
+            }
+        }
+        Ok((imported, moved))
+    }
+}
+
+impl Names {
+    /// The id of a name, which is made if it is not there.
+    fn id(
+        &mut self,
+        transaction: &Transaction<'_>,
+        table: &str,
+        name: &str,
+    ) -> Result<i32, transaction::Error> {
+        if let Some(id) = self.ids.get(name) {
+            return Ok(*id);
+        }
+        self.last += 1;
+        let insert = format!("INSERT INTO {table} (id, name) VALUES ($1, $2)");
+        transaction.execute(&insert, &[self.last.into(), name.into()])?;
+        self.ids.insert(name.to_owned(), self.last);
+        Ok(self.last)
+    }
+}
+
+/// A cell of a column that the file has.
+fn given(row: &Row, column: usize) -> Option<&str> {
+    row.cells.get(column).and_then(Option::as_deref).map(str::trim)
+}
+
+fn required<'r>(
+    row: &'r Row,
+    column: usize,
+    length: usize,
+    fault: MakeFault<'_>,
+) -> Result<&'r str, Error> {
+    match given(row, column) {
+        None | Some("") => Err(fault(column, "it is empty".to_owned())),
+        Some(text) => fitting(text, length).map_err(|problem| fault(column, problem)),
+    }
+}
+
+fn fitting(text: &str, length: usize) -> Result<&str, String> {
+    let characters = text.chars().count();
+    if characters > length {
+        return Err(format!("it has {characters} characters, {length} fit"));
+    }
+    if text.contains('\0') {
+        return Err("it holds a null character".to_owned());
+    }
+    Ok(text)
+}
+
+/// A day, or the day of a moment such as `2021-01-31T10:00:00Z`.
+fn published(text: &str) -> Result<i32, String> {
+    let (date, rest) = text.split_at_checked(10).unwrap_or((text, ""));
+    let problem = || format!("{} is no day; write it as 2021-01-31", quoted(text));
+    if !(rest.is_empty() || rest.starts_with(['T', ' '])) {
+        return Err(problem());
+    }
+    let day: Day = date.parse().map_err(|()| problem())?;
+    if !(1970..=2100).contains(&day.year()) {
+        return Err(format!("{} is not between 1970 and 2100", quoted(text)));
+    }
+    Ok(day.number())
+}
+
+/// A UUID in lower case.
+fn checked_uuid(text: &str) -> Option<String> {
+    let fits = text.len() == 36
+        && text.bytes().enumerate().all(|(place, byte)| match place {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    fits.then(|| text.to_lowercase())
+}
+
+/// The UUID of an article that has none: made of its URL, so that importing the file again finds
+/// it (RFC 9562, version 8).
+fn uuid_of(form: &str) -> String {
+    let digest = Sha256::digest(form.as_bytes());
+    let mut bits = digest.iter().take(16).fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+    bits = bits & !(0xf << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}

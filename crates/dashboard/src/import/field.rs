@@ -1,0 +1,92 @@
+//! Cells as values: days and counts, each with what is wrong if it is none.
+
+use crate::query::Day;
+
+/// Before the web there was no traffic on it.
+const FIRST_DAY: Day = Day::constant(1990, 1, 1);
+
+/// A day as `2021-01-31` or `20210131`, not before 1990 and not after tomorrow (somewhere it is
+/// tomorrow already).
+pub(super) fn day(text: &str, today: Day) -> Result<Day, String> {
+    let text = text.trim();
+    let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let iso = match (text.get(..4), text.get(4..6), text.get(6..)) {
+        (Some(year), Some(month), Some(day)) if digits => format!("{year}-{month}-{day}"),
+        _ => text.to_owned(),
+    };
+    let shown = crate::query::quoted(text);
+    let day: Day = iso
+        .parse()
+        .map_err(|()| format!("{shown} is no day; write it as 2021-01-31 or 20210131"))?;
+    if day < FIRST_DAY {
+        return Err(format!("{shown} is before {FIRST_DAY}"));
+    }
+    if day.number() > today.number() + 1 {
+        return Err(format!("{shown} is in the future: today is {today}"));
+    }
+    Ok(day)
+}
+
+/// A whole number from 0 to what the schema holds.
+pub(super) fn count(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let shown = crate::query::quoted(text);
+    if !is_digits {
+        return Err(format!("{shown} is no count; write a whole number from 0"));
+    }
+    match text.parse::<u32>() {
+        Ok(count) if count <= i32::MAX as u32 => Ok(count),
+        _ => Err(format!("{shown} is more than {}", i32::MAX)),
+    }
+}
+
+/// Seconds: a count, or a decimal number, which is rounded.
+pub(super) fn seconds(text: &str) -> Result<u32, String> {
+    let Some((whole, rest)) = text.trim().split_once('.') else { return count(text) };
+    if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("{} is no number of seconds", crate::query::quoted(text.trim())));
+    }
+    let up = rest.as_bytes().first().is_some_and(|digit| *digit >= b'5');
+    count(whole).map(|whole| (whole + u32::from(up)).min(i32::MAX as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_iso_or_eight_digits_and_neither_absurd_nor_in_the_future() {
+        let today = Day::constant(2024, 4, 3);
+        let shown = |text| day(text, today).map(|day| day.to_string());
+        assert_eq!(shown("20240403").unwrap(), "2024-04-03");
+        assert_eq!(shown(" 2024-04-04 ").unwrap(), "2024-04-04");
+        for (wrong, why) in [
+            ("2024-04-05", "in the future"),
+            ("9999-12-31", "in the future"),
+            ("0001-01-01", "before 1990"),
+            ("20240230", "no day"),
+            ("2024-02-30", "no day"),
+            ("3.4.2024", "no day"),
+            ("", "no day"),
+            ("２０２４0403", "no day"),
+        ] {
+            let error = shown(wrong).unwrap_err();
+            assert!(error.contains(why), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_and_fit() {
+        assert_eq!(count(" 17 "), Ok(17));
+        assert_eq!(count("2147483647"), Ok(2_147_483_647));
+        for wrong in ["", "-1", "1.0", "1,000", "1e3", "2147483648", "99999999999999999999", "٣"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(seconds("12.5"), Ok(13));
+        assert_eq!(seconds("12.49"), Ok(12));
+        for wrong in ["-1.5", "1.2.3", "12.", ".5", "nan", "1e3.0"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

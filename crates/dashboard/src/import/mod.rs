@@ -1,0 +1,200 @@
+//! Data from elsewhere: articles from a content system, traffic from an analytics service. A file
+//! is read to its end and found right before the first row of it is written.
+
+mod articles;
+mod country;
+mod field;
+mod matching;
+mod table;
+mod traffic;
+mod unmatched;
+mod url;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use engine::DatabaseUrl;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::rollup::{self, Work};
+use crate::schema;
+use crate::transaction::{self, Transaction};
+
+pub use articles::{ImportArticles, ImportedArticles, import_articles};
+pub use traffic::{ImportTraffic, ImportedTraffic, import_traffic};
+pub use unmatched::{Unmatched, unmatched};
+
+/// Why nothing was imported; with [`Error::Interrupted`], why not everything was.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        reason: std::io::Error,
+    },
+    /// A file as a whole is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
+    /// A row is at fault.
+    #[error("{}, {place}: {problem}", path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// The line, or the place in a JSON document.
+        place: String,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
+    /// A value of a row is at fault.
+    #[error("{}, {place}, column {column}: {problem}", path.display())]
+    Cell {
+        /// The file.
+        path: PathBuf,
+        /// The line, or the place in a JSON document.
+        place: String,
+        /// The column as the file calls it.
+        column: String,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
+    /// A column was mapped that the import does not know, or the file does not have.
+    #[error("--map {name}={column}: {problem}")]
+    Mapping {
+        /// What the import calls it.
+        name: String,
+        /// What the file calls it.
+        column: String,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
+    /// The temporary file cannot be written.
+    #[error("cannot keep the rows in a temporary file (TMPDIR says where): {0}")]
+    Temporary(std::io::Error),
+    /// The database cannot be opened or reached.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
+    /// The totals cannot follow.
+    #[error(transparent)]
+    Totals(#[from] rollup::Error),
+    /// An engine reported an error.
+    #[error(transparent)]
+    Database(#[from] transaction::Error),
+    /// Another program wrote meanwhile.
+    #[error(
+        "another program changed the data while it was imported: {days} days were imported, each \
+         of them whole; import the file again"
+    )]
+    Changed {
+        /// Days that are in the database.
+        days: usize,
+    },
+    /// The user stopped it.
+    #[error(
+        "interrupted: {days} of {of} days were imported, each of them whole; the rest is as it was"
+    )]
+    Interrupted {
+        /// Days that are in the database.
+        days: usize,
+        /// Days of the files.
+        of: usize,
+    },
+}
+
+impl Error {
+    /// Whether what was asked for is at fault, and not a file or a database.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Mapping { .. })
+    }
+
+    fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Self::File { path: path.to_owned(), problem: problem.into() }
+    }
+
+    fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |reason| Self::Io { path: path.to_owned(), reason }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+/// A database that is written transaction by transaction.
+enum Database<'a> {
+    Sqlite(Box<Connection>),
+    Postgres(Box<tokio_postgres::Client>, &'a tokio::runtime::Handle),
+}
+
+impl<'a> Database<'a> {
+    /// Opens it and checks that it is a dashboard's.
+    fn open(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
+        match target {
+            DatabaseUrl::Sqlite(path) => {
+                let connection = engine::sqlite::open_existing(path)?;
+                let settings = [("busy_timeout", "10000"), ("foreign_keys", "off")];
+                engine::sqlite::pragmas(&connection, settings)?;
+                schema::check_sqlite(&connection)?;
+                // The log lets readers go on; the import writes its own data version.
+                if !connection.is_readonly("main")? {
+                    engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
+                }
+                engine::sqlite::pragmas(&connection, [("synchronous", "normal")])?;
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+                Ok(Self::Sqlite(Box::new(connection)))
+            }
+            DatabaseUrl::Postgres(url) => {
+                let client = work.runtime.block_on(engine::postgres::connect(url))?;
+                work.runtime.block_on(schema::check_postgres(&client))?;
+                Ok(Self::Postgres(Box::new(client), work.runtime))
+            }
+        }
+    }
+
+    /// Runs `use_it` in a transaction, which is committed if that succeeds.
+    fn transaction<T>(
+        &mut self,
+        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self {
+            Self::Sqlite(connection) => {
+                let transaction =
+                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let done = use_it(&Transaction::Sqlite(&transaction))?;
+                transaction.commit()?;
+                Ok(done)
+            }
+            Self::Postgres(client, runtime) => {
+                let transaction = runtime.block_on(client.transaction())?;
+                let done = use_it(&Transaction::Postgres(&transaction, runtime))?;
+                runtime.block_on(transaction.commit())?;
+                Ok(done)
+            }
+        }
+    }
+}
+
+/// Whether the user asked to stop.
+fn is_interrupted(work: Work<'_>) -> bool {
+    work.interrupted.load(Ordering::Relaxed)
+}

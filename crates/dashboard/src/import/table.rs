@@ -1,0 +1,214 @@
+//! A CSV file as rows of named columns: byte order marks, comment lines before the header,
+//! semicolons and tabs instead of commas, quotes. What cannot be read is named by line and column.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Chain, Cursor};
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+use super::Error;
+
+/// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
+pub(super) type Mapping = [(String, String)];
+
+/// A column that the import knows.
+pub(super) struct Known {
+    /// What the import calls it.
+    pub name: &'static str,
+    /// What files call it, in lower case, without blanks and underscores.
+    pub also: &'static [&'static str],
+    /// Whether a file must have it.
+    pub required: bool,
+}
+
+/// An open CSV file behind its header.
+pub(super) struct Table {
+    pub path: PathBuf,
+    /// The columns as the file calls them.
+    pub header: Vec<String>,
+    reader: Reader<Chain<Cursor<Vec<u8>>, BufReader<File>>>,
+    record: ByteRecord,
+    /// Lines before the header.
+    skipped: u64,
+}
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+impl Table {
+    /// Opens a file and reads its header.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+        let (mut line, mut skipped) = (Vec::new(), 0);
+        loop {
+            line.clear();
+            reader.read_until(b'\n', &mut line).map_err(Error::io(path))?;
+            if skipped == 0 {
+                check_encoding(path, &line)?;
+                if let Some(rest) = line.strip_prefix(b"\xef\xbb\xbf") {
+                    line = rest.to_vec();
+                }
+            }
+            let text = line.trim_ascii();
+            if line.is_empty() {
+                return Err(Error::file(path, "it has no header line"));
+            }
+            if !text.is_empty() && !text.starts_with(b"#") {
+                break;
+            }
+            skipped += 1;
+        }
+        let delimiter = delimiter(&line);
+        let reader = ReaderBuilder::new()
+            .flexible(true)
+            .has_headers(false)
+            .delimiter(delimiter)
+            .from_reader(std::io::Read::chain(Cursor::new(line), reader));
+        let (header, record) = (Vec::new(), ByteRecord::new());
+        let mut table = Self { path: path.to_owned(), header, reader, record, skipped };
+        if table.advance()?.is_none() {
+            return Err(Error::file(path, "it has no header line"));
+        }
+        let header: Result<Vec<String>, Error> =
+            (0..table.record.len()).map(|place| Ok(table.text(place)?.trim().to_owned())).collect();
+        table.header = header?;
+        Ok(table)
+    }
+
+    /// The columns of the file that are the known ones, by place; [`None`] for those it lacks.
+    ///
+    /// # Errors
+    /// A required column that is not there, one that is there twice, a mapping of nothing.
+    pub fn columns<const N: usize>(
+        &self,
+        known: &[Known; N],
+        mapping: &Mapping,
+    ) -> Result<[Option<usize>; N], Error> {
+        find_columns(&self.path, &self.header, known, mapping)
+    }
+
+    /// Goes to the next row; its line.
+    pub fn advance(&mut self) -> Result<Option<u64>, Error> {
+        let read = self.reader.read_byte_record(&mut self.record);
+        match read {
+            Ok(false) => Ok(None),
+            Ok(true) => Ok(Some(self.line())),
+            Err(error) => match error.into_kind() {
+                csv::ErrorKind::Io(reason) => Err(Error::io(&self.path)(reason)),
+                kind => Err(Error::file(&self.path, format!("{kind:?}"))),
+            },
+        }
+    }
+
+    /// The row's line in the file, from 1.
+    pub fn line(&self) -> u64 {
+        self.skipped + self.record.position().map_or(0, csv::Position::line)
+    }
+
+    /// How many cells the row has.
+    pub fn cells(&self) -> usize {
+        self.record.len()
+    }
+
+    /// A cell as it was written, to be compared only.
+    pub fn bytes(&self, place: usize) -> &[u8] {
+        self.record.get(place).unwrap_or_default()
+    }
+
+    /// A cell as text; a missing one is empty.
+    pub fn text(&self, place: usize) -> Result<&str, Error> {
+        let problem = "it is not UTF-8; save the file as UTF-8";
+        std::str::from_utf8(self.bytes(place)).map_err(|_| self.cell_error(place, problem))
+    }
+
+    /// What is wrong with a cell of the row.
+    pub fn cell_error(&self, place: usize, problem: impl Into<String>) -> Error {
+        let column = self.header.get(place).cloned();
+        Error::Cell {
+            path: self.path.clone(),
+            place: format!("line {}", self.line()),
+            column: column.unwrap_or_else(|| (place + 1).to_string()),
+            problem: problem.into(),
+        }
+    }
+
+    /// What is wrong with the row.
+    pub fn row_error(&self, problem: impl Into<String>) -> Error {
+        let place = format!("line {}", self.line());
+        Error::Row { path: self.path.clone(), place, problem: problem.into() }
+    }
+}
+
+/// Refuses what spreadsheets save as "Unicode".
+fn check_encoding(path: &Path, first: &[u8]) -> Result<(), Error> {
+    let utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff");
+    if utf16 || first.contains(&0) {
+        return Err(Error::file(path, "it is not UTF-8 (perhaps UTF-16); save it as UTF-8"));
+    }
+    Ok(())
+}
+
+/// The sign between the columns of a header: whichever there is most of, commas before others.
+fn delimiter(header: &[u8]) -> u8 {
+    let count = |sign: u8| header.iter().filter(|byte| **byte == sign).count();
+    let signs = [b'\t', b';', b','];
+    signs.into_iter().max_by_key(|sign| count(*sign)).unwrap_or(b',')
+}
+
+/// A column's name as it is compared.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// See [`Table::columns`]; `header` may be that of any document.
+pub(super) fn find_columns<const N: usize>(
+    path: &Path,
+    header: &[String],
+    known: &[Known; N],
+    mapping: &Mapping,
+) -> Result<[Option<usize>; N], Error> {
+    for (name, column) in mapping {
+        let problem = if !known.iter().any(|known| known.name == name) {
+            let names: Vec<&str> = known.iter().map(|known| known.name).collect();
+            format!("there is no column {name}; write one of {}", names.join(", "))
+        } else if !header.contains(column) {
+            format!("{} has no column {column}; it has {}", path.display(), header.join(", "))
+        } else {
+            continue;
+        };
+        let (name, column) = (name.clone(), column.clone());
+        return Err(Error::Mapping { name, column, problem });
+    }
+    let mut places = [None; N];
+    for (place, known) in places.iter_mut().zip(known) {
+        let mapped = mapping.iter().find(|(name, _)| name == known.name).map(|(_, column)| column);
+        // Its own name is preferred to what else files call it.
+        let has_own_name = header.iter().any(|column| plain(column) == plain(known.name));
+        let is_it = |column: &String| match mapped {
+            Some(mapped) => column == mapped,
+            None if has_own_name => plain(column) == plain(known.name),
+            None => known.also.contains(&plain(column).as_str()),
+        };
+        let mut found = header.iter().enumerate().filter(|(_, column)| is_it(column));
+        *place = found.next().map(|(place, _)| place);
+        if let Some((_, second)) = found.next() {
+            let problem = format!(
+                "more than one column can be {}, one of them {second}; say which by --map {}=COLUMN",
+                known.name, known.name
+            );
+            return Err(Error::file(path, problem));
+        }
+        if place.is_none() && known.required {
+            let problem = format!(
+                "it has no column {}; it has {}; if one of them is it, say so by --map {}=COLUMN",
+                known.name,
+                header.join(", "),
+                known.name
+            );
+            return Err(Error::file(path, problem));
+        }
+    }
+    Ok(places)
+}

@@ -1,0 +1,255 @@
+//! The rows of all files as records: URLs matched, countries known, counts read. Everything that
+//! can be wrong with them is found here.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::spill::{Record, Spill};
+use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
+use crate::import::country::Countries;
+use crate::import::matching::Articles;
+use crate::import::url::{is_path, normal_form};
+use crate::import::{Error, field};
+use crate::query::{Day, quoted};
+use crate::rollup::Work;
+
+/// The cells of a row in the order of [`COLUMNS`]: day, URL, host, country, three counts.
+pub(super) type Cells<'a> = [&'a str; COLUMNS.len()];
+
+/// What is wrong with a cell.
+pub(super) struct Fault {
+    /// Its place in [`Cells`].
+    pub column: usize,
+    pub problem: String,
+}
+
+/// Where a URL's traffic goes.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Article(i32),
+    /// The place of the form of its URL.
+    Unmatched(i32),
+}
+
+/// So many URLs as they are written are remembered at most.
+const REMEMBERED: usize = 200_000;
+
+/// All rows, gathered by day.
+pub(super) struct Gather<'a> {
+    articles: &'a Articles,
+    site: Option<String>,
+    today: Day,
+    countries: Countries,
+    /// Codes of the countries met.
+    pub codes: Vec<&'static str>,
+    country_places: HashMap<String, u32>,
+    targets: HashMap<String, Target>,
+    /// Forms of the URLs that are those of no article.
+    pub unmatched: Vec<String>,
+    unmatched_places: HashMap<String, i32>,
+    days: HashMap<String, i32>,
+    pub spill: Spill,
+    pub rows: u64,
+    pageviews: u64,
+    pub notes: Vec<String>,
+    address: String,
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(articles: &'a Articles, wish: &ImportTraffic) -> Result<Self, Error> {
+        let site = wish.site.as_deref().map(normal_form);
+        Ok(Self {
+            articles,
+            site: site.map(|site| site.trim_end_matches('/').to_owned()),
+            today: wish.today,
+            countries: Countries::new(),
+            codes: Vec::new(),
+            country_places: HashMap::new(),
+            targets: HashMap::new(),
+            unmatched: Vec::new(),
+            unmatched_places: HashMap::new(),
+            days: HashMap::new(),
+            spill: Spill::new()?,
+            rows: 0,
+            pageviews: 0,
+            notes: Vec::new(),
+            address: String::new(),
+        })
+    }
+
+    /// Page views of all rows so far.
+    pub fn pageviews(&self) -> u64 {
+        self.pageviews
+    }
+
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Takes a row. `others` are the cells of columns that are not known: rows that differ in them
+    /// are different rows of the same URL, and are added up.
+    pub fn add<'c>(
+        &mut self,
+        cells: &Cells<'_>,
+        others: impl Iterator<Item = &'c [u8]>,
+        file: u32,
+        line: u64,
+    ) -> Result<(), Fault> {
+        let [date, url, host, country, pageviews, sessions, seconds] = *cells;
+        let fault = |column| move |problem| Fault { column, problem };
+        let day = self.day(date).map_err(fault(0))?;
+        if url.trim().is_empty() {
+            return Err(Fault { column: 1, problem: "it is empty".to_owned() });
+        }
+        let target = self.target(url, host).map_err(fault(1))?;
+        let country = self.country(country).map_err(fault(3))?;
+        let counts = [
+            field::count(pageviews).map_err(fault(4))?,
+            field::count(sessions).map_err(fault(5))?,
+            field::seconds(seconds).map_err(fault(6))?,
+        ];
+        let mut hash = xxhash_rust::xxh3::xxh3_64(self.address.as_bytes());
+        for other in others {
+            hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
+        }
+        let (unmatched, target) = match target {
+            Target::Article(id) => (false, id),
+            Target::Unmatched(place) => (true, place),
+        };
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        let record = Record { unmatched, target, country, counts, hash: hash as u32, file, line };
+        let temporary = |error: super::spill::Temporary| Fault {
+            column: 0,
+            problem: format!("cannot keep the row in a temporary file: {}", error.0),
+        };
+        self.spill.add(day, record).map_err(temporary)?;
+        self.rows += 1;
+        self.pageviews += u64::from(counts[0]);
+        Ok(())
+    }
+
+    fn day(&mut self, text: &str) -> Result<i32, String> {
+        if let Some(day) = self.days.get(text) {
+            return Ok(*day);
+        }
+        let day = field::day(text, self.today)?.number();
+        self.days.insert(text.to_owned(), day);
+        Ok(day)
+    }
+
+    fn country(&mut self, text: &str) -> Result<u32, String> {
+        if let Some(place) = self.country_places.get(text) {
+            return Ok(*place);
+        }
+        let code = self.countries.code(text)?;
+        let known = self.codes.iter().position(|known| *known == code);
+        let place = known.unwrap_or_else(|| {
+            self.codes.push(code);
+            self.codes.len() - 1
+        }) as u32;
+        self.country_places.insert(text.to_owned(), place);
+        Ok(place)
+    }
+
+    /// Leaves the URL as it was written, with its host, in `address`.
+    fn target(&mut self, url: &str, host: &str) -> Result<Target, String> {
+        self.address.clear();
+        if url.trim_start().starts_with('/') && !url.trim_start().starts_with("//") {
+            self.address.push_str(host.trim());
+            self.address.push_str(url.trim());
+        } else {
+            self.address.push_str(url);
+        }
+        if let Some(target) = self.targets.get(&self.address) {
+            return Ok(*target);
+        }
+        let mut form = normal_form(&self.address);
+        if let Some(site) = self.site.as_ref().filter(|_| is_path(&form)) {
+            form = normal_form(&format!("{site}{form}"));
+        }
+        let target = match self.articles.of(&form) {
+            Some(id) => Target::Article(id),
+            None => Target::Unmatched(self.unmatched_place(form)?),
+        };
+        if self.targets.len() == REMEMBERED {
+            self.targets.clear();
+        }
+        self.targets.insert(self.address.clone(), target);
+        Ok(target)
+    }
+
+    fn unmatched_place(&mut self, form: String) -> Result<i32, String> {
+        if form.is_empty() {
+            return Err(format!("{} is no URL", quoted(&self.address)));
+        }
+        if let Some(place) = self.unmatched_places.get(&form) {
+            return Ok(*place);
+        }
+        let place = i32::try_from(self.unmatched.len())
+            .map_err(|_| "there are too many URLs that are those of no article".to_owned())?;
+        self.unmatched.push(form.clone());
+        self.unmatched_places.insert(form, place);
+        Ok(place)
+    }
+
+    /// Looks for rows that say the same thing twice, and for sums that do not fit.
+    pub fn check(&self, files: &[PathBuf], work: Work<'_>) -> Result<(), Error> {
+        for day in self.spill.days() {
+            stop_before_the_first_day(work)?;
+            merged(self.spill.day(day)?).map_err(|clash| clash.explain(files))?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows of a day that cannot stand beside each other.
+#[derive(Debug)]
+pub(super) struct Clash {
+    earlier: Record,
+    later: Record,
+    is_repeated: bool,
+}
+
+impl Clash {
+    pub fn explain(&self, files: &[PathBuf]) -> Error {
+        let path = |record: &Record| files.get(record.file as usize).cloned().unwrap_or_default();
+        let (here, there) = (path(&self.later), path(&self.earlier));
+        let of = if here == there { String::new() } else { format!(" of {}", there.display()) };
+        let line = self.earlier.line;
+        let problem = if self.is_repeated {
+            format!("it repeats line {line}{of}: the same day, URL and country; remove one of them")
+        } else {
+            format!("with line {line}{of} it adds up to more than {}", i32::MAX)
+        };
+        Error::Row { path: here, place: format!("line {}", self.later.line), problem }
+    }
+}
+
+/// The rows of a day in the order of their targets and countries, those of the same added up.
+pub(super) fn merged(mut records: Vec<Record>) -> Result<Vec<Record>, Clash> {
+    records.sort_unstable_by_key(|record| {
+        (record.unmatched, record.target, record.country, record.hash, record.file, record.line)
+    });
+    let mut merged: Vec<Record> = Vec::with_capacity(records.len());
+    let mut before: Option<Record> = None;
+    for record in records {
+        let key = |it: &Record| (it.unmatched, it.target, it.country);
+        match (merged.last_mut(), before) {
+            (Some(last), Some(earlier)) if key(last) == key(&record) => {
+                if earlier.hash == record.hash {
+                    return Err(Clash { earlier, later: record, is_repeated: true });
+                }
+                for (sum, count) in last.counts.iter_mut().zip(record.counts) {
+                    // Both are below 2^31.
+                    *sum += count;
+                    if *sum > i32::MAX as u32 {
+                        return Err(Clash { earlier, later: record, is_repeated: false });
+                    }
+                }
+            }
+            _ => merged.push(record),
+        }
+        before = Some(record);
+    }
+    Ok(merged)
+}

@@ -1,0 +1,214 @@
+//! `dashboard import traffic`: files of traffic by day, URL and country. They are read to the end
+//! and found right first; then each day is replaced by what they say of it, one transaction for
+//! each, with its totals.
+
+mod gather;
+mod report;
+mod spill;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use engine::DatabaseUrl;
+use serde::Serialize;
+
+use super::matching::Articles;
+use super::table::{Known, Table};
+use super::{Database, Error, is_interrupted};
+use crate::query::Day;
+use crate::rollup::{self, Work};
+use gather::{Cells, Fault, Gather};
+use write::Writer;
+
+/// What to import.
+#[derive(Debug, Clone)]
+pub struct ImportTraffic {
+    /// The files: together they hold the whole of each of their days.
+    pub files: Vec<PathBuf>,
+    /// What the import calls a column, and what the files call it.
+    pub mapping: Vec<(String, String)>,
+    /// The host of URLs that are paths alone, for example `www.example.com`.
+    pub site: Option<String>,
+    /// Later days than tomorrow are refused.
+    pub today: Day,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportedTraffic {
+    /// Rows of the files, totals rows left out.
+    pub rows: u64,
+    /// Days replaced.
+    pub days: usize,
+    /// The first of them.
+    pub first_day: Option<Day>,
+    /// The last one.
+    pub last_day: Option<Day>,
+    /// Rows of the table of traffic that they became.
+    pub facts: u64,
+    /// Page views of these rows.
+    pub pageviews: u64,
+    /// URLs that are those of no article.
+    pub unmatched_urls: usize,
+    /// Their page views.
+    pub unmatched_pageviews: u64,
+    /// What else the user should know.
+    pub notes: Vec<String>,
+}
+
+/// The columns of a file of traffic, in the order of [`Cells`].
+const COLUMNS: [Known; 7] = [
+    Known { name: "date", also: &[], required: true },
+    Known {
+        name: "url",
+        also: &[
+            "page",
+            "pagepath",
+            "pagepathandscreenclass",
+            "pagepath+querystring",
+            "pagepathplusquerystring",
+            "pagelocation",
+            "fullpageurl",
+        ],
+        required: true,
+    },
+    Known { name: "host", also: &["hostname"], required: false },
+    Known { name: "country", also: &["countryid", "countrycode"], required: true },
+    Known { name: "pageviews", also: &["views", "screenpageviews"], required: true },
+    Known { name: "sessions", also: &[], required: true },
+    Known {
+        name: "engagement_seconds",
+        also: &["userengagement", "userengagementduration"],
+        required: true,
+    },
+];
+
+/// Imports traffic. Not to be called from asynchronous code: it blocks.
+///
+/// # Errors
+/// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it tells.
+pub fn import_traffic(
+    target: &DatabaseUrl,
+    wish: &ImportTraffic,
+    work: Work<'_>,
+) -> Result<ImportedTraffic, Error> {
+    let mut database = Database::open(target, work)?;
+    let (articles, agrees) = database.transaction(|transaction| {
+        let version = rollup::maintain::version(transaction)?;
+        let agrees = version.agrees() && rollup::exists(transaction)?;
+        Ok((Articles::read(transaction)?, agrees))
+    })?;
+    let mut gather = Gather::new(&articles, wish)?;
+    let bytes: u64 =
+        wish.files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
+    work.progress.set_length(bytes);
+    work.progress.set_message("bytes read");
+    for (place, path) in (0..).zip(&wish.files) {
+        read(path, place, wish, &mut gather, work)?;
+    }
+    gather.check(&wish.files, work)?;
+    if !agrees {
+        // Totals can follow only from where they agree.
+        rollup::rebuild(target, work)?;
+    }
+    let imported = Writer::new(gather).write(&mut database, work)?;
+    if let Database::Postgres(client, runtime) = &database {
+        work.progress.set_message("statistics");
+        runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
+    }
+    Ok(imported)
+}
+
+/// Reads one file, whichever form it has.
+fn read(
+    path: &Path,
+    place: u32,
+    wish: &ImportTraffic,
+    gather: &mut Gather<'_>,
+    work: Work<'_>,
+) -> Result<(), Error> {
+    if report::is_json(path)? {
+        return report::read(path, place, &wish.mapping, gather, work);
+    }
+    let mut table = Table::open(path)?;
+    let columns = table.columns(&COLUMNS, &wish.mapping)?;
+    let width = table.header.len();
+    let others: Vec<usize> = (0..width).filter(|place| !columns.contains(&Some(*place))).collect();
+    let mut total = None;
+    let before = gather.pageviews();
+    while let Some(line) = table.advance()? {
+        if line % 4096 == 0 {
+            stop_before_the_first_day(work)?;
+        }
+        if let Some(pageviews) = totals_row(&table, &columns)? {
+            total = total.or(pageviews);
+            continue;
+        }
+        if table.cells() != width && !(table.cells() == width + 1 && table.bytes(width).is_empty())
+        {
+            let problem = format!(
+                "it has {} cells, the header has {width}; is a quote missing, or a comma inside a \
+                 value without quotes?",
+                table.cells()
+            );
+            return Err(table.row_error(problem));
+        }
+        let mut cells: Cells<'_> = [""; COLUMNS.len()];
+        for (cell, column) in cells.iter_mut().zip(columns) {
+            if let Some(column) = column {
+                *cell = table.text(column)?;
+            }
+        }
+        let others = others.iter().map(|other| table.bytes(*other));
+        gather.add(&cells, others, place, line).map_err(|fault| {
+            let Fault { column, problem } = fault;
+            table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
+        })?;
+    }
+    let found = gather.pageviews() - before;
+    if let Some(total) = total.filter(|total| *total != found) {
+        gather.note(format!(
+            "{}: its totals row says {total} page views, its rows have {found}: the export left \
+             rows out",
+            path.display()
+        ));
+    }
+    work.progress.inc(path.metadata().map_or(0, |it| it.len()));
+    Ok(())
+}
+
+/// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
+/// says so.
+fn totals_row(
+    table: &Table,
+    columns: &[Option<usize>; COLUMNS.len()],
+) -> Result<Option<Option<u64>>, Error> {
+    let [date, url, host, country, pageviews, ..] = columns;
+    let says_so = (table.header.len().saturating_sub(1)..table.cells())
+        .chain([date, url, country].into_iter().filter_map(|column| *column))
+        .any(|place| table.bytes(place).trim_ascii().eq_ignore_ascii_case(b"grand total"));
+    let is_empty = |column: &Option<usize>| {
+        column.is_none_or(|column| table.bytes(column).trim_ascii().is_empty())
+    };
+    if !says_so && ![date, url, host, country].into_iter().all(is_empty) {
+        return Ok(None);
+    }
+    let shown = pageviews.map(|column| table.text(column)).transpose()?;
+    match shown.and_then(|text| text.trim().parse().ok()) {
+        Some(total) => Ok(Some(Some(total))),
+        None if says_so => Ok(Some(None)),
+        // Neither a total nor a row: let it be named.
+        None => Ok(None),
+    }
+}
+
+/// Until the first day is written, an interruption changes nothing.
+fn stop_before_the_first_day(work: Work<'_>) -> Result<(), Error> {
+    if is_interrupted(work) { Err(Error::Interrupted { days: 0, of: 0 }) } else { Ok(()) }
+}
+
+impl From<spill::Temporary> for Error {
+    fn from(spill::Temporary(reason): spill::Temporary) -> Self {
+        Self::Temporary(reason)
+    }
+}

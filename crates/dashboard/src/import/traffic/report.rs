@@ -1,0 +1,155 @@
+//! What the Data API of Google Analytics 4 answers, saved as a file: one report (`runReport`),
+//! several (`batchRunReports`), or a list of either. Headers name the columns, all values are
+//! texts.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::gather::{Cells, Fault, Gather};
+use super::{COLUMNS, stop_before_the_first_day};
+use crate::import::Error;
+use crate::import::table::{Mapping, find_columns};
+use crate::rollup::Work;
+
+/// A report, or an answer with several.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    #[serde(borrow, default)]
+    reports: Vec<Document<'a>>,
+    #[serde(borrow, default)]
+    dimension_headers: Vec<Header<'a>>,
+    #[serde(borrow, default)]
+    metric_headers: Vec<Header<'a>>,
+    #[serde(borrow, default)]
+    rows: Vec<Row<'a>>,
+    /// How many rows the report has on all its pages.
+    #[serde(default)]
+    row_count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Header<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    #[serde(borrow, default)]
+    dimension_values: Vec<Value<'a>>,
+    #[serde(borrow, default)]
+    metric_values: Vec<Value<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Value<'a> {
+    #[serde(borrow, default)]
+    value: Cow<'a, str>,
+}
+
+/// Whether a file begins as a JSON document does.
+pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(1024).read_to_end(&mut start))
+        .map_err(Error::io(path))?;
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    Ok(start.starts_with(b"{") || start.starts_with(b"["))
+}
+
+/// Gathers all rows of a file.
+pub(super) fn read(
+    path: &Path,
+    file: u32,
+    mapping: &Mapping,
+    gather: &mut Gather<'_>,
+    work: Work<'_>,
+) -> Result<(), Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
+        _ => Error::io(path)(error),
+    })?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let documents: Vec<Document<'_>> = if text.starts_with('[') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(text).map(|document| vec![document])
+    }
+    .map_err(|error| Error::file(path, format!("it is no report of the Data API: {error}")))?;
+    let mut reports = Vec::new();
+    flatten(&documents, &mut reports);
+    let mut rows = 0;
+    for report in &reports {
+        stop_before_the_first_day(work)?;
+        rows = read_report(path, (file, rows), report, mapping, gather)?;
+    }
+    let complete = reports.iter().map(|report| report.row_count).max().unwrap_or(0);
+    if complete > rows {
+        gather.note(format!(
+            "{}: its report has {complete} rows, of which the file holds {rows}: fetch the other \
+             pages too",
+            path.display()
+        ));
+    }
+    work.progress.inc(text.len() as u64);
+    Ok(())
+}
+
+fn flatten<'d, 'a>(documents: &'d [Document<'a>], reports: &mut Vec<&'d Document<'a>>) {
+    for document in documents {
+        flatten(&document.reports, reports);
+        if !document.dimension_headers.is_empty() {
+            reports.push(document);
+        }
+    }
+}
+
+/// Gathers the rows of one report, which are counted from `before` on; how many there are then.
+fn read_report(
+    path: &Path,
+    (file, before): (u32, u64),
+    report: &Document<'_>,
+    mapping: &Mapping,
+    gather: &mut Gather<'_>,
+) -> Result<u64, Error> {
+    let dimensions = report.dimension_headers.iter();
+    let headers = dimensions.chain(&report.metric_headers);
+    let header: Vec<String> = headers.map(|header| header.name.to_string()).collect();
+    let columns = find_columns(path, &header, &COLUMNS, mapping)?;
+    let (dimensions, metrics) = (report.dimension_headers.len(), report.metric_headers.len());
+    let others: Vec<usize> =
+        (0..header.len()).filter(|place| !columns.contains(&Some(*place))).collect();
+    for (number, row) in (before + 1..).zip(&report.rows) {
+        let place = || format!("row {number}");
+        if (row.dimension_values.len(), row.metric_values.len()) != (dimensions, metrics) {
+            let problem = format!(
+                "it has {} dimensions and {} metrics, the headers name {dimensions} and {metrics}",
+                row.dimension_values.len(),
+                row.metric_values.len()
+            );
+            return Err(Error::Row { path: path.to_owned(), place: place(), problem });
+        }
+        let value = |column: usize| -> &str {
+            let values = row.dimension_values.get(column);
+            let values = values.or_else(|| row.metric_values.get(column - dimensions));
+            values.map_or("", |value| &value.value)
+        };
+        let mut cells: Cells<'_> = [""; COLUMNS.len()];
+        for (cell, column) in cells.iter_mut().zip(columns) {
+            *cell = column.map_or("", value);
+        }
+        let others = others.iter().map(|other| value(*other).as_bytes());
+        gather.add(&cells, others, file, number).map_err(|Fault { column, problem }| {
+            let column = columns.get(column).copied().flatten().unwrap_or(0);
+            let column = header.get(column).cloned().unwrap_or_default();
+            Error::Cell { path: path.to_owned(), place: place(), column, problem }
+        })?;
+    }
+    Ok(before + report.rows.len() as u64)
+}

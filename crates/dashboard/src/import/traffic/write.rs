@@ -1,0 +1,163 @@
+//! Day by day into the database: the day's facts, its unmatched traffic and all totals that it
+//! belongs to, in one transaction.
+
+use std::collections::HashMap;
+
+use tokio_postgres::types::Type;
+
+use super::ImportedTraffic;
+use super::gather::{Gather, merged};
+use super::spill::Record;
+use crate::import::{Database, Error, country, is_interrupted};
+use crate::query::Day;
+use crate::rollup::Work;
+use crate::rollup::maintain::Keeper;
+use crate::rollup::page::{Entry, Sums, collect};
+use crate::transaction::{Transaction, Value};
+
+pub(super) struct Writer<'a> {
+    gather: Gather<'a>,
+    keeper: Keeper,
+    /// The ids of the countries met, once they are known.
+    countries: Vec<i32>,
+    /// The version of the data that the last day left.
+    version: Option<i64>,
+    imported: ImportedTraffic,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(gather: Gather<'a>) -> Self {
+        let imported = ImportedTraffic {
+            rows: gather.rows,
+            days: 0,
+            first_day: None,
+            last_day: None,
+            facts: 0,
+            pageviews: 0,
+            unmatched_urls: gather.unmatched.len(),
+            unmatched_pageviews: 0,
+            notes: gather.notes.clone(),
+        };
+        Self { gather, keeper: Keeper::new(), countries: Vec::new(), version: None, imported }
+    }
+
+    /// Writes all days.
+    pub fn write(
+        mut self,
+        database: &mut Database<'_>,
+        work: Work<'_>,
+    ) -> Result<ImportedTraffic, Error> {
+        let days = self.gather.spill.days();
+        work.progress.set_position(0);
+        work.progress.set_length(days.len() as u64);
+        work.progress.set_message("days");
+        for number in &days {
+            let Some(day) = Day::from_number(*number) else { continue };
+            if is_interrupted(work) {
+                return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
+            }
+            // Nothing clashes: it was checked.
+            let records =
+                merged(self.gather.spill.day(*number)?).map_err(|clash| clash.explain(&[]))?;
+            database.transaction(|transaction| self.day(transaction, day, &records))?;
+            self.imported.days += 1;
+            self.imported.first_day = self.imported.first_day.or(Some(day));
+            self.imported.last_day = Some(day);
+            work.progress.inc(1);
+        }
+        Ok(self.imported)
+    }
+
+    fn day(
+        &mut self,
+        transaction: &Transaction<'_>,
+        day: Day,
+        records: &[Record],
+    ) -> Result<(), Error> {
+        let version = self.keeper.begin(transaction)?;
+        if self.version.is_some_and(|expected| expected != version) {
+            return Err(Error::Changed { days: self.imported.days });
+        }
+        if self.countries.is_empty() {
+            self.countries = country_ids(transaction, &self.gather.codes)?;
+        }
+        let day_value = Value::from(day.number());
+        transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
+        transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value])?;
+        let facts = self.facts(records);
+        let rows = facts.iter().map(|fact| {
+            let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
+            [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
+        });
+        transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
+        let unmatched = records.iter().filter(|record| record.unmatched);
+        let rows = unmatched.clone().map(|record| {
+            let url = self.gather.unmatched.get(record.target as usize).map_or("", String::as_str);
+            let [pageviews, sessions, seconds] =
+                record.counts.map(|count| Value::Integer(count.into()));
+            [day_value, url.into(), self.country(record).into(), pageviews, sessions, seconds]
+        });
+        transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows)?;
+        self.imported.facts += facts.len() as u64;
+        self.imported.pageviews += pageviews(records, false);
+        self.imported.unmatched_pageviews += pageviews(records, true);
+        self.keeper.replace_day(transaction, day, facts)?;
+        self.version = Some(self.keeper.finish(transaction)?);
+        Ok(())
+    }
+
+    /// In the order of the ids.
+    fn facts(&self, records: &[Record]) -> Vec<Entry> {
+        let matched = records.iter().filter(|record| !record.unmatched);
+        let fact = |record: &Record| Entry {
+            key: (record.target, self.country(record)),
+            sums: Sums { facts: 1, metrics: record.counts.map(i64::from) },
+        };
+        collect(matched.map(fact).collect())
+    }
+
+    fn country(&self, record: &Record) -> i32 {
+        self.countries.get(record.country as usize).copied().unwrap_or_default()
+    }
+}
+
+fn pageviews(records: &[Record], unmatched: bool) -> u64 {
+    let of = records.iter().filter(|record| record.unmatched == unmatched);
+    of.map(|record| u64::from(record.counts[0])).sum()
+}
+
+/// The columns of both tables of traffic; only what the traffic is of differs.
+fn columns(of: &str, of_type: Type) -> [(&str, Type); 6] {
+    [
+        ("day", Type::INT4),
+        (of, of_type),
+        ("country_id", Type::INT4),
+        ("pageviews", Type::INT4),
+        ("sessions", Type::INT4),
+        ("engagement_seconds", Type::INT4),
+    ]
+}
+
+/// The ids of countries by their codes; those that are not there are made.
+fn country_ids(transaction: &Transaction<'_>, codes: &[&str]) -> Result<Vec<i32>, Error> {
+    let mut ids = HashMap::new();
+    let mut last = 0;
+    transaction.rows("SELECT id, code FROM countries", &[], |row| {
+        let id = row.small(0)?;
+        last = last.max(id);
+        ids.insert(row.text(1)?.to_owned(), id);
+        Ok::<_, Error>(())
+    })?;
+    let mut found = Vec::with_capacity(codes.len());
+    for code in codes {
+        if let Some(id) = ids.get(*code) {
+            found.push(*id);
+            continue;
+        }
+        last += 1;
+        let insert = "INSERT INTO countries (id, code, name) VALUES ($1, $2, $3)";
+        transaction.execute(insert, &[last.into(), (*code).into(), country::name(code).into()])?;
+        found.push(last);
+    }
+    Ok(found)
+}

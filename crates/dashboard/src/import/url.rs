@@ -1,0 +1,227 @@
+//! The form in which URLs are compared: two URLs are those of one article if their forms are the
+//! same. docs/dashboard.md states the rules for users.
+//!
+//! - The scheme does not count, nor `www.`, a default port, a dot at the end of the host.
+//! - Upper and lower case are the same, in the path too.
+//! - Slashes at the end and repeated slashes do not count.
+//! - Fragments and tracking parameters do not count; other parameters do, in any order.
+//! - What is percent-encoded is what it stands for, except characters that separate.
+
+use std::borrow::Cow;
+
+/// Parameters that tell where a reader came from, not what was read; also all that begin with one
+/// of [`TRACKING_PREFIXES`].
+const TRACKING: [&str; 32] = [
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "_openstat",
+    "dclid",
+    "epik",
+    "fb_action_ids",
+    "fb_source",
+    "fbclid",
+    "gad_source",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "hsctatracking",
+    "igshid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "oly_anon_id",
+    "oly_enc_id",
+    "rb_clickid",
+    "s_cid",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "vero_conv",
+    "vero_id",
+    "wbraid",
+    "yclid",
+];
+
+const TRACKING_PREFIXES: [&str; 3] = ["utm_", "mtm_", "pk_"];
+
+/// Longer forms are cut and marked by a hash of the whole: a key of a table has to fit a page.
+const LONGEST: usize = 1_024;
+
+/// The form of a URL, of a path without its host, or of whatever stands in its place.
+pub(super) fn normal_form(text: &str) -> String {
+    let text = text.trim();
+    let text = text.split_once('#').map_or(text, |(before, _)| before);
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let (host, path) = host_and_path(address);
+    let mut form = host;
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        form.push('/');
+        form.push_str(&decoded(segment));
+    }
+    if form.is_empty() && path.starts_with('/') {
+        form.push('/');
+    }
+    let mut parameters: Vec<String> = query
+        .split('&')
+        .filter(|parameter| !parameter.is_empty() && !is_tracking(parameter))
+        .map(|parameter| decoded(parameter).to_lowercase())
+        .collect();
+    parameters.sort_unstable();
+    form = form.to_lowercase();
+    if !parameters.is_empty() {
+        form.push('?');
+        form.push_str(&parameters.join("&"));
+    }
+    // Neither engine's text may hold it.
+    form.retain(|character| character != '\0');
+    shortened(form)
+}
+
+/// Whether a form is that of a path alone.
+pub(super) fn is_path(form: &str) -> bool {
+    form.starts_with('/')
+}
+
+/// The host as it is compared, and the path as it was written. What has no host begins with a
+/// slash, or is taken as the path; a host without a scheme is known by its dot.
+fn host_and_path(address: &str) -> (String, &str) {
+    let after_scheme = match address.split_once("://") {
+        Some((scheme, rest)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            Some(rest)
+        }
+        _ => address.strip_prefix("//"),
+    };
+    let (authority, path) = match after_scheme {
+        Some(rest) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
+        None if address.starts_with('/') => return (String::new(), address),
+        None => {
+            let (first, path) = address.split_at(address.find('/').unwrap_or(address.len()));
+            if !first.contains('.') || first.contains(' ') {
+                // "(not set)" and the like: kept as they are, and never those of an article.
+                return (decoded(first).into_owned(), path);
+            }
+            (first, path)
+        }
+    };
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = host.strip_suffix(":80").or_else(|| host.strip_suffix(":443")).unwrap_or(host);
+    let host = host.trim_end_matches('.').to_lowercase();
+    (host.strip_prefix("www.").map_or(host.clone(), str::to_owned), path)
+}
+
+fn is_tracking(parameter: &str) -> bool {
+    let name = parameter.split_once('=').map_or(parameter, |(name, _)| name).to_lowercase();
+    TRACKING.binary_search(&name.as_str()).is_ok()
+        || TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// With percent-encoded characters decoded, unless they separate parts of a URL, control a
+/// terminal, or are no text.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits
+            .filter(|digits| *first == b'%' && !digits.starts_with('+'))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            .filter(|byte| !b"/?#%&=+".contains(byte) && !byte.is_ascii_control());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn shortened(form: String) -> String {
+    if form.len() <= LONGEST {
+        return form;
+    }
+    let hash = format!("...{:016x}", xxhash_rust::xxh3::xxh3_64(form.as_bytes()));
+    let mut end = LONGEST - hash.len();
+    while !form.is_char_boundary(end) {
+        end -= 1;
+    }
+    form.get(..end).unwrap_or_default().to_owned() + &hash
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_list_of_tracking_parameters_is_sorted_so_that_it_can_be_searched() {
+        assert!(TRACKING.is_sorted());
+    }
+
+    #[test]
+    fn one_article_has_one_form_however_its_url_is_written() {
+        for same in [
+            "https://www.twilio.com/blog/send-sms",
+            "http://twilio.com/blog/send-sms/",
+            "HTTPS://WWW.Twilio.com:443/Blog/Send-SMS#code",
+            "//twilio.com./blog//send-sms///",
+            "twilio.com/blog/send%2Dsms?utm_source=x&UTM_Medium=y&gclid=1",
+            "https://user:secret@twilio.com/blog/send-sms?fbclid=abc",
+            "  https://twilio.com/blog/%73end-sms?  ",
+        ] {
+            assert_eq!(normal_form(same), "twilio.com/blog/send-sms", "{same}");
+        }
+    }
+
+    #[test]
+    fn what_differs_stays_different() {
+        for (url, form) in [
+            ("https://twilio.com:8080/blog", "twilio.com:8080/blog"),
+            ("https://twilio.com/blog?id=2&b=1&utm_id=9", "twilio.com/blog?b=1&id=2"),
+            ("https://twilio.com/a%2Fb", "twilio.com/a%2fb"),
+            ("https://twilio.com/100%25", "twilio.com/100%25"),
+            ("https://twilio.com/%ff", "twilio.com/%ff"),
+            ("https://twilio.com/caf%C3%A9", "twilio.com/café"),
+            ("https://twilio.com/🦀?q=%F0%9F%A6%80", "twilio.com/🦀?q=🦀"),
+            ("https://blog.twilio.com", "blog.twilio.com"),
+            ("/Blog/Send-SMS/", "/blog/send-sms"),
+            ("/", "/"),
+            ("?utm_source=x", ""),
+            ("(not set)", "(not set)"),
+            ("/%zz/%", "/%zz/%"),
+        ] {
+            assert_eq!(normal_form(url), form, "{url}");
+        }
+        assert!(is_path("/blog") && !is_path("twilio.com/blog"));
+    }
+
+    #[test]
+    fn overlong_urls_are_cut_and_still_told_apart() {
+        let long = |end: &str| normal_form(&format!("https://a.b/{}{end}", "é".repeat(3_000)));
+        assert!(long("1").len() <= LONGEST);
+        assert_eq!(long("1"), long("1"));
+        assert_ne!(long("1"), long("2"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn any_text_has_a_form_that_a_table_can_hold(text in any::<String>()) {
+            let form = normal_form(&text);
+            prop_assert!(form.len() <= LONGEST && !form.contains('\0'));
+        }
+
+        #[test]
+        fn the_form_of_a_form_is_itself(
+            path in "[a-zA-Z0-9/._~-]{0,40}", query in "([a-z]{1,3}=[0-9]{0,2}&){0,3}"
+        ) {
+            let form = normal_form(&format!("https://www.Example.com/{path}?{query}"));
+            prop_assert_eq!(normal_form(&form), form);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A question answered from totals: which pages to read, what of them counts, and the rows that
+//! they add up to. The engines only fetch pages; all that is added up is added up here, so both
+//! give the same answer by construction.
+
+mod cells;
+mod narrow;
+mod rows;
+mod source;
+
+pub(crate) use source::{postgres, sqlite};
+
+use std::sync::Arc;
+
+use super::calendar::{Grain, parts};
+use super::definition::{Kind, grain_number};
+use super::dictionary::{Dictionary, NONE};
+use super::{Error, page};
+use crate::query::{Count, Day, Field, Grouping, Period, Query, Refusal, Split, Translations};
+use cells::Cells;
+use narrow::Narrowed;
+
+/// Pages to read: the values of `statements::PAGES`.
+pub(crate) type Read = [i32; 4];
+
+/// Adds up the totals of one period.
+pub(crate) struct Summation {
+    query: Query,
+    dictionary: Arc<Dictionary>,
+    kind: Kind,
+    narrowed: Narrowed,
+    /// The number of the row of each article or blog, once it has been met.
+    numbers: Vec<u32>,
+    cells: Cells,
+}
+
+impl Summation {
+    /// Nothing added up as yet.
+    ///
+    /// # Errors
+    /// A filter names something that is not there.
+    pub fn new(query: &Query, dictionary: &Arc<Dictionary>) -> Result<Self, Refusal> {
+        let kind = kind(query);
+        let narrowed = Narrowed::new(query, dictionary, kind)?;
+        let countries = if is_by_country(query) { dictionary.countries.keys.len() } else { 1 };
+        Ok(Self {
+            kind,
+            numbers: vec![NONE; narrowed.len()],
+            narrowed,
+            cells: Cells::new(countries, query.count == Some(Count::Articles)),
+            query: query.clone(),
+            dictionary: dictionary.clone(),
+        })
+    }
+
+    /// The pages that make up a period: the longest spans in the middle, days at the edges.
+    pub fn reads(&self, period: Period) -> Vec<Read> {
+        let longest = match self.query.grouping {
+            Grouping::Days | Grouping::Weeks => Grain::Day,
+            Grouping::Months => Grain::Month,
+            _ => Grain::Year,
+        };
+        let grains: Vec<Grain> =
+            self.kind.grains().iter().copied().filter(|grain| *grain <= longest).collect();
+        let read = |(grain, part): (Grain, Period)| {
+            let kind = self.kind.kept_as(grain).number();
+            [kind, grain_number(grain), part.start().number(), part.end().number()]
+        };
+        parts(period, &grains).into_iter().map(read).collect()
+    }
+
+    /// Adds the page of a span that begins on day `day`.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn add(&mut self, day: i32, content: &[u8]) -> Result<(), Error> {
+        let damaged = || Error::Damaged { day };
+        let unit = unit(self.query.grouping, Day::from_number(day).ok_or_else(damaged)?);
+        let time = unit.map(|unit| self.cells.row(unit));
+        let by_country = is_by_country(&self.query);
+        let (dictionary, narrowed) = (&*self.dictionary, &self.narrowed);
+        let (numbers, cells) = (&mut self.numbers, &mut self.cells);
+        let mut before = None;
+        let (mut row, mut article) = (NONE, NONE);
+        page::each(content, |(first, second), sums| {
+            if before != Some(first) {
+                before = Some(first);
+                let found = narrowed.find(dictionary, first);
+                article = found.article;
+                row = match (found.row, time) {
+                    (NONE, _) => NONE,
+                    (_, Some(time)) => time,
+                    (told, None) => number(numbers, found.place, || cells.row(told as i32)),
+                };
+            }
+            if row == NONE {
+                return;
+            }
+            let country = match narrowed.uses_country() {
+                true => narrowed.country(dictionary, second),
+                false => 0,
+            };
+            if country != NONE {
+                cells.add((row, if by_country { country } else { 0 }), article, sums);
+            }
+        })
+        .map_err(|page::Damaged| damaged())
+    }
+}
+
+/// The number of the row at `place`, made when it is first met.
+#[inline]
+fn number(numbers: &mut [u32], place: u32, make: impl FnOnce() -> u32) -> u32 {
+    match numbers.get_mut(place as usize) {
+        Some(number) if *number == NONE => {
+            *number = make();
+            *number
+        }
+        Some(number) => *number,
+        None => NONE,
+    }
+}
+
+/// Whether a row, or a part of it, is of one country.
+fn is_by_country(query: &Query) -> bool {
+    query.split == Some(Split::Country) || query.grouping == Grouping::Countries
+}
+
+/// The totals with the fewest numbers that answer a question exactly.
+fn kind(query: &Query) -> Kind {
+    let of_article = |field: Field| !matches!(field, Field::Blog | Field::Country);
+    let groups_articles = !matches!(
+        query.grouping,
+        Grouping::Days
+            | Grouping::Weeks
+            | Grouping::Months
+            | Grouping::Years
+            | Grouping::Blogs
+            | Grouping::Countries
+    );
+    let needs_articles = groups_articles
+        || query.translations == Translations::Grouped
+        || query.count == Some(Count::Articles)
+        || !query.filters.published.is_open()
+        || !query.filters.not_published.is_open()
+        || query.filters.values.iter().any(|filter| of_article(filter.field));
+    let needs_countries = query.split.is_some()
+        || query.grouping == Grouping::Countries
+        || query.filters.values.iter().any(|filter| filter.field == Field::Country);
+    match (needs_articles, needs_countries) {
+        (false, _) => Kind::BlogCountry,
+        (true, false) => Kind::Article,
+        (true, true) => Kind::ArticleCountry,
+    }
+}
+
+/// The unit of time that a span belongs to, by its first day's number; none where rows are not of
+/// time.
+fn unit(grouping: Grouping, day: Day) -> Option<i32> {
+    let start = |grain: Grain| grain.span(day).map_or(day, |span| span.start()).number();
+    match grouping {
+        Grouping::Days => Some(day.number()),
+        Grouping::Weeks => Some(day.monday_number()),
+        Grouping::Months => Some(start(Grain::Month)),
+        Grouping::Years => Some(start(Grain::Year)),
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! What of a page counts: filters as a row number for each article (or blog) and a mark for each
+//! country, worked out once for each question.
+
+use crate::query::{Field, Grouping, Publication, Query, Refusal, Translations};
+use crate::rollup::calendar::Grain;
+use crate::rollup::definition::Kind;
+use crate::rollup::dictionary::{BLOG, Dictionary, NONE};
+
+/// The filters and the grouping of a question, ready to be looked up.
+pub(super) struct Narrowed {
+    by_blog: bool,
+    /// For each article or blog, the number that tells its row; [`NONE`] if it is left out.
+    rows: Vec<u32>,
+    /// For each article, the one that it counts for; empty where rows are not of articles.
+    originals: Vec<u32>,
+    /// For each country, whether it counts; empty where all do.
+    countries: Vec<bool>,
+    uses_country: bool,
+}
+
+/// An article or a blog of a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    /// Its place.
+    pub place: u32,
+    /// The number that tells its row; [`NONE`] if it is left out.
+    pub row: u32,
+    /// The article that it counts for.
+    pub article: u32,
+}
+
+impl Narrowed {
+    pub fn new(query: &Query, dictionary: &Dictionary, kind: Kind) -> Result<Self, Refusal> {
+        let by_blog = kind == Kind::BlogCountry;
+        let places = dictionary.all_places(query)?;
+        let mut countries = Vec::new();
+        let blogs = dictionary.names.get(BLOG).map_or(0, |blogs| blogs.keys.len());
+        let articles = &dictionary.articles;
+        let count = if by_blog { blogs } else { articles.published.len() };
+        let mut included = vec![true; count];
+        for (filter, places) in query.filters.values.iter().zip(&places) {
+            if filter.field == Field::Country {
+                countries.resize(dictionary.countries.keys.len(), true);
+                let named = named(places, countries.len());
+                narrow(&mut countries, filter.exclude, |place| is(&named, place as u32));
+                continue;
+            }
+            let field = dictionary.field(filter.field);
+            let size = match field {
+                Some((_, names)) => names.keys.len(),
+                None => articles.published.len(),
+            };
+            let named = named(places, size);
+            narrow(&mut included, filter.exclude, |place| match field {
+                Some((field, _)) if !by_blog => {
+                    let of_article = articles.fields.get(field).and_then(|of| of.get(place));
+                    of_article.is_some_and(|name| is(&named, *name))
+                }
+                _ => is(&named, place as u32),
+            });
+        }
+        if !by_blog {
+            let published = |place: usize| articles.published.get(place).copied();
+            let filters = &query.filters;
+            if !filters.published.is_open() {
+                narrow(&mut included, false, |place| within(filters.published, published(place)));
+            }
+            if !filters.not_published.is_open() {
+                let outside = filters.not_published;
+                narrow(&mut included, true, |place| within(outside, published(place)));
+            }
+        }
+        let rows = included.iter().enumerate().map(|(place, counts)| match counts {
+            true => row(query.grouping, dictionary, place, by_blog),
+            false => NONE,
+        });
+        let rows: Vec<u32> = rows.collect();
+        let grouped = query.translations == Translations::Grouped && !by_blog;
+        let own = 0..count as u32;
+        let originals = if by_blog {
+            Vec::new()
+        } else if grouped {
+            articles.originals.clone()
+        } else {
+            own.collect()
+        };
+        // A translation is in the row of its original, and is let in with it.
+        let rows = if grouped {
+            originals
+                .iter()
+                .map(|place| rows.get(*place as usize).copied().unwrap_or(NONE))
+                .collect()
+        } else {
+            rows
+        };
+        let uses_country =
+            query.split.is_some() || query.grouping == Grouping::Countries || !countries.is_empty();
+        Ok(Self { by_blog, rows, originals, countries, uses_country })
+    }
+
+    /// Whether it matters which country a total is of.
+    pub fn uses_country(&self) -> bool {
+        self.uses_country
+    }
+
+    /// How many articles or blogs there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What the first part of a total's key is.
+    #[inline]
+    pub fn find(&self, dictionary: &Dictionary, id: i32) -> Found {
+        let place = match self.by_blog {
+            true => dictionary.names.get(BLOG).map_or(NONE, |blogs| blogs.place(id)),
+            false => dictionary.articles.ids.place(id),
+        };
+        let of = |list: &[u32]| list.get(place as usize).copied().unwrap_or(NONE);
+        Found { place, row: of(&self.rows), article: of(&self.originals) }
+    }
+
+    /// The place of a country that counts.
+    #[inline]
+    pub fn country(&self, dictionary: &Dictionary, id: i32) -> u32 {
+        let place = dictionary.countries.place(id);
+        let counts = self.countries.is_empty() || is(&self.countries, place);
+        if counts { place } else { NONE }
+    }
+}
+
+/// Leaves out what is not named, or what is.
+fn narrow(included: &mut [bool], exclude: bool, is_named: impl Fn(usize) -> bool) {
+    for (place, included) in included.iter_mut().enumerate() {
+        *included &= is_named(place) != exclude;
+    }
+}
+
+fn named(places: &[u32], size: usize) -> Vec<bool> {
+    let mut named = vec![false; size];
+    for place in places {
+        if let Some(named) = named.get_mut(*place as usize) {
+            *named = true;
+        }
+    }
+    named
+}
+
+fn is(marks: &[bool], place: u32) -> bool {
+    marks.get(place as usize).copied().unwrap_or(false)
+}
+
+fn within(publication: Publication, published: Option<i32>) -> bool {
+    let Some(published) = published else { return false };
+    publication.from.is_none_or(|from| published >= from.number())
+        && publication.to.is_none_or(|to| published <= to.number())
+}
+
+/// The number that tells the row of an article or blog: the place of its name, its own place, the
+/// first day of its year of publication. Rows of time and countries do not depend on it.
+fn row(grouping: Grouping, dictionary: &Dictionary, place: usize, by_blog: bool) -> u32 {
+    if by_blog {
+        return if grouping == Grouping::Blogs { place as u32 } else { 0 };
+    }
+    let articles = &dictionary.articles;
+    let field = match grouping {
+        Grouping::Blogs => Field::Blog,
+        Grouping::Authors => Field::Author,
+        Grouping::Teams => Field::Team,
+        Grouping::Products => Field::Product,
+        Grouping::Languages => Field::Language,
+        Grouping::HumanLanguages => Field::HumanLanguage,
+        Grouping::Articles => return place as u32,
+        Grouping::ArticleYears => {
+            let published = articles.published.get(place).copied().unwrap_or_default();
+            let day = crate::query::Day::from_number(published);
+            let year = day.and_then(|day| Grain::Year.span(day));
+            // As its bits: days before 1970 are negative.
+            return year.map_or(published, |year| year.start().number()) as u32;
+        }
+        _ => return 0,
+    };
+    let of_articles = dictionary.field(field).and_then(|(field, _)| articles.fields.get(field));
+    of_articles.and_then(|of| of.get(place)).copied().unwrap_or(NONE)
+}

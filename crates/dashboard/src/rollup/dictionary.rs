@@ -1,0 +1,293 @@
+//! What ids stand for: names, articles, countries, with the order of their keys. Read once for each
+//! version of the data and kept in memory, so that totals are all that a question reads.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::query::{Field, Filter, Query, Refusal};
+use crate::schema::{Column, Table};
+use crate::transaction::{Error, Row};
+
+/// No place.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The place of each id in a list.
+#[derive(Debug)]
+enum Places {
+    /// By the id itself, where ids are not much larger than they are many.
+    Direct(Vec<u32>),
+    Map(HashMap<i32, u32>),
+}
+
+impl Places {
+    fn new(ids: &[i32]) -> Self {
+        let (places, most) = (|| (0_u32..).zip(ids), 8 * ids.len() + 1024);
+        let fits = |id: &i32| usize::try_from(*id).is_ok_and(|id| id < most);
+        if !ids.iter().all(fits) {
+            return Self::Map(places().map(|(place, id)| (*id, place)).collect());
+        }
+        let mut direct = vec![NONE; most];
+        for (place, id) in places() {
+            if let Some(slot) = usize::try_from(*id).ok().and_then(|id| direct.get_mut(id)) {
+                *slot = place;
+            }
+        }
+        Self::Direct(direct)
+    }
+
+    /// [`NONE`] for an unknown id.
+    #[inline]
+    fn of(&self, id: i32) -> u32 {
+        match self {
+            Self::Direct(places) => places.get(id as usize).copied().unwrap_or(NONE),
+            Self::Map(places) => places.get(&id).copied().unwrap_or(NONE),
+        }
+    }
+}
+
+/// Texts with their order by bytes.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    texts: Vec<String>,
+    /// The rank of each; equal texts have equal ranks.
+    ranks: Vec<u32>,
+    /// The places in the order of their texts.
+    order: Vec<u32>,
+}
+
+impl Texts {
+    fn new(texts: Vec<String>) -> Self {
+        let text = |place: u32| texts.get(place as usize).map(String::as_str);
+        let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+        order.sort_by_key(|place| text(*place));
+        let mut ranks = vec![0; texts.len()];
+        let (mut rank, mut before) = (0, None);
+        for place in &order {
+            let text = text(*place);
+            rank += u32::from(before.is_some() && before != Some(text));
+            before = Some(text);
+            if let Some(slot) = ranks.get_mut(*place as usize) {
+                *slot = rank;
+            }
+        }
+        Self { texts, ranks, order }
+    }
+
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn text(&self, place: u32) -> &str {
+        self.texts.get(place as usize).map_or("", String::as_str)
+    }
+
+    pub fn rank(&self, place: u32) -> u32 {
+        self.ranks.get(place as usize).copied().unwrap_or(NONE)
+    }
+
+    fn place(&self, text: &str) -> Option<u32> {
+        let found = self.order.binary_search_by(|place| self.text(*place).cmp(text)).ok()?;
+        self.order.get(found).copied()
+    }
+}
+
+/// A table of things that have a key: names, codes, UUIDs.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    places: Places,
+    pub keys: Texts,
+}
+
+impl Keyed {
+    fn new(ids: &[i32], keys: Vec<String>) -> Self {
+        Self { places: Places::new(ids), keys: Texts::new(keys) }
+    }
+
+    /// [`NONE`] for an unknown id.
+    #[inline]
+    pub fn place(&self, id: i32) -> u32 {
+        self.places.of(id)
+    }
+}
+
+/// The columns of an article that name something, in the order in which they are read.
+pub(crate) const FIELDS: [(Field, Table, Column); 6] = [
+    (Field::Blog, Table::Blogs, Column::BlogId),
+    (Field::Author, Table::Authors, Column::AuthorId),
+    (Field::Team, Table::Teams, Column::TeamId),
+    (Field::Product, Table::Products, Column::ProductId),
+    (Field::Language, Table::Languages, Column::LanguageId),
+    (Field::HumanLanguage, Table::HumanLanguages, Column::HumanLanguageId),
+];
+
+/// The blogs' place in [`FIELDS`].
+pub(crate) const BLOG: usize = 0;
+
+/// The articles, in the order of their ids.
+#[derive(Debug)]
+pub(crate) struct Articles {
+    pub ids: Keyed,
+    pub titles: Texts,
+    /// Days since 1970-01-01.
+    pub published: Vec<i32>,
+    /// The place of the article for which each one's traffic counts where translations are
+    /// grouped: its own, unless it is a translation.
+    pub originals: Vec<u32>,
+    /// For each of [`FIELDS`], the place of each article's name.
+    pub fields: [Vec<u32>; FIELDS.len()],
+}
+
+/// Everything that ids stand for in one version of the data.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    /// The version.
+    pub version: i64,
+    /// By the order of [`FIELDS`].
+    pub names: [Keyed; FIELDS.len()],
+    /// By their codes.
+    pub countries: Keyed,
+    pub country_names: Texts,
+    pub articles: Articles,
+}
+
+/// Reads the tables of a dictionary: the statements, each followed by its rows.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    names: [(Vec<i32>, Vec<String>); FIELDS.len()],
+    countries: (Vec<i32>, Vec<String>, Vec<String>),
+    articles: (Vec<i32>, Vec<String>, Vec<String>),
+    published: Vec<i32>,
+    originals: Vec<Option<i32>>,
+    fields: [Vec<i32>; FIELDS.len()],
+}
+
+impl Reader {
+    /// How many statements there are.
+    pub const STATEMENTS: usize = FIELDS.len() + 2;
+
+    /// One of the statements.
+    pub fn statement(place: usize) -> String {
+        match FIELDS.get(place) {
+            Some((_, table, _)) => format!("SELECT id, name FROM {} ORDER BY id", table.name()),
+            None if place == FIELDS.len() => "SELECT id, code, name FROM countries".to_owned(),
+            None => format!(
+                "SELECT id, uuid, title, published, original_id, {} FROM articles ORDER BY id",
+                FIELDS.map(|(_, _, column)| column.name()).join(", ")
+            ),
+        }
+    }
+
+    /// Takes a row of one of them.
+    pub fn row(&mut self, place: usize, row: Row<'_>) -> Result<(), Error> {
+        let id = row.small(0)?;
+        if let Some((ids, names)) = self.names.get_mut(place) {
+            ids.push(id);
+            names.push(row.text(1)?.to_owned());
+            return Ok(());
+        }
+        let (ids, keys, labels) =
+            if place == FIELDS.len() { &mut self.countries } else { &mut self.articles };
+        ids.push(id);
+        keys.push(row.text(1)?.to_owned());
+        labels.push(row.text(2)?.to_owned());
+        if place > FIELDS.len() {
+            self.published.push(row.small(3)?);
+            let original = row.optional_integer(4)?;
+            self.originals.push(original.and_then(|id| i32::try_from(id).ok()));
+            for (place, field) in (5..).zip(&mut self.fields) {
+                field.push(row.small(place)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The dictionary of what was read.
+    pub fn finish(self, version: i64) -> Dictionary {
+        let names = self.names.map(|(ids, names)| Keyed::new(&ids, names));
+        let (ids, uuids, titles) = self.articles;
+        let ids = Keyed::new(&ids, uuids);
+        let own = (0_u32..).zip(&self.originals);
+        let original = |(own, original): (u32, &Option<i32>)| {
+            original.map(|id| ids.place(id)).filter(|place| *place != NONE).unwrap_or(own)
+        };
+        let originals = own.map(original).collect();
+        let mut keyed = names.iter();
+        let fields = self.fields.map(|field| {
+            let names = keyed.next();
+            let place = |id: i32| names.map_or(NONE, |names| names.place(id));
+            field.into_iter().map(place).collect()
+        });
+        let articles = Articles {
+            ids,
+            titles: Texts::new(titles),
+            published: self.published,
+            originals,
+            fields,
+        };
+        let (ids, codes, country_names) = self.countries;
+        Dictionary {
+            version,
+            names,
+            countries: Keyed::new(&ids, codes),
+            country_names: Texts::new(country_names),
+            articles,
+        }
+    }
+}
+
+impl Dictionary {
+    /// The names of an article's field, and its place in [`FIELDS`].
+    pub fn field(&self, field: Field) -> Option<(usize, &Keyed)> {
+        let place = FIELDS.iter().position(|(known, _, _)| *known == field)?;
+        Some((place, self.names.get(place)?))
+    }
+
+    fn keyed(&self, field: Field) -> &Keyed {
+        match self.field(field) {
+            Some((_, names)) => names,
+            None if field == Field::Country => &self.countries,
+            None => &self.articles.ids,
+        }
+    }
+
+    /// The places of a filter's keys.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownKey`] with the first that is not there.
+    pub fn places(&self, filter: &Filter) -> Result<Vec<u32>, Refusal> {
+        let keyed = self.keyed(filter.field);
+        let place = |key: &String| {
+            let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
+            keyed.keys.place(key).ok_or_else(unknown)
+        };
+        filter.keys.iter().map(place).collect()
+    }
+
+    /// The places of all filters' keys, filter by filter.
+    ///
+    /// # Errors
+    /// As [`Dictionary::places`].
+    pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, Refusal> {
+        query.filters.values.iter().map(|filter| self.places(filter)).collect()
+    }
+}
+
+/// The dictionary of the version that was asked for last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cache(Arc<Mutex<Option<Arc<Dictionary>>>>);
+
+impl Cache {
+    /// That of `version`, if it is there.
+    pub fn get(&self, version: i64) -> Option<Arc<Dictionary>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clone().filter(|dictionary| dictionary.version == version)
+    }
+
+    /// Keeps one, unless a later one is there already.
+    pub fn put(&self, dictionary: &Arc<Dictionary>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref().is_none_or(|kept| kept.version < dictionary.version) {
+            *kept = Some(dictionary.clone());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The data version: a number that is another one after every change of facts, articles and names,
+//! whoever made it. Whatever is derived from the data (totals, kept answers) belongs to one version
+//! and is worth nothing for another.
+//!
+//! Triggers raise it. In PostgreSQL they run once for each statement; SQLite only knows those for
+//! each row, which our own commands turn off on their connection and replace by one UPDATE.
+
+use rusqlite::Connection;
+use tokio_postgres::GenericClient;
+
+use super::{Dialect, Table, VERSION};
+
+/// The tables whose changes count.
+const WATCHED: [Table; 9] = [
+    Table::Blogs,
+    Table::Authors,
+    Table::Teams,
+    Table::Products,
+    Table::Languages,
+    Table::HumanLanguages,
+    Table::Countries,
+    Table::Articles,
+    Table::Traffic,
+];
+
+/// The row of `schema_version` in a new database: schema, data, and totals, which agree with no
+/// facts where there are none. Numbers only, for both engines.
+pub(crate) const fn first_row(has_totals: bool) -> [Option<i32>; 3] {
+    [Some(VERSION), Some(0), if has_totals { Some(0) } else { None }]
+}
+
+/// The statements that make a database raise its data version from now on.
+pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
+    let raise = "UPDATE schema_version SET data_version = data_version + 1";
+    match dialect {
+        Dialect::Sqlite => WATCHED
+            .iter()
+            .flat_map(|table| ["insert", "update", "delete"].map(|change| (table.name(), change)))
+            .map(|(table, change)| {
+                format!(
+                    "CREATE TRIGGER {table}_{change} AFTER {change} ON {table} BEGIN {raise}; END"
+                )
+            })
+            .collect(),
+        Dialect::Postgres => {
+            let function = format!(
+                "CREATE OR REPLACE FUNCTION raise_data_version() RETURNS trigger LANGUAGE plpgsql \
+                 AS $$ BEGIN {raise}; RETURN NULL; END $$"
+            );
+            let trigger = |table: &Table| {
+                let table = table.name();
+                format!(
+                    "CREATE TRIGGER {table}_changed \
+                     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} \
+                     FOR EACH STATEMENT EXECUTE PROCEDURE raise_data_version()"
+                )
+            };
+            std::iter::once(function).chain(WATCHED.iter().map(trigger)).collect()
+        }
+    }
+}
+
+/// Which data there is, and which the totals were made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DataVersion {
+    /// Of the data.
+    pub data: i64,
+    /// Of the totals, if there are any.
+    pub totals: Option<i64>,
+}
+
+/// The statement that reads it, the same for both engines.
+pub(crate) const ROW: &str = "SELECT data_version, totals_version FROM schema_version";
+
+impl DataVersion {
+    /// Whether the totals are those of the data.
+    pub fn agrees(self) -> bool {
+        self.totals == Some(self.data)
+    }
+
+    pub fn read_sqlite(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut prepared = connection.prepare_cached(ROW)?;
+        prepared.query_row([], |row| Ok(Self { data: row.get(0)?, totals: row.get(1)? }))
+    }
+
+    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, tokio_postgres::Error> {
+        Self::from_postgres(&client.query_one(ROW, &[]).await?)
+    }
+
+    pub fn from_postgres(row: &tokio_postgres::Row) -> Result<Self, tokio_postgres::Error> {
+        let totals: Option<i32> = row.try_get(1)?;
+        Ok(Self { data: row.try_get::<_, i32>(0)?.into(), totals: totals.map(i64::from) })
+    }
+}

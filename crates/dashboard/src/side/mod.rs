@@ -1,0 +1,192 @@
+//! A database beside the questions: the small statements about its askers and its articles, the
+//! same text for both engines, on connections that no question can occupy.
+
+mod value;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{DatabaseUrl, Settings};
+use rusqlite::{Connection, params_from_iter};
+use tokio_postgres::types::ToSql;
+
+pub(crate) use value::Value;
+
+use crate::schema::{self, Dialect};
+use crate::store::Error;
+use crate::store::postgres_pool::Pool;
+
+/// PostgreSQL connections for each use beside the questions.
+const CONNECTIONS: usize = 2;
+
+/// A statement with its values; parameters are `$1`, `$2` in the order of the values.
+pub(crate) type Change = (&'static str, Vec<Value>);
+
+/// A row of a result.
+pub(crate) type Record = Vec<Value>;
+
+/// A database, open for small statements. Clones share the connections.
+#[derive(Debug, Clone)]
+pub(crate) enum SideDatabase {
+    /// A file.
+    Sqlite {
+        /// Gives rows.
+        reader: Arc<Mutex<Connection>>,
+        /// Apart: it may have to wait for an import, and nobody's look-up waits with it.
+        writer: Arc<Mutex<Connection>>,
+    },
+    /// A server.
+    Postgres(Box<Pool>),
+}
+
+impl SideDatabase {
+    /// Opens the database and checks that it is a dashboard's.
+    pub(crate) async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
+        match database {
+            DatabaseUrl::Sqlite(path) => {
+                let reader = open_sqlite(path)?;
+                schema::check_sqlite(&reader)?;
+                let writer = open_sqlite(path)?;
+                Ok(Self::Sqlite {
+                    reader: Arc::new(Mutex::new(reader)),
+                    writer: Arc::new(Mutex::new(writer)),
+                })
+            }
+            DatabaseUrl::Postgres(url) => {
+                let pool = Pool::new(url, &Settings::default(), CONNECTIONS)?;
+                let client = pool.get().await?;
+                let inner: &tokio_postgres::Client = &client;
+                schema::check_postgres(inner).await?;
+                drop(client);
+                Ok(Self::Postgres(Box::new(pool)))
+            }
+        }
+    }
+
+    /// Which engine it is.
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite { .. } => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// The rows that a statement gives.
+    pub(crate) async fn rows(
+        &self,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Record>, Error> {
+        match self {
+            Self::Sqlite { reader, .. } => {
+                let reader = reader.clone();
+                in_background(move || sqlite_rows(&lock(&reader), sql, &values)).await
+            }
+            Self::Postgres(pool) => match postgres_rows(pool, sql, &values).await {
+                Err(error) if error.is_connection_lost() => {
+                    pool.forget_idle();
+                    postgres_rows(pool, sql, &values).await
+                }
+                done => done,
+            },
+        }
+    }
+
+    /// Makes the changes, all or nothing. How many rows each of them changed.
+    pub(crate) async fn change(&self, changes: Vec<Change>) -> Result<Vec<u64>, Error> {
+        match self {
+            Self::Sqlite { writer, .. } => {
+                let writer = writer.clone();
+                in_background(move || sqlite_change(&mut lock(&writer), &changes)).await
+            }
+            Self::Postgres(pool) => {
+                let mut client = pool.get().await?;
+                let transaction = client.build_transaction().read_only(false).start().await?;
+                let mut counts = Vec::new();
+                for (sql, values) in &changes {
+                    counts.push(transaction.execute(*sql, &references(values)).await?);
+                }
+                transaction.commit().await?;
+                Ok(counts)
+            }
+        }
+    }
+
+    /// A text that is another one whenever the data may be: the number that every change of the
+    /// data raises, and what tells a table that was made anew, whose numbers begin again.
+    pub(crate) async fn data_version(&self) -> Result<String, Error> {
+        let version = match self {
+            Self::Sqlite { .. } => {
+                "SELECT data_version, (SELECT schema_version FROM pragma_schema_version)
+                 FROM schema_version"
+            }
+            Self::Postgres(_) => "SELECT data_version, tableoid::bigint FROM schema_version",
+        };
+        let numbers = self.rows(version, Vec::new()).await?.into_iter().flatten();
+        Ok(numbers.map(Value::into_text).collect::<Vec<_>>().join("-"))
+    }
+}
+
+/// A connection that also writes, if the file allows it.
+fn open_sqlite(path: &Path) -> Result<Connection, Error> {
+    let connection = engine::sqlite::open_existing(path)?;
+    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
+    Ok(connection)
+}
+
+fn sqlite_rows(connection: &Connection, sql: &str, values: &[Value]) -> Result<Vec<Record>, Error> {
+    let mut prepared = connection.prepare_cached(&numbered(sql))?;
+    let columns = prepared.column_count();
+    let rows = prepared.query_map(params_from_iter(values), |row| {
+        (0..columns).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>()
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn sqlite_change(connection: &mut Connection, changes: &[Change]) -> Result<Vec<u64>, Error> {
+    // At once the writer: a transaction that becomes one later may find that it must not.
+    let behaviour = rusqlite::TransactionBehavior::Immediate;
+    let transaction = connection.transaction_with_behavior(behaviour)?;
+    let mut counts = Vec::new();
+    for (sql, values) in changes {
+        let count = transaction.execute(&numbered(sql), params_from_iter(values))?;
+        counts.push(count.try_into().unwrap_or(u64::MAX));
+    }
+    transaction.commit()?;
+    Ok(counts)
+}
+
+async fn postgres_rows(
+    pool: &Pool,
+    sql: &'static str,
+    values: &[Value],
+) -> Result<Vec<Record>, Error> {
+    let client = pool.get().await?;
+    let prepared = client.prepare_cached(sql).await?;
+    let found = client.query(&prepared, &references(values)).await?;
+    let record =
+        |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect();
+    let records: Result<Vec<Record>, tokio_postgres::Error> = found.iter().map(record).collect();
+    Ok(records?)
+}
+
+/// `?1` for `$1`: SQLite would take the latter for a name.
+fn numbered(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
+fn references(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+fn lock(connection: &Mutex<Connection>) -> std::sync::MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On a thread that may wait for a disk.
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::BrokenOff(error.to_string()))?
+}

@@ -1,0 +1,70 @@
+//! How long a question may take, its wait for a turn included, and whether its asker is still
+//! there: what stops an engine's work that nobody will read.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Error;
+
+/// The patience of one asker, which begins when he asks.
+#[derive(Debug, Clone)]
+pub(super) struct Patience {
+    limit: Option<Duration>,
+    deadline: Option<Instant>,
+    gone: Arc<AtomicBool>,
+}
+
+impl Patience {
+    /// Begins now. The asker is there as long as what is returned beside it.
+    pub(super) fn begin(limit: Option<Duration>) -> (Self, Asker) {
+        let gone = Arc::new(AtomicBool::new(false));
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        (Self { limit, deadline, gone: gone.clone() }, Asker(gone))
+    }
+
+    /// Whether the work is for nobody any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Waits for a turn, at most until the deadline.
+    pub(super) async fn turn<T>(&self, turn: impl Future<Output = T>) -> Result<T, Error> {
+        match self.deadline {
+            None => Ok(turn.await),
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), turn)
+                .await
+                .map_err(|_| Error::NoTurn { limit: self.limit.unwrap_or_default() }),
+        }
+    }
+
+    /// Ends at the deadline; never without one.
+    pub(super) async fn end(&self) {
+        match self.deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What an asker whose question was stopped is told; nobody reads it if he has gone.
+    pub(super) fn stopped(&self) -> Error {
+        Error::TooSlow { limit: self.limit.unwrap_or_default() }
+    }
+}
+
+/// Somebody who waits for an answer. Dropped, he has gone away.
+#[derive(Debug)]
+pub(super) struct Asker(Arc<AtomicBool>);
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// `10 s`, `1.5 s`
+pub(super) fn seconds(limit: Duration) -> String {
+    format!("{} s", limit.as_secs_f64())
+}
