@@ -16,7 +16,7 @@ test: web ## every kind of proof once, small
 	$(CARGO) test --workspace
 	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5
 	cd web && npm test && npm run test:browser
-	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser
+	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
 lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) fmt --all --check

@@ -1,8 +1,9 @@
-// Starts the dashboard page.
+// Starts the dashboard.
 
 import { mount } from "svelte";
 import "../lib/page.css";
-import Dashboard from "./Dashboard.svelte";
+import "./dashboard.css";
+import App from "./App.svelte";
 
 const target = document.getElementById("page");
-if (target) mount(Dashboard, { target });
+if (target) mount(App, { target });

@@ -55,6 +55,46 @@ export function count(value: number | null | undefined): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
+/** A count where there is little room: 950, 12.3k, 4.56M. */
+export function shortCount(value: number): string {
+  const sizes = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9]] as const;
+  // 999,600 would be 1,000k: what three digits round up to belongs to the next size.
+  const fits = sizes.filter(([, size]) => Math.abs(value) >= size * 0.9995).at(-1) ?? sizes[0];
+  const shown = value / fits[1];
+  if (fits[1] === 1) return Number(shown.toPrecision(DIGITS)).toLocaleString("en-US");
+  return `${Number(shown.toPrecision(DIGITS))}${fits[0]}`;
+}
+
+/** A part of a whole: 12.3%, 0.05%, under 0.01%. */
+export function share(part: number | null | undefined): string {
+  if (part == null || !Number.isFinite(part)) return MISSING;
+  const percent = part * 100;
+  if (percent === 0) return "0%";
+  if (percent < 0.01) return "under 0.01%";
+  return `${percent.toFixed(percent >= 99.95 ? 0 : percent >= 9.95 ? 1 : 2)}%`;
+}
+
+/** How much more or less than before: +12.3%, −4.56%, +240%; the sign is a true minus. */
+export function change(ratio: number): string {
+  const percent = Math.abs(ratio * 100);
+  const digits = percent >= 99.95 ? 0 : percent >= 9.95 ? 1 : 2;
+  const text = percent.toFixed(digits);
+  if (Number(text) === 0) return "0%";
+  const grouped = digits === 0 ? Number(text).toLocaleString("en-US") : text;
+  return `${ratio < 0 ? "\u2212" : "+"}${grouped}%`;
+}
+
+/** A short span where there is little room: 42s, 1m 22s, 1h 3m. */
+export function clock(seconds: number | null | undefined): string {
+  if (seconds == null || !Number.isFinite(seconds)) return MISSING;
+  const whole = Math.round(seconds);
+  if (whole < 10 && whole !== seconds) return `${seconds.toFixed(1)}s`;
+  if (whole < 60) return `${whole}s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return whole % 60 ? `${minutes}m\u00a0${whole % 60}s` : `${minutes}m`;
+  return `${Math.floor(minutes / 60).toLocaleString("en-US")}h\u00a0${minutes % 60}m`;
+}
+
 /** The unit in which a value of this magnitude reads best; unknown units stay. */
 export function shownUnit(unit: string | null, magnitude: number): ShownUnit {
   const name = unit === null ? "" : (ALIASES[unit] ?? unit);

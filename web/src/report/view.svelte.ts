@@ -3,9 +3,9 @@
 // `at` is the section to scroll to.
 
 import { flushSync } from "svelte";
+import { type Colours, DARK, LIGHT } from "../lib/chart/colours";
 import { applyTheme, prefersDark, type Theme, themeFrom } from "../lib/theme";
 import type { XChoice, YScale } from "./chart/axis";
-import { type Colours, DARK, LIGHT } from "./chart/style";
 
 export type Axes = "own" | "common";
 

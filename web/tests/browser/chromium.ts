@@ -4,7 +4,7 @@
 
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { CHROMIUM_FLAGS, findChromium } from "./find-chromium.mjs";
 
@@ -28,12 +28,20 @@ export interface Watched {
   requests: string[];
 }
 
+export interface Appearance {
+  width?: number;
+  dark?: boolean;
+  /** Cookies and storage of a reader who was here before. */
+  state?: Awaited<ReturnType<BrowserContext["storageState"]>>;
+}
+
 export async function open(
   browser: Browser,
   url: string,
-  look: { width?: number; dark?: boolean } = {},
+  look: Appearance = {},
 ): Promise<Watched> {
   const page = await browser.newPage({
+    ...(look.state ? { storageState: look.state } : {}),
     viewport: { width: look.width ?? 1440, height: 900 },
     colorScheme: look.dark ? "dark" : "light",
   });

@@ -1,123 +1,208 @@
-// The built dashboard page in a real browser, against a small server that answers as the query
-// API's contract says (crate dashboard tests the real one).
+// The dashboard's pages in a real browser, from real servers on both engines: what is asked, and
+// that what is shown is what the API answers.
 
-import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { extname } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  executablePath,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  launch,
-  open,
-} from "./chromium";
+import { executablePath, launch } from "./chromium";
+import { asked, dashboardOf, number, settled, Visitor, wordsOf } from "./dashboards";
+import { ENGINES, Place, program } from "./server";
 
-const DIST = new URL("../../dist/dashboard/", import.meta.url);
-const TYPES: Record<string, string> = {
-  ".html": "text/html", ".js": "text/javascript", ".css": "text/css",
-};
-const ROWS = 250;
+const MAY = "start=2022-05-01&end=2022-05-31";
 
-function answer(url: URL): string {
-  const rows = Array.from({ length: ROWS }, (_, index) => ({
-    key: `k${index}`, label: `Article ${index + 1} of ${url.searchParams.get("start")}`,
-    pageviews: 1_000_000 - index, sessions: 1000 - index, engagement_seconds: 60,
-  }));
-  const totals = { pageviews: 248_968_875, sessions: 218_875, engagement_seconds: 15_000 };
-  return JSON.stringify({ query: {}, totals, row_count: ROWS, rows });
-}
-
-/** Serves the page at / and answers queries: 401 without the key, 400 for an unknown blog. */
-function serve(): Server {
-  return createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://localhost");
-    if (!url.pathname.startsWith("/api/")) {
-      const file = new URL(`.${url.pathname === "/" ? "/index.html" : url.pathname}`, DIST);
-      readFile(file).then(
-        (body) => response.writeHead(200, { "Content-Type": TYPES[extname(file.pathname)] })
-          .end(body),
-        () => response.writeHead(404).end(),
-      );
-    } else if (request.headers.authorization !== "Bearer right") {
-      response.writeHead(401).end();
-    } else if (url.searchParams.get("blog") === "nobody") {
-      response.writeHead(400, { "Content-Type": "application/problem+json" })
-        .end(JSON.stringify({ title: "Bad request", detail: "blog: there is no blog nobody" }));
-    } else {
-      response.writeHead(200, { "Content-Type": "application/json",
-        "Crossover-Engine": "sqlite 3.53.1", "Crossover-Design": "daily",
-        "Server-Timing": "db;dur=12.3" }).end(answer(url));
-    }
-  });
-}
-
-describe.skipIf(!executablePath)("the dashboard in Chromium", () => {
+describe.skipIf(!executablePath || !program).each(ENGINES)("the dashboard on %s", (engine) => {
   let browser: Browser;
-  let server: Server;
-  let root: string;
+  let place: Place;
+  let ann: Visitor;
   beforeAll(async () => {
     browser = await launch();
-    server = serve();
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    root = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  });
+    place = new Place();
+    ann = await dashboardOf(place, browser, engine);
+  }, 300_000);
   afterAll(async () => {
-    await browser.close();
-    server.closeAllConnections();
-    server.close();
-  });
+    await browser?.close();
+    await place?.leave();
+  }, 60_000);
 
-  async function answered(look: { width?: number; dark?: boolean }, search = "") {
-    const watched = await open(browser, root + search, look);
-    await watched.page.getByLabel("API key").fill("right");
-    await watched.page.getByRole("button", { name: "Show", exact: true }).click();
-    return watched;
-  }
+  const table = (page: Page) => page.getByRole("region", { name: "Rows" }).getByRole("table");
+  const rows = (page: Page) => table(page).locator("tbody tr[data-place]");
+  const total = (page: Page, name: string) =>
+    page.getByRole("group", { name: "Metric" }).getByRole("button", { name }).locator(".value");
+  const bars = (page: Page) => page.getByRole("region", { name: "Rows" }).locator("ol button");
 
-  test("shows rows, totals and where the answer came from; the URL repeats it", async () => {
-    const june = "?grouping=authors&start=2021-06-01&end=2021-06-30";
-    const { page, errors } = await answered({}, june);
-    await page.getByText("Article 1 of 2021-06-01").waitFor();
-    expect(await page.locator(".total").textContent()).toContain("248,968,875");
-    expect(await page.locator(".source").textContent()).toContain(
-      "Answered by sqlite 3.53.1 · design daily · db 12.3\u00a0ms",
-    );
-    expect(await page.locator("tbody tr").count()).toBe(101);
-    await page.getByRole("button", { name: `Show all ${ROWS} rows` }).click();
-    expect(await page.locator("tbody tr").count()).toBe(ROWS + 1);
-    expect(page.url()).toBe(root + june);
-    await page.reload();
-    await page.getByText("Article 1 of 2021-06-01").waitFor();
+  test("begins with the last 30 days of the data, and says where answers come from", async () => {
+    const { page, errors } = await ann.visit();
+    const { last_day } = await asked<{ last_day: string }>(page, ann.server, "api/dataset");
+    expect(last_day).toBe("2022-06-26");
+    await page.getByText("28\u00a0May to 26\u00a0Jun\u00a02022").first().waitFor();
+    const answer = await asked(page, ann.server,
+      "api/query/articles?start=2022-05-28&end=2022-06-26");
+    expect(await total(page, "Pageviews").textContent()).toBe(number(answer.totals.pageviews));
+    expect(await total(page, "Sessions").textContent()).toBe(number(answer.totals.sessions));
+    const name = engine === "sqlite" ? "SQLite" : "PostgreSQL";
+    for (const source of await page.locator(".source").allTextContents()) {
+      expect(source).toMatch(new RegExp(`${name} [\\d.]+.* · design \\w+ · [\\d,]+ rows read · [\\d.,]+\u00a0ms`));
+    }
+    expect(await rows(page).first().locator("th").textContent()).toBe(answer.rows[0]?.label);
     expect(errors).toEqual([]);
     await page.close();
   });
 
-  test("a refused key and a refused parameter say what to do", async () => {
-    const { page } = await answered({});
-    await page.getByText("Article 1 of").waitFor();
-    await page.getByRole("textbox", { name: "Blog" }).fill("nobody");
+  test("presets, own dates and steps choose the period; the address holds it", async () => {
+    const { page } = await ann.visit();
+    await page.getByRole("button", { name: /^Last 30 days/ }).click();
+    await page.getByRole("button", { name: "Last quarter" }).click();
+    await page.getByText("1\u00a0Jan to 31\u00a0Mar\u00a02022").first().waitFor();
+    expect(wordsOf(page).get("period")).toBe("last-quarter");
+    await page.getByRole("button", { name: /^Last quarter/ }).click();
+    await page.getByLabel("From", { exact: true }).fill("2022-05-01");
+    await page.getByLabel("To", { exact: true }).fill("2022-05-31");
     await page.getByRole("button", { name: "Show", exact: true }).click();
-    await page.getByText("blog: there is no blog nobody").waitFor();
-    await page.getByLabel("API key").fill("wrong");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
-    await page.getByText("crossover dashboard key add NAME makes one").waitFor();
+    await settled(page);
+    expect(new URL(page.url()).search).toBe(`?${MAY}`);
+    await page.getByRole("button", { name: "The period before" }).click();
+    await settled(page);
+    expect([wordsOf(page).get("start"), wordsOf(page).get("end")]).toEqual(
+      ["2022-03-31", "2022-04-30"]);
+    await page.goBack();
+    await page.getByText("1 to 31\u00a0May\u00a02022").first().waitFor();
     await page.close();
   });
 
-  test.each([["light", false], ["dark", true]])("is accessible: %s", async (_, dark) => {
-    const { page } = await answered({ dark });
-    await page.getByText("Article 1 of").waitFor();
-    await expectAccessible(page);
+  test("compares with the year before on the same weekdays, and says so", async () => {
+    const { page } = await ann.visit(`?${MAY}&by=teams`);
+    await page.getByLabel("Comparison").selectOption("With the year before");
+    await page.getByText("52 weeks earlier, so that weekdays match").waitFor();
+    await settled(page);
+    const answer = await asked(page, ann.server, `api/query/teams?${MAY}&compare=year`);
+    const before = answer.totals.previous?.pageviews ?? 0;
+    await page.getByText(`from ${number(before)}`).first().waitFor();
+    const [head = ""] = await table(page).locator("thead tr").first().allTextContents();
+    expect(head).toContain("Before");
+    expect(head).toContain("Change");
+    const first = answer.rows[0];
+    const cells = await rows(page).first().locator("td").allTextContents();
+    expect(cells.at(-2)).toBe(number(first?.previous?.pageviews ?? 0));
+    expect(cells.at(-1)).toMatch(/^[+\u2212][\d.,]+%$/);
     await page.close();
   });
 
-  test("fits 390 pixels", async () => {
-    const { page } = await answered({ width: 390 });
-    await page.getByText("Article 1 of").waitFor();
-    await expectNoSidewaysScroll(page);
+  test("filters include and exclude values that are searched for; chips take them back", async () => {
+    const { page } = await ann.visit(`?${MAY}`);
+    await page.getByRole("button", { name: "+ Filter" }).click();
+    await page.getByLabel("Search country").fill("germ");
+    await page.getByRole("checkbox", { name: "Germany" }).check();
+    await page.getByLabel("Search country").fill("france");
+    await page.getByRole("checkbox", { name: "France" }).check();
+    await page.getByRole("dialog").getByRole("button", { name: "Show" }).click();
+    await page.getByText("Country is Germany or France").waitFor();
+    await settled(page);
+    expect(wordsOf(page).getAll("country")).toEqual(["DE", "FR"]);
+    const both = await asked(page, ann.server, `api/query/days?${MAY}&country=DE&country=FR`);
+    expect(await total(page, "Pageviews").textContent()).toBe(number(both.totals.pageviews));
+
+    await page.getByRole("button", { name: "+ Filter" }).click();
+    await page.getByLabel("Filter by").selectOption("Team");
+    await page.getByRole("button", { name: "All but these" }).click();
+    const first = page.getByRole("group", { name: "Values" }).getByRole("checkbox").first();
+    await first.check();
+    await page.getByRole("dialog").getByRole("button", { name: "Show" }).click();
+    await settled(page);
+    const team = wordsOf(page).get("not_team") ?? "";
+    const without = await asked(page, ann.server, `api/query/days?${MAY}&country=DE&country=FR&${
+      new URLSearchParams({ not_team: team }).toString()}`);
+    expect(await total(page, "Pageviews").textContent()).toBe(number(without.totals.pageviews));
+    expect(without.totals.pageviews).toBeLessThan(both.totals.pageviews);
+
+    await page.getByRole("button", { name: /^Remove: Country/ }).click();
+    await settled(page);
+    expect(wordsOf(page).getAll("country")).toEqual([]);
+    await page.goBack();
+    await page.getByText("Country is Germany or France").waitFor();
+    // The names come from the server where an address is all there is.
+    await page.reload();
+    await page.getByText("Country is Germany or France").waitFor();
+    await page.close();
+  });
+
+  test("days of publication and grouped translations are asked as such", async () => {
+    const { page } = await ann.visit(`?${MAY}`);
+    await page.getByRole("button", { name: "Publication", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("From").first().fill("2021-01-01");
+    await page.getByRole("dialog").getByLabel("To").first().fill("2021-12-31");
+    await page.getByRole("dialog").getByRole("button", { name: "Show" }).click();
+    await page.getByText("Published 1\u00a0Jan to 31\u00a0Dec\u00a02021").waitFor();
+    await page.getByRole("button", { name: "Translations grouped" }).click();
+    await settled(page);
+    const answer = await asked(page, ann.server, `api/query/articles?${MAY}` +
+      "&published_from=2021-01-01&published_to=2021-12-31&translations=grouped");
+    expect(await total(page, "Pageviews").textContent()).toBe(number(answer.totals.pageviews));
+    await page.getByText(`${number(answer.row_count)} rows`).first().waitFor();
+    await page.close();
+  });
+
+  test("every grouping is a table of its own", async () => {
+    const { page, errors } = await ann.visit(`?${MAY}`);
+    const groups = page.getByRole("group", { name: "Group by" });
+    const names = await groups.getByRole("button").allTextContents();
+    expect(names).toHaveLength(13);
+    for (const name of names) {
+      await groups.getByRole("button", { name, exact: true }).click();
+      await page.getByRole("heading", { name, exact: true }).waitFor();
+      await settled(page);
+      const by = wordsOf(page).get("by") ?? "articles";
+      const answer = await asked(page, ann.server, `api/query/${by}?${MAY}`);
+      expect(await table(page).getAttribute("aria-rowcount"), name).toBe(
+        String(answer.row_count + 2));
+    }
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  test("a click on a row or bar goes into it, alt leaves it out, back undoes it", async () => {
+    const { page } = await ann.visit(`?${MAY}&by=authors`);
+    const author = await rows(page).nth(1).locator("th").textContent() ?? "";
+    await rows(page).nth(1).locator("td").first().click();
+    await page.getByText(`Author is ${author}`).waitFor();
+    await settled(page);
+    expect(wordsOf(page).has("by"), "an author's rows are articles").toBe(false);
+    await page.goBack();
+    await settled(page);
+    const first = await bars(page).first().locator(".name").textContent() ?? "";
+    await bars(page).first().click({ modifiers: ["Alt"] });
+    await page.getByText(`Author is not ${first}`).waitFor();
+    await settled(page);
+    expect(await bars(page).first().locator(".name").textContent()).toBe(author);
+    await rows(page).first().locator("button").press("Alt+Enter");
+    await page.getByText(`Author is none of ${first}, ${author}`).waitFor();
+    await page.close();
+  });
+
+  test("metrics are totals to choose from; the average is engagement by session", async () => {
+    const { page } = await ann.visit(`?${MAY}&by=products`);
+    await page.getByRole("button", { name: /^Average engagement/ }).first().click();
+    await settled(page);
+    expect(wordsOf(page).get("metric")).toBe("engagement");
+    const { rows: all } = await asked(page, ann.server, `api/query/products?${MAY}`);
+    const first = await rows(page).first().locator("th").textContent();
+    const best = all.toSorted((a, b) =>
+      b.engagement_seconds / b.sessions - a.engagement_seconds / a.sessions)[0];
+    expect(first).toBe(best?.label);
+    await page.close();
+  });
+
+  test("rows split by country add up to the row", async () => {
+    const { page } = await ann.visit(`?${MAY}&by=teams&split=country`);
+    const { rows: countries } = await asked(page, ann.server,
+      `api/query/countries?${MAY}&limit=5`);
+    const heads = await table(page).locator("thead tr").first().locator(".title")
+      .allTextContents();
+    expect(heads).toEqual(["Team", "Pageviews", ...countries.map(({ label }) => label), "Others"]);
+    const cells = (await rows(page).first().locator("td").allTextContents())
+      .map((text) => Number(text.replaceAll(",", "")));
+    expect(cells.slice(1).reduce((sum, cell) => sum + cell, 0)).toBe(cells[0]);
+    const legend = page.getByRole("list", { name: "Lines" });
+    await legend.getByRole("button", { name: countries[1]?.label ?? "" }).click();
+    await page.getByText(`Country is ${countries[1]?.label}`).first().waitFor();
     await page.close();
   });
 });

@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import {
+  change,
+  clock,
   columnUnit,
   count,
   duration,
@@ -10,6 +12,8 @@ import {
   MISSING,
   moment,
   quantity,
+  share,
+  shortCount,
   significant,
 } from "../../src/lib/format";
 
@@ -86,3 +90,23 @@ test("bytes read in the unit that suits them", () => {
   expect(quantity(25_100_000, "bytes")).toBe("25.1\u00a0MB");
   expect(quantity(512, "bytes")).toBe("512\u00a0bytes");
 });
+
+test.each([
+  [0, "0"], [950, "950"], [999.7, "1k"], [12_345, "12.3k"], [999_600, "1M"], [4_560_000, "4.56M"],
+  [1_000, "1k"], [2_500_000_000, "2.5G"],
+])("%d in little room is %s", (value, text) => expect(shortCount(value)).toBe(text));
+
+test.each([
+  [0, "0%"], [0.00001, "under 0.01%"], [0.0005, "0.05%"], [0.0123, "1.23%"], [0.123, "12.3%"],
+  [0.9999, "100%"], [1, "100%"],
+])("the part %d is %s", (value, text) => expect(share(value)).toBe(text));
+
+test.each([
+  [0.1234, "+12.3%"], [-0.0456, "\u22124.56%"], [2.4, "+240%"], [23.4, "+2,340%"], [0, "0%"],
+  [-0.00001, "0%"], [-1, "\u2212100%"],
+])("a change of %d is %s", (value, text) => expect(change(value)).toBe(text));
+
+test.each([
+  [4.25, "4.3s"], [5, "5s"], [42.4, "42s"], [59.6, "1m"], [82, "1m\u00a022s"],
+  [3780, "1h\u00a03m"], [null, MISSING],
+])("%d seconds are %s", (value, text) => expect(clock(value)).toBe(text));

@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import { type Chart, description } from "../../src/report/chart/chart";
-import { standaloneSvg, wrap } from "../../src/report/chart/download";
+import { standaloneSvg } from "../../src/report/chart/download";
 import { drawToSvg } from "../../src/report/chart/echarts";
 import { hoverHtml } from "../../src/report/chart/option";
 import { bySwept } from "../../src/report/chart/panels";
 import { chartRows } from "../../src/report/chart/rows";
-import { DARK, LIGHT } from "../../src/report/chart/style";
+import { DARK, LIGHT } from "../../src/lib/chart/colours";
+import { wrap } from "../../src/lib/chart/text";
 import type { View } from "../../src/report/chart/view";
 import { Experiment } from "../../src/report/experiment";
 import { treatmentColumns } from "../../src/report/treatment-columns";

@@ -9,7 +9,7 @@ import {
   percentileChart,
   percentileName,
 } from "../../src/report/chart/percentiles";
-import { LIGHT } from "../../src/report/chart/style";
+import { LIGHT } from "../../src/lib/chart/colours";
 import { Experiment } from "../../src/report/experiment";
 import { FIXTURES } from "../fixtures/experiments";
 

@@ -2,7 +2,8 @@
 // two under simulated colour blindness (Machado, Oliveira, Fernandes 2009, severity 1).
 
 import { describe, expect, test } from "vitest";
-import { DARK, engineStyle, LIGHT } from "../../src/report/chart/style";
+import { DARK, LIGHT } from "../../src/lib/chart/colours";
+import { engineStyle } from "../../src/report/chart/style";
 
 type Three = [number, number, number];
 
@@ -57,7 +58,7 @@ const SIGHT: Record<string, Three[]> = {
 
 describe.each([["light", LIGHT], ["dark", DARK]] as const)("%s", (_, colours) => {
   test("lines and marks contrast 3:1 with the surface, text 4.5:1", () => {
-    for (const colour of colours.engines) {
+    for (const colour of colours.lines) {
       expect(contrast(colour, colours.surface)).toBeGreaterThanOrEqual(3);
     }
     for (const text of [colours.ink, colours.muted]) {
@@ -66,7 +67,7 @@ describe.each([["light", LIGHT], ["dark", DARK]] as const)("%s", (_, colours) =>
   });
 
   test.each(Object.keys(SIGHT))("any two colours stay apart: %s", (sight) => {
-    const seen = colours.engines.map((hex) => oklab(times(SIGHT[sight] as Three[], linear(hex))));
+    const seen = colours.lines.map((hex) => oklab(times(SIGHT[sight] as Three[], linear(hex))));
     for (const [i, a] of seen.entries()) {
       for (const b of seen.slice(i + 1)) {
         expect(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])).toBeGreaterThanOrEqual(8);

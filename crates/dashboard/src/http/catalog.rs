@@ -19,6 +19,9 @@ const LIMIT_DEFAULT: usize = 50;
 /// More values than this are not given at once.
 const LIMIT_MAX: usize = 1_000;
 
+/// More values than this are in no dimension.
+const OFFSET_MAX: usize = 1_000_000_000;
+
 /// The extent of the data: days, blogs, numbers of rows.
 #[utoipa::path(
     get,
@@ -124,7 +127,7 @@ fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
         };
         match name.as_str() {
             "limit" => wanted.limit = number(LIMIT_MAX)?,
-            "offset" => wanted.offset = number(usize::MAX)?,
+            "offset" => wanted.offset = number(OFFSET_MAX)?,
             "search" => wanted.search = value,
             _ => wanted.keys.push(value),
         }

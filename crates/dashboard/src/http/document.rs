@@ -222,8 +222,8 @@ pub(super) struct ValuesParameters {
     #[param(minimum = 0, maximum = 1000)]
     limit: Option<u32>,
     /// So many are left out first.
-    #[param(minimum = 0)]
-    offset: Option<u64>,
+    #[param(minimum = 0, maximum = 1_000_000_000)]
+    offset: Option<u32>,
 }
 
 fn date() -> Object {

@@ -4,6 +4,7 @@
 
 import type { LevelValue } from "../document";
 import type { XScale } from "./chart";
+import { clean, multiples, niceStep } from "../../lib/chart/ticks";
 import { shownUnit, significant, withUnit } from "../../lib/format";
 
 export interface Tick {
@@ -25,28 +26,7 @@ export type YScale = "linear" | "log";
 export type XChoice = "plan" | "linear" | "log";
 export type YKind = "measure" | "ratio";
 
-/** Steps that people read easily: 1, 2, 2.5 or 5 times a power of ten. */
-const STEPS = [1, 2, 2.5, 5, 10] as const;
 const WANTED_TICKS = 5;
-
-function niceStep(rough: number): number {
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = STEPS.find((candidate) => candidate * power >= rough * (1 - 1e-9)) ?? 10;
-  return step * power;
-}
-
-/** Removes what binary fractions add: 0.30000000000000004 is 0.3. */
-function clean(value: number): number {
-  return Number(value.toPrecision(12));
-}
-
-function multiples(from: number, to: number, step: number): number[] {
-  const ticks: number[] = [];
-  for (let k = Math.ceil(from / step - 1e-9); k * step <= to * (1 + 1e-9); k += 1) {
-    ticks.push(clean(k * step));
-  }
-  return ticks;
-}
 
 function plain(value: number): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });

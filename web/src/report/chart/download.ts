@@ -1,40 +1,17 @@
-// A chart as a picture that stands alone: title, unit, legend and captions around the drawing, as
-// SVG or, drawn on a canvas, as PNG. (The library's own export gives SVG even for PNG.)
+// A chart as a picture that stands alone: title, unit, legend and captions around the drawing.
 
-import { save } from "../../lib/save";
+import { CHARACTER_WIDTH, FONT, svgText, wrap } from "../../lib/chart/text";
 import type { Chart, ChartRow } from "./chart";
 import { drawToSvg } from "./echarts";
 import { colourOf, type LineStyle } from "./style";
-import { CHARACTER_WIDTH, FONT, type View } from "./view";
+import type { View } from "./view";
 
 const WIDTH = 800;
 const PLOT_HEIGHT = 420;
 const MARGIN = 24;
 const LINE_HEIGHT = 20;
-/** Pixels of the PNG per pixel of the drawing: sharp on a projector. */
-const PNG_SCALE = 2;
 
 export type Look = Pick<View, "colours" | "scale" | "xScale" | "also" | "named">;
-
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-}
-
-function text(x: number, y: number, content: string, colour: string, style = ""): string {
-  return `<text x="${x}" y="${y}" fill="${colour}" ${style}>${escape(content)}</text>`;
-}
-
-/** Breaks a sentence into lines that fit the picture. */
-export function wrap(sentence: string, characters: number): string[] {
-  const lines: string[] = [];
-  for (const word of sentence.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < characters) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(word);
-  }
-  return lines;
-}
 
 function swatch(x: number, y: number, style: LineStyle, look: Look): string {
   const colour = colourOf(style, look.colours);
@@ -53,7 +30,7 @@ function legend(chart: Chart, top: number, look: Look): { svg: string; height: n
     if (x > MARGIN && x + width > WIDTH - MARGIN) [x, row] = [MARGIN, row + 1];
     const y = top + row * LINE_HEIGHT;
     const part = swatch(x, y, line.style, look)
-      + text(x + 36, y + 10, line.name, look.colours.ink);
+      + svgText(x + 36, y + 10, line.name, look.colours.ink);
     x += width;
     return part;
   });
@@ -75,28 +52,13 @@ export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look:
   const height = notesTop + notes.length * LINE_HEIGHT;
   const body = [
     `<rect width="${WIDTH}" height="${height}" fill="${colours.surface}"/>`,
-    text(MARGIN, 36, chart.title, colours.ink, 'font-size="18" font-weight="600"'),
-    text(MARGIN, 58, row.title, colours.muted),
+    svgText(MARGIN, 36, chart.title, colours.ink, 'font-size="18" font-weight="600"'),
+    svgText(MARGIN, 58, row.title, colours.muted),
     key.svg,
     `<svg x="${MARGIN}" y="${top}" width="${view.width}" height="${PLOT_HEIGHT}">${plot}</svg>`,
     ...notes.map((note, index) =>
-      text(MARGIN, notesTop + index * LINE_HEIGHT, note, colours.muted, 'font-size="12"')),
+      svgText(MARGIN, notesTop + index * LINE_HEIGHT, note, colours.muted, 'font-size="12"')),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" ` +
     `viewBox="0 0 ${WIDTH} ${height}" font-family="${FONT}" font-size="13">${body.join("")}</svg>`;
-}
-
-export function downloadSvg(svg: string, name: string): void {
-  save(new Blob([svg], { type: "image/svg+xml" }), `${name}.svg`);
-}
-
-export async function downloadPng(svg: string, name: string): Promise<void> {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = image.width * PNG_SCALE;
-  canvas.height = image.height * PNG_SCALE;
-  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  canvas.toBlob((png) => png && save(png, `${name}.png`), "image/png");
 }

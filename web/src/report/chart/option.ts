@@ -2,6 +2,8 @@
 // Pure, so that tests draw the same options on the server.
 
 import type { EChartsCoreOption } from "echarts/core";
+import type { Colours } from "../../lib/chart/colours";
+import { CHARACTER_WIDTH, escapeMarkup, FONT, FONT_SIZE } from "../../lib/chart/text";
 import type { LevelValue } from "../document";
 import { intervalWithUnit, withUnit } from "../../lib/format";
 import { type Axis, fittingLabels, type XAxis, xAxis, yAxis } from "./axis";
@@ -14,14 +16,10 @@ import {
   SPAN_LABEL_HEIGHT,
   spanSeries,
 } from "./series";
-import { type Colours, colourOf } from "./style";
-import { CHARACTER_WIDTH, FONT, FONT_SIZE, type View } from "./view";
+import { colourOf } from "./style";
+import type { View } from "./view";
 
 const TOP = 10;
-
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-}
 
 function pointText(chart: Chart, point: Point): string {
   const { bounds, kind } = point;
@@ -45,7 +43,7 @@ export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours)
     const point = pointAt(line, level);
     if (!point) return [];
     const cell = (style: string, text: string) =>
-      `<td style="border:0;padding:0;${style}">${escape(text)}</td>`;
+      `<td style="border:0;padding:0;${style}">${escapeMarkup(text)}</td>`;
     const mark = cell(`color:${colourOf(line.style, colours)}`, "\u25a0");
     const elsewhere = point.level === level ? "" : ` (${point.label})`;
     const name = cell("padding-left:4px;overflow-wrap:anywhere", line.name + elsewhere);
@@ -57,7 +55,7 @@ export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours)
   });
   const title = chart.lines.flatMap((line) => line.points).find((p) => p.level === level)?.label;
   const table = `<table style="font-size:12px">${rows.join("")}</table>`;
-  return escape(title ?? String(level)) + table;
+  return escapeMarkup(title ?? String(level)) + table;
 }
 
 function nearest<T extends { at: number }>(entries: readonly T[], at: number): T | undefined {

@@ -6,10 +6,12 @@ import type {
   CustomSeriesRenderItemAPI,
   CustomSeriesRenderItemReturn,
 } from "echarts";
+import type { Colours } from "../../lib/chart/colours";
+import { CHARACTER_WIDTH, FONT, FONT_SIZE } from "../../lib/chart/text";
 import type { Axis, XAxis } from "./axis";
 import type { Chart, Line, Point, Span } from "./chart";
-import { CHARACTER_WIDTH, FONT, FONT_SIZE, type View } from "./view";
-import { type Colours, colourOf } from "./style";
+import { colourOf } from "./style";
+import type { View } from "./view";
 
 const SYMBOL_SIZE = 8;
 const WHISKER_HALF_WIDTH = 4;

@@ -1,40 +1,7 @@
 // How an engine looks: its colour, symbol and dash, the same in every chart, table and legend.
-// Six colours, chosen by search so that any two stay apart (OKLab distance of 13 of 100) for
-// normal sight, protanopia, deuteranopia and tritanopia, with a contrast of 3:1 and more on the
-// chart's surface (tests/report/style.test.ts). Symbols and dashes carry the same in grey print.
+// Symbols and dashes carry in grey print what colours do on the screen.
 
-export interface Colours {
-  surface: string;
-  ink: string;
-  muted: string;
-  grid: string;
-  axis: string;
-  bracket: string;
-  bracketEdge: string;
-  engines: readonly string[];
-}
-
-export const LIGHT: Colours = {
-  surface: "#ffffff",
-  ink: "#1b1f24",
-  muted: "#59616b",
-  grid: "#e8e9e6",
-  axis: "#9aa1a8",
-  bracket: "rgba(27, 31, 36, 0.09)",
-  bracketEdge: "rgba(27, 31, 36, 0.45)",
-  engines: ["#3f84bf", "#d06e22", "#014121", "#4f0369", "#6f5d07", "#594fa8"],
-};
-
-export const DARK: Colours = {
-  surface: "#161a20",
-  ink: "#e8eaed",
-  muted: "#a3acb8",
-  grid: "#2a3038",
-  axis: "#68727e",
-  bracket: "rgba(232, 234, 237, 0.12)",
-  bracketEdge: "rgba(232, 234, 237, 0.5)",
-  engines: ["#47adeb", "#e1672b", "#a8fece", "#b83786", "#fcba31", "#6d60ea"],
-};
+import type { Colours } from "../../lib/chart/colours";
 
 /** A symbol as an SVG path in a box of 10 by 10; hollow ones are filled with the surface. */
 export interface Symbol {
@@ -88,5 +55,5 @@ export function levelStyle(engine: number, level: number): LineStyle {
 }
 
 export function colourOf(style: LineStyle, colours: Colours): string {
-  return pick(colours.engines, style.colour);
+  return pick(colours.lines, style.colour);
 }

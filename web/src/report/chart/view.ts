@@ -1,13 +1,7 @@
-// How a chart is looked at: its size, colours and scales. Fonts and their measures are here too,
-// since a chart's own texts do not follow the page's style sheet.
+// How a chart is looked at: its size, colours and scales.
 
+import type { Colours } from "../../lib/chart/colours";
 import type { XChoice, YScale } from "./axis";
-import type { Colours } from "./style";
-
-export const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
-export const FONT_SIZE = 12;
-/** Pixels per character in a wide system font such as DejaVu Sans; decides which labels fit. */
-export const CHARACTER_WIDTH = 6.7;
 
 export interface View {
   width: number;

@@ -99,7 +99,7 @@ fn paragraph(
     bars.sort_by(|a, b| b.ratio.value.total_cmp(&a.ratio.value));
     let each: Vec<String> =
         bars.iter().map(|bar| format!("{} {} times", bar.engine, number(&bar.ratio))).collect();
-    said.push_str(&format!(" Of that time need: {}.", each.join("; ")));
+    said.push_str(&format!(" Of that time take: {}.", each.join("; ")));
     let slower = bars.iter().filter(|bar| bar.ratio.low.is_some_and(|low| low > 1.0)).count();
     let faster = bars.iter().filter(|bar| bar.ratio.high.is_some_and(|high| high < 1.0)).count();
     let blocks = bars.first().map_or(0, |bar| bar.ratio.replicates);
@@ -110,8 +110,8 @@ fn paragraph(
         (all, _, count) if all == count => " SQLite is faster than every one of them.".to_owned(),
         (_, all, count) if all == count => " Every one of them is faster than SQLite.".to_owned(),
         (slower, faster, count) => format!(
-            " {slower} of {count} are slower than SQLite, {faster} faster; the intervals of the \
-             rest hold 1."
+            " Of these {count}, slower than SQLite: {slower}; faster: {faster}; the intervals of \
+             the rest hold 1."
         ),
     });
     let folder = view.folder().and_then(|engine| {

@@ -1,0 +1,197 @@
+//! `crossover dashboard serve` as it is used: the link for the first account, accounts, a backup
+//! while it serves.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+
+const PASSWORD: &str = "correct horse battery staple";
+fn crossover(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+    command.args(words).env_remove("CROSSOVER_KEY").stdin(Stdio::null());
+    command
+}
+
+fn run(words: &[&str]) -> Output {
+    crossover(words).output().unwrap()
+}
+
+/// A folder with a small dashboard in it.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let made = run(&["dashboard", "generate", "--scale", "0.002", "--database", &place.url()]);
+        assert!(made.status.success(), "{made:?}");
+        place
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("dashboard.db")
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite://{}", self.file().display())
+    }
+}
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+    said: Arc<Mutex<String>>,
+}
+
+impl Server {
+    fn start(place: &Place) -> Self {
+        let url = place.url();
+        let words = ["dashboard", "serve", "--listen", "127.0.0.1:0", "--database", &url];
+        let mut command = crossover(&words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let (errors, heard) = (child.stderr.take().unwrap(), said.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                let _ = writeln!(heard.lock().unwrap(), "{line}");
+            }
+        });
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap_or_default().to_owned();
+        assert!(!address.is_empty(), "{}", said.lock().unwrap());
+        Self { child, address, said }
+    }
+
+    fn connect(&self) -> Client {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        Client { stream: BufReader::new(stream), host: self.address.clone() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One kept connection.
+struct Client {
+    stream: BufReader<TcpStream>,
+    host: String,
+}
+
+struct Reply {
+    status: u16,
+    cookie: Option<String>,
+    body: String,
+}
+
+impl Client {
+    fn send(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+        let (host, length) = (&self.host, body.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        );
+        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
+        let mut reply = Reply { status: 0, cookie: None, body: String::new() };
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).unwrap();
+            let line = line.trim_end();
+            if line.is_empty() {
+                break;
+            }
+            match line.split_once(": ") {
+                None => reply.status = line.split(' ').nth(1).unwrap().parse().unwrap(),
+                Some(("content-length", text)) => length = text.parse().unwrap(),
+                Some(("set-cookie", text)) => {
+                    reply.cookie = text.split(';').next().map(str::to_owned);
+                }
+                Some(_) => {}
+            }
+        }
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes).unwrap();
+        reply.body = String::from_utf8(bytes).unwrap();
+        reply
+    }
+
+    fn post(&mut self, path: &str, body: &serde_json::Value) -> Reply {
+        self.send("POST", path, "Content-Type: application/json\r\n", &body.to_string())
+    }
+}
+
+#[test]
+fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let said = server.said.lock().unwrap().clone();
+    let token = said.split("/#setup=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    let mut client = server.connect();
+    let question = "/api/query/teams?start=2020-01-01&end=2022-12-31";
+    assert_eq!(client.send("GET", question, "", "").status, 401);
+    let account = serde_json::json!({"token": token, "name": "ann", "password": PASSWORD});
+    let made = client.post("/api/account", &account);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let cookie = format!("Cookie: {}\r\n", made.cookie.unwrap());
+    let answer = client.send("GET", question, &cookie, "");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+
+    let copy = place.folder.path().join("copy.db");
+    let made = run(&["dashboard", "backup", copy.to_str().unwrap(), "--database", &place.url()]);
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(String::from_utf8_lossy(&made.stdout).trim(), copy.display().to_string());
+    drop(server);
+    std::fs::rename(&copy, place.file()).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(place.folder.path().join(format!("dashboard.db{suffix}")));
+    }
+    let server = Server::start(&place);
+    assert!(!server.said.lock().unwrap().contains("#setup="), "there is an account");
+    let mut client = server.connect();
+    let again = client.send("GET", question, &cookie, "");
+    assert_eq!((again.status, again.body), (200, answer.body), "accounts and sessions come along");
+}
+
+#[test]
+fn accounts_are_kept_from_the_command_line_and_no_password_is_on_it() {
+    let place = Place::new();
+    let secret = place.folder.path().join("password");
+    std::fs::write(&secret, format!("{PASSWORD}\n")).unwrap();
+    let (url, file) = (place.url(), secret.to_str().unwrap().to_owned());
+    let account =
+        |words: &[&str]| run(&[&["dashboard", "account"], words, &["--database", &url]].concat());
+    let list = || {
+        let listed = account(&["list", "--output-format", "json"]);
+        String::from_utf8(listed.stdout).unwrap()
+    };
+    assert_eq!(list().trim(), "[]");
+    assert!(account(&["add", "ann", "--password-file", &file]).status.success());
+    assert!(list().contains("\"ann\""));
+    let nobody_to_ask = account(&["add", "bob"]);
+    assert_eq!(nobody_to_ask.status.code(), Some(2), "{nobody_to_ask:?}");
+    std::fs::write(&secret, "short").unwrap();
+    let short = account(&["password", "ann", "--password-file", &file]);
+    assert_eq!(short.status.code(), Some(2), "{short:?}");
+    assert!(account(&["remove", "ann"]).status.success());
+    assert_eq!(list().trim(), "[]");
+}
+
+#[test]
+fn postgresql_is_backed_up_by_its_own_tool_and_the_message_says_how() {
+    let refused = run(&["dashboard", "backup", "copy.db", "--database", "postgresql://u@h/d"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("pg_dump") && said.contains("pg_restore"), "{said}");
+}

@@ -1,0 +1,98 @@
+// The state of the dashboard: the view that the address holds, what is known of the data, the names
+// behind keys. Components read it and ask it to go elsewhere; only it touches the history.
+
+import type { Dataset, Problem, Values } from "./api";
+import type { Access } from "./access.svelte";
+import type { Period } from "./calendar";
+import type { Dimension } from "./dimension";
+import { periodOf } from "./question";
+import { DEFAULT_VIEW, searchOf, type View, viewFrom } from "./view";
+
+/** Dimensions whose keys are not their names. */
+const CODED: readonly Dimension[] = ["country", "article"];
+
+export class Model {
+  view = $state.raw<View>(viewFrom(window.location.search));
+  dataset = $state.raw<Dataset | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  /** Told to everybody, also to those who do not see the page. */
+  message = $state("");
+  #labels = $state.raw<ReadonlyMap<string, string>>(new Map());
+  readonly #asked = new Set<string>();
+  #silence = 0;
+  readonly access: Access;
+
+  /** The days that the data covers, up to today; null while that is not known or none. */
+  readonly known: Period | null = $derived.by(() => {
+    const [start, last] = [this.dataset?.first_day, this.dataset?.last_day];
+    if (!start || !last) return null;
+    const today = new Date().toISOString().slice(0, 10);
+    return { start, end: start <= today && today < last ? today : last };
+  });
+
+  readonly period: Period | null = $derived(this.known && periodOf(this.view, this.known));
+
+  constructor(access: Access) {
+    this.access = access;
+  }
+
+  /** Learns what the data covers. */
+  async open(): Promise<void> {
+    const { answer, problem } = await this.access.ask<Dataset>("api/dataset");
+    this.problem = problem;
+    if (answer) this.dataset = answer;
+  }
+
+  /** Follows the back button. */
+  follow(): void {
+    this.view = viewFrom(window.location.search);
+  }
+
+  /** Shows another view; `quiet` ones, as letters of a search, are no step of the history. */
+  go(view: View, quiet = false): void {
+    const address = searchOf(view);
+    if (address === searchOf(this.view)) return;
+    this.view = view;
+    if (quiet) window.history.replaceState(null, "", address);
+    else window.history.pushState(null, "", address);
+  }
+
+  /** All traffic as the page begins, in the same look. */
+  goHome(): void {
+    this.go(DEFAULT_VIEW);
+  }
+
+  change(change: Partial<View>, quiet = false): void {
+    this.go({ ...this.view, ...change }, quiet);
+  }
+
+  /** What a key is called; the key itself until that is known. */
+  readonly labelOf = (dimension: Dimension, key: string): string =>
+    this.#labels.get(`${dimension}/${key}`) ?? key;
+
+  /** Remembers names that an answer brought along. */
+  learn(dimension: Dimension, values: Iterable<{ key: string; label: string }>): void {
+    const labels = new Map(this.#labels);
+    for (const { key, label } of values) labels.set(`${dimension}/${key}`, label);
+    this.#labels = labels;
+  }
+
+  /** Asks for the names of keys, where keys are not names. */
+  async name(dimension: Dimension, keys: readonly string[]): Promise<void> {
+    if (!CODED.includes(dimension)) return;
+    const unknown = keys.filter((key) => !this.#asked.has(`${dimension}/${key}`)).slice(0, 50);
+    if (unknown.length === 0) return;
+    for (const key of unknown) this.#asked.add(`${dimension}/${key}`);
+    const words = new URLSearchParams(unknown.map((key) => ["key", key]));
+    const { answer } = await this.access.ask<Values>(`api/values/${dimension}?${words.toString()}`);
+    if (answer) this.learn(dimension, answer.rows);
+  }
+
+  /** For a few seconds; the same words again are told again. */
+  say(message: string): void {
+    window.clearTimeout(this.#silence);
+    this.message = "";
+    window.setTimeout(() => (this.message = message), 50);
+    this.#silence = window.setTimeout(() => (this.message = ""), 4000);
+  }
+}

@@ -1,0 +1,170 @@
+// The table of all rows: columns, search, order, totals, split, downloads.
+
+import { describe, expect, test } from "vitest";
+import type { Answer, Row } from "../../src/dashboard/api";
+import { barsOf } from "../../src/dashboard/bars";
+import { csvOf, jsonOf, nextSort, type Table, type TableInput, tableOf } from "../../src/dashboard/table";
+
+const metrics = (pageviews: number, sessions: number, engagement_seconds: number) =>
+  ({ pageviews, sessions, engagement_seconds });
+const row = (key: string, label: string, ...numbers: [number, number, number]): Row =>
+  ({ key, label, ...metrics(...numbers) });
+
+const ROWS = [
+  row("a", "Ärger with SQL", 600, 300, 30_000),
+  row("b", "Beta", 300, 200, 4_000),
+  row("c", "café 10", 100, 0, 0),
+  row("d", "Café 9", 0, 0, 0),
+];
+const answer: Answer = { totals: metrics(1000, 500, 34_000), row_count: 4, rows: ROWS };
+const input: TableInput = { answer, grouping: "authors", metric: "pageviews", compared: false,
+  split: null, search: "", sort: null };
+
+const names = (table: Table) => table.rows.map(({ name }) => name);
+const texts = (table: Table, place: number) => {
+  const of = table.rows[place];
+  return of ? table.columns.map((column) => column.text(of)) : [];
+};
+
+describe("columns", () => {
+  test("sums, the average and the share of the whole", () => {
+    const table = tableOf(input);
+    expect(table.columns.map(({ id }) => id)).toEqual(
+      ["label", "pageviews", "sessions", "engagement", "share"]);
+    expect(texts(table, 0)).toEqual(["Ärger with SQL", "600", "300", "1m\u00a040s", "60.0%"]);
+    expect(table.columns.map((column) => column.text(table.total))).toEqual(
+      ["All rows", "1,000", "500", "1m\u00a08s", "100%"]);
+  });
+
+  test("an average over no session is a dash, and averages have no share", () => {
+    const table = tableOf({ ...input, metric: "engagement" });
+    expect(table.columns.map(({ id }) => id)).not.toContain("share");
+    expect(texts(table, 2).at(-1)).toBe("\u2013");
+  });
+
+  test("a comparison adds what was before and by how much it changed", () => {
+    const previous = metrics(300, 100, 1);
+    const compared: Answer = { ...answer, totals: { ...answer.totals, previous: metrics(2000, 1, 1) },
+      rows: ROWS.map((one, place) => ({ ...one,
+        previous: place === 0 ? previous : metrics(place === 1 ? 600 : 0, 0, 0) })) };
+    const table = tableOf({ ...input, answer: compared, compared: true });
+    expect(table.rows.map((_, place) => texts(table, place).slice(-2))).toEqual([
+      ["300", "+100%"], ["600", "\u221250.0%"], ["0", "new"], ["0", "\u2013"]]);
+    expect(table.columns.at(-1)?.text(table.total)).toBe("\u221250.0%");
+  });
+});
+
+describe("order", () => {
+  test("the greatest of the metric first, unless asked otherwise", () => {
+    expect(names(tableOf(input))[0]).toBe("Ärger with SQL");
+    const byName = tableOf({ ...input, sort: { column: "label", descending: false } });
+    expect(names(byName)).toEqual(["Ärger with SQL", "Beta", "Café 9", "café 10"]);
+  });
+
+  test("rows without a value come last in both directions", () => {
+    for (const descending of [true, false]) {
+      const table = tableOf({ ...input, sort: { column: "engagement", descending } });
+      expect(names(table).slice(2), String(descending)).toEqual(["café 10", "Café 9"]);
+    }
+  });
+
+  test("time runs by itself, by its keys and not by its names", () => {
+    const days = ["2021-02-01", "2021-01-09", "2021-01-10"].map((day) => row(day, day, 1, 1, 1));
+    const table = tableOf({ ...input, grouping: "days", answer: { ...answer, rows: days } });
+    expect(table.rows.map(({ key }) => key)).toEqual(["2021-01-09", "2021-01-10", "2021-02-01"]);
+    expect(names(table)[0]).toBe("9\u00a0Jan\u00a02021");
+  });
+
+  test("a column that is not there is not asked for", () => {
+    expect(tableOf({ ...input, sort: { column: "nothing", descending: true } }).sort).toEqual(
+      { column: "pageviews", descending: true });
+  });
+
+  test("a click on a head turns its order", () => {
+    const [label, pageviews] = tableOf(input).columns;
+    const sort = { column: "pageviews", descending: true };
+    expect(pageviews && nextSort(sort, pageviews)).toEqual({ column: "pageviews", descending: false });
+    expect(label && nextSort(sort, label)).toEqual({ column: "label", descending: false });
+  });
+});
+
+test("the search knows neither case nor accents, and totals are of what is found", () => {
+  const table = tableOf({ ...input, search: " CAFE " });
+  expect(names(table)).toEqual(["café 10", "Café 9"]);
+  expect([table.total.name, table.total.metrics.pageviews, table.all]).toEqual(
+    ["Rows found", 100, 4]);
+});
+
+describe("a split by country", () => {
+  const split = {
+    countries: [{ key: "DE", label: "Germany" }, { key: "FR", label: "France" }],
+    rows: [
+      { ...row("a", "Ärger with SQL", 400, 100, 100), country: "DE" },
+      { ...row("a", "Ärger with SQL", 50, 100, 100), country: "FR" },
+      { ...row("b", "Beta", 300, 200, 4_000), country: "FR" },
+    ],
+  };
+
+  test("has a column for each country and one for all others", () => {
+    const table = tableOf({ ...input, split });
+    expect(table.columns.map(({ title }) => title)).toEqual(
+      ["Author", "Pageviews", "Germany", "France", "Others"]);
+    expect(texts(table, 0).slice(1)).toEqual(["600", "400", "50", "150"]);
+    expect(texts(table, 2).slice(1)).toEqual(["100", "0", "0", "100"]);
+    expect(table.columns.map((column) => column.text(table.total)).slice(1)).toEqual(
+      ["1,000", "400", "350", "250"]);
+  });
+
+  test("averages are of the parts' own sessions", () => {
+    const table = tableOf({ ...input, split, metric: "engagement" });
+    expect(texts(table, 0)).toEqual(
+      ["Ärger with SQL", "1m\u00a040s", "1s", "1s", "4m\u00a058s"]);
+  });
+
+  test("bars are divided alike, and their parts fill the bar", () => {
+    const table = tableOf({ ...input, split });
+    const [first] = barsOf(table.rows, table.total, "pageviews").bars;
+    expect(first?.length).toBe(1);
+    expect(first?.parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(1, 12);
+  });
+});
+
+describe("bars", () => {
+  test("rank by the metric whatever the table's order, and sum up the rest", () => {
+    const table = tableOf({ ...input, sort: { column: "label", descending: true } });
+    const { bars, rest } = barsOf(table.rows, table.total, "pageviews", 2);
+    expect(bars.map(({ name, share }) => [name, share])).toEqual(
+      [["Ärger with SQL", 0.6], ["Beta", 0.3]]);
+    expect(rest).toEqual({ rows: 2, value: 100 });
+  });
+
+  test("averages over a handful of sessions are not ranked first", () => {
+    const few = row("e", "Lucky", 1, 1, 9_999);
+    const table = tableOf({ ...input, metric: "engagement",
+      answer: { ...answer, rows: [...ROWS, few] } });
+    const { bars, rest, note } = barsOf(table.rows, table.total, "engagement");
+    expect(bars.map(({ name }) => name)).toEqual(["Ärger with SQL", "Beta"]);
+    expect(rest).toBeNull();
+    expect(note).toBe("Of rows with at least 100 sessions.");
+  });
+});
+
+describe("downloads", () => {
+  test("CSV has what is seen, numbers in full", () => {
+    const table = tableOf({ ...input, search: "a", sort: { column: "sessions", descending: true } });
+    const { header, rows } = csvOf(table, "pageviews");
+    expect(header).toEqual(
+      ["key", "label", "pageviews", "sessions", "average_engagement_seconds", "share"]);
+    expect(rows.slice(0, 2)).toEqual(
+      [["a", "Ärger with SQL", 600, 300, 100, 0.6], ["b", "Beta", 300, 200, 20, 0.3]]);
+  });
+
+  test("JSON has the same with the totals and what was asked", () => {
+    const parsed = JSON.parse(jsonOf(tableOf(input), "pageviews", { start: "2021-01-01" }));
+    expect(parsed.start).toBe("2021-01-01");
+    expect(parsed.totals).toEqual({ pageviews: 1000, sessions: 500,
+      average_engagement_seconds: 68, share: 1 });
+    expect(parsed.rows[2]).toEqual({ key: "c", label: "café 10", pageviews: 100, sessions: 0,
+      average_engagement_seconds: null, share: 0.1 });
+  });
+});
