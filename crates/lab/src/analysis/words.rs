@@ -47,7 +47,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
         ("blob_bytes", Level::Number(bytes)) => bytes_in_words(*bytes),
         ("page_bytes", Level::Number(bytes)) => format!("pages of {bytes} bytes"),
-        ("mix", Level::Text(mix)) => mix.clone(),
+        ("mix", Level::Text(mix)) => mix.replace('_', " "),
         (_, Level::Number(number)) => format!("{name} {number}"),
         (_, Level::Text(text)) => format!("{name} {text}"),
     }
