@@ -1,4 +1,5 @@
 //! Init, export and every way of reading agree byte for byte, before and after updates.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod place;
 

@@ -1,4 +1,5 @@
 //! Folders of blobs: whole or not at all, and nothing of anybody else is touched.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod place;
 

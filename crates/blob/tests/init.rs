@@ -1,4 +1,5 @@
 //! What `init` makes, and that it makes it whole or not at all.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod place;
 

@@ -1,4 +1,5 @@
 //! The timed pass: counts, orders, transactions, interruption, checkpoints, cold files.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod place;
 

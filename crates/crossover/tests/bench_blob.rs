@@ -1,6 +1,6 @@
 //! The blob experiment by the program itself, at tiny sizes: real SQLite files, folders and a managed
 //! PostgreSQL; bytes that are wrong end it; mistakes are named.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod place;
 mod schema;

@@ -1,5 +1,7 @@
 //! The steps of the blob experiment as a user calls them, every option once, at tiny sizes.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 mod place;
 #[expect(dead_code, reason = "it checks whole runs for others")]
 mod schema;

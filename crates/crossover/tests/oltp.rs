@@ -1,6 +1,6 @@
 //! Workload oltp by the program itself, on SQLite, real releases of PostgreSQL, and MariaDB where its
 //! server is installed: throughput over clients, rows checked after writes, mistakes named.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod place;
 mod schema;

@@ -103,7 +103,7 @@ impl Error {
         name: &str,
         known: [&'static str; N],
     ) -> Self {
-        let suggestion = engine::nearest(name, known.into_iter());
+        let suggestion = engine::nearest(name, known);
         let (name, known) = (name.to_owned(), known.join(", "));
         Self::UnknownName { what, name, suggestion, known }
     }

@@ -301,7 +301,7 @@ fn what_was_filled_is_known_and_differences_are_found() {
     let (target, tables) = (postgres.target(), tables(Mix::ReadOnly, 500));
     fill(&target, &tables);
     assert_eq!(oltp::find(&target, tables.schema).unwrap(), Some(tables.clone()));
-    let others = TableOptions { seed: 2, ..tables.clone() };
+    let others = TableOptions { seed: 2, ..tables };
     let refusal = try_run(&target, &others, &passes(Mix::ReadOnly, 1, 1)).unwrap_err();
     assert!(matches!(refusal, Error::OtherTables { .. }), "{refusal}");
 

@@ -75,7 +75,7 @@ fn texts_can_be_stored_in_utf16_and_what_sqlite_has_not_is_refused() {
     assert_eq!(load.first_failure, None);
     oltp::invariants(&place.sqlite(), &utf16, &[Mix::Encoding], 0, &NEVER).unwrap();
 
-    let language = TableOptions { collation: Collation::Language, ..utf16.clone() };
+    let language = TableOptions { collation: Collation::Language, ..utf16 };
     let refusal = oltp::fill(&place.sqlite(), &language, &|_, _| {}, &NEVER).unwrap_err();
     assert!(refusal.is_usage() && refusal.to_string().contains("bytes"), "{refusal}");
     let latin2 = LoadOptions { character_set: CharacterSet::Latin2, ..passes(Mix::Encoding, 1, 1) };

@@ -51,6 +51,9 @@ pub(crate) fn check(
     checked
 }
 
+/// Settings by name and value.
+pub(crate) type Known = Vec<(String, String)>;
+
 /// Those of the `common` settings that `release` has, without those that stand in its `own` ones,
 /// and the names of those that it does not have. A value that it does not take is refused.
 pub(crate) fn known(
@@ -59,7 +62,7 @@ pub(crate) fn known(
     own: &[(String, String)],
     common: Vec<(String, String)>,
     account: &Account,
-) -> Result<(Vec<(String, String)>, Vec<String>), Error> {
+) -> Result<(Known, Vec<String>), Error> {
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in common {
         if own.iter().any(|(other, _)| other.eq_ignore_ascii_case(&name)) {

@@ -37,7 +37,7 @@ pub use verify::{Difference, Verification};
 pub enum Error {
     /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(Box<engine::Error>),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -67,6 +67,12 @@ pub enum Error {
     /// The user stopped it; the database is as it was.
     #[error("interrupted: the totals are as they were")]
     Interrupted,
+}
+
+impl From<engine::Error> for Error {
+    fn from(error: engine::Error) -> Self {
+        Self::Engine(Box::new(error))
+    }
 }
 
 impl From<rusqlite::Error> for Error {

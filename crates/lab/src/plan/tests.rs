@@ -87,8 +87,11 @@ fn totals_are_compared_with_facts_on_both_engines_over_whole_and_broken_periods(
     let plan = read(include_str!("../../../../experiments/rollup.toml"), "rollup.toml").unwrap();
     let preview = crate::preview::Preview::of(&plan).unwrap();
     let of = |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
-    // Two designs, seven periods, one and four clients.
-    assert_eq!((of("SQLite"), of("PostgreSQL")), (2 * 7 * 2, 2 * 7 * 2));
+    assert_eq!(plan.engines.len(), 4, "two designs on two engines");
+    for engine in &plan.engines {
+        // Seven periods, one and four clients.
+        assert_eq!(of(&engine.label()), 7 * 2, "{engine}");
+    }
     assert_eq!(preview.starts_per_block, 4);
 }
 

@@ -134,7 +134,7 @@ mod tests {
     fn days_come_back_as_they_came_in() {
         let mut spill = Spill::new().unwrap();
         let record = |line: u32| Record {
-            unmatched: line % 3 == 0,
+            unmatched: line.is_multiple_of(3),
             target: -(line as i32),
             country: line % 200,
             counts: [line, 2, i32::MAX as u32],

@@ -6,7 +6,7 @@ use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 use super::board::{
     Board, View, is_all_off, is_by_blob_api, is_by_sql, is_folder, is_mapped, is_wal_normal, sqlite,
 };
-use super::part::{ClaimPart, Holds};
+use super::part::{ClaimPart, ClaimVerdict};
 use super::times::{open_close_fraction, space};
 use crate::plan::BlobOperation::{Read, Update};
 use crate::schedule::Levels;
@@ -214,30 +214,30 @@ fn judged(board: &Board<'_>, claim: &Claim, views: &Views) -> ClaimPart {
         claim: claim.claim,
         figure: claim.figure,
         of,
-        verdict: measured.map_or(Holds::NotMeasured, |ratio| verdict(&ratio, claim.says)),
+        verdict: measured.map_or(ClaimVerdict::NotMeasured, |ratio| verdict(&ratio, claim.says)),
         measured,
     }
 }
 
-fn verdict(ratio: &Estimate, says: Says) -> Holds {
-    let (Some(low), Some(high)) = (ratio.low, ratio.high) else { return Holds::Undecided };
+fn verdict(ratio: &Estimate, says: Says) -> ClaimVerdict {
+    let (Some(low), Some(high)) = (ratio.low, ratio.high) else { return ClaimVerdict::Undecided };
     if ratio.replicates < INTERVAL_MIN_REPLICATES {
-        return Holds::Undecided;
+        return ClaimVerdict::Undecided;
     }
     match says {
-        Says::AtLeast(figure) if low > 1.0 && high >= figure => Holds::Holds,
-        Says::AtLeast(_) if low > 1.0 => Holds::InPart,
-        Says::AtLeast(_) if high < 1.0 => Holds::DoesNot,
-        Says::AtLeast(_) => Holds::Undecided,
-        Says::Between(least, most) if low >= least && high <= most => Holds::Holds,
+        Says::AtLeast(figure) if low > 1.0 && high >= figure => ClaimVerdict::Holds,
+        Says::AtLeast(_) if low > 1.0 => ClaimVerdict::InPart,
+        Says::AtLeast(_) if high < 1.0 => ClaimVerdict::DoesNot,
+        Says::AtLeast(_) => ClaimVerdict::Undecided,
+        Says::Between(least, most) if low >= least && high <= most => ClaimVerdict::Holds,
         Says::Between(least, most) if high < least || low > most => {
             // Slower at least, though not by as much, or by more.
-            if least > 1.0 && low > 1.0 { Holds::InPart } else { Holds::DoesNot }
+            if least > 1.0 && low > 1.0 { ClaimVerdict::InPart } else { ClaimVerdict::DoesNot }
         }
-        Says::Between(..) => Holds::Undecided,
-        Says::Below if high < 1.0 => Holds::Holds,
-        Says::Below if low > 1.0 => Holds::DoesNot,
-        Says::Below => Holds::Undecided,
+        Says::Between(..) => ClaimVerdict::Undecided,
+        Says::Below if high < 1.0 => ClaimVerdict::Holds,
+        Says::Below if low > 1.0 => ClaimVerdict::DoesNot,
+        Says::Below => ClaimVerdict::Undecided,
     }
 }
 
@@ -256,10 +256,10 @@ fn on_disk(board: &Board<'_>, views: &Views) -> ClaimPart {
             .map_or_else(String::new, |row| format!("{} by SQLite, bytes on storage", row.engine)),
         measured: times.map(exactly),
         verdict: match times {
-            Some(1.15..) => Holds::Holds,
-            Some(times) if times > 1.0 => Holds::InPart,
-            Some(_) => Holds::DoesNot,
-            None => Holds::NotMeasured,
+            Some(1.15..) => ClaimVerdict::Holds,
+            Some(times) if times > 1.0 => ClaimVerdict::InPart,
+            Some(_) => ClaimVerdict::DoesNot,
+            None => ClaimVerdict::NotMeasured,
         },
     }
 }
@@ -288,10 +288,12 @@ fn explanation(board: &Board<'_>, views: &Views) -> ClaimPart {
         }),
         measured: found.map(|(_, share, _)| exactly(share)),
         verdict: match found {
-            Some((_, share, longer)) if longer > 0.0 && share >= longer => Holds::Holds,
-            Some((_, share, longer)) if longer > 0.0 && share >= longer / 2.0 => Holds::InPart,
-            Some(_) => Holds::DoesNot,
-            None => Holds::NotMeasured,
+            Some((_, share, longer)) if longer > 0.0 && share >= longer => ClaimVerdict::Holds,
+            Some((_, share, longer)) if longer > 0.0 && share >= longer / 2.0 => {
+                ClaimVerdict::InPart
+            }
+            Some(_) => ClaimVerdict::DoesNot,
+            None => ClaimVerdict::NotMeasured,
         },
     }
 }
@@ -316,18 +318,18 @@ mod tests {
     #[test]
     fn a_claim_is_judged_by_the_interval_and_not_by_the_point() {
         for (low, high, says, expected) in [
-            (1.30, 1.40, Says::AtLeast(1.35), Holds::Holds),
-            (1.10, 1.20, Says::AtLeast(1.35), Holds::InPart),
-            (0.95, 1.40, Says::AtLeast(1.35), Holds::Undecided),
-            (0.80, 0.90, Says::AtLeast(1.35), Holds::DoesNot),
-            (5.50, 14.0, Says::Between(5.0, 15.0), Holds::Holds),
-            (2.00, 3.00, Says::Between(5.0, 15.0), Holds::InPart),
-            (4.00, 6.00, Says::Between(5.0, 15.0), Holds::Undecided),
-            (1.20, 1.30, Says::Between(0.9, 1.1), Holds::DoesNot),
-            (0.50, 0.60, Says::Below, Holds::Holds),
+            (1.30, 1.40, Says::AtLeast(1.35), ClaimVerdict::Holds),
+            (1.10, 1.20, Says::AtLeast(1.35), ClaimVerdict::InPart),
+            (0.95, 1.40, Says::AtLeast(1.35), ClaimVerdict::Undecided),
+            (0.80, 0.90, Says::AtLeast(1.35), ClaimVerdict::DoesNot),
+            (5.50, 14.0, Says::Between(5.0, 15.0), ClaimVerdict::Holds),
+            (2.00, 3.00, Says::Between(5.0, 15.0), ClaimVerdict::InPart),
+            (4.00, 6.00, Says::Between(5.0, 15.0), ClaimVerdict::Undecided),
+            (1.20, 1.30, Says::Between(0.9, 1.1), ClaimVerdict::DoesNot),
+            (0.50, 0.60, Says::Below, ClaimVerdict::Holds),
         ] {
             assert_eq!(verdict(&ratio(low, high, 7), says), expected, "{low} {high}");
-            assert_eq!(verdict(&ratio(low, high, 3), says), Holds::Undecided);
+            assert_eq!(verdict(&ratio(low, high, 3), says), ClaimVerdict::Undecided);
         }
     }
 }

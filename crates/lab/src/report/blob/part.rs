@@ -115,13 +115,13 @@ pub struct ClaimPart {
     /// A ratio, or a share (0 to 1); none where it was not measured.
     pub measured: Option<Estimate>,
     /// Whether it holds here.
-    pub verdict: Holds,
+    pub verdict: ClaimVerdict,
 }
 
 /// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Holds {
+pub enum ClaimVerdict {
     /// As the article has it, or more so.
     Holds,
     /// Its direction, and not its size.
@@ -134,7 +134,7 @@ pub enum Holds {
     NotMeasured,
 }
 
-impl Holds {
+impl ClaimVerdict {
     /// In a table.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,7 +5,9 @@ use stats::Estimate;
 use super::super::document::Document;
 use super::super::table::{Form, drawn, levels_in_words};
 use super::super::text::heading;
-use super::part::{BlobPart, ClaimPart, Holds, PageSizesPart, PicturePart, SpacePart, TimePart};
+use super::part::{
+    BlobPart, ClaimPart, ClaimVerdict, PageSizesPart, PicturePart, SpacePart, TimePart,
+};
 use crate::analysis::{bytes_in_words, digits, number};
 
 /// Everything, a string for each table and paragraph.
@@ -27,7 +29,7 @@ pub(in crate::report) fn body(document: &Document, form: Form) -> Vec<String> {
         parts.extend([heading("Room on storage", form), space(&part.space, form)]);
         parts.push(part.space_paragraph.clone());
     }
-    let measured = |one: &&ClaimPart| one.verdict != Holds::NotMeasured;
+    let measured = |one: &&ClaimPart| one.verdict != ClaimVerdict::NotMeasured;
     let (found, missing): (Vec<&ClaimPart>, Vec<&ClaimPart>) =
         part.claims.iter().partition(measured);
     parts.push(heading("What the article claims", form));

@@ -84,16 +84,12 @@ pub(super) fn space(board: &Board<'_>) -> Vec<SpacePart> {
 
 /// What the table of storage shows.
 pub(super) fn space_paragraph(rows: &[SpacePart]) -> String {
-    let said = rows.iter().filter_map(|row| {
+    let said = rows.iter().map(|row| {
         let over = row.allocated_bytes as f64 / row.content_bytes.max(1) as f64 - 1.0;
         let beside = row.times_sqlite.filter(|times| (times - 1.0).abs() > 1e-9);
         let beside = beside
             .map_or_else(String::new, |times| format!(", {times:.3} times what SQLite takes"));
-        Some(format!(
-            "{} takes {:.1}% more than the blobs themselves{beside}",
-            row.engine,
-            over * 100.0
-        ))
+        format!("{} takes {:.1}% more than the blobs themselves{beside}", row.engine, over * 100.0)
     });
     let said: Vec<String> = said.collect();
     match said.is_empty() {
