@@ -7,7 +7,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 
@@ -48,7 +47,8 @@ impl Place {
 struct Server {
     child: Child,
     address: String,
-    said: Arc<Mutex<String>>,
+    /// Its messages up to the address.
+    said: String,
 }
 
 impl Server {
@@ -57,17 +57,21 @@ impl Server {
         let words = ["dashboard", "serve", "--listen", "127.0.0.1:0", "--database", &url];
         let mut command = crossover(&words);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
-        let (errors, heard) = (child.stderr.take().unwrap(), said.clone());
-        std::thread::spawn(move || {
-            for line in BufReader::new(errors).lines().map_while(Result::ok) {
-                let _ = writeln!(heard.lock().unwrap(), "{line}");
+        let mut said = String::new();
+        let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        // The line that introduces the server is the last one before its address.
+        for line in errors.by_ref() {
+            let _ = writeln!(said, "{line}");
+            if line.contains("Ctrl-C stops") {
+                break;
             }
-        });
+        }
+        // Nobody reads the rest, but a full pipe would stop the server.
+        std::thread::spawn(move || errors.for_each(drop));
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("http://").unwrap_or_default().to_owned();
-        assert!(!address.is_empty(), "{}", said.lock().unwrap());
+        assert!(!address.is_empty(), "{said}");
         Self { child, address, said }
     }
 
@@ -136,8 +140,7 @@ impl Client {
 fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
     let place = Place::new();
     let server = Server::start(&place);
-    let said = server.said.lock().unwrap().clone();
-    let token = said.split("/#setup=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    let token = server.said.split("/#setup=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     let mut client = server.connect();
     let question = "/api/query/teams?start=2020-01-01&end=2022-12-31";
     assert_eq!(client.send("GET", question, "", "").status, 401);
@@ -158,7 +161,7 @@ fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
         let _ = std::fs::remove_file(place.folder.path().join(format!("dashboard.db{suffix}")));
     }
     let server = Server::start(&place);
-    assert!(!server.said.lock().unwrap().contains("#setup="), "there is an account");
+    assert!(!server.said.contains("#setup="), "there is an account");
     let mut client = server.connect();
     let again = client.send("GET", question, &cookie, "");
     assert_eq!((again.status, again.body), (200, answer.body), "accounts and sessions come along");
