@@ -14,7 +14,7 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 
 test: web ## every kind of proof once, small
 	$(CARGO) test --workspace
-	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5
+	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5 1
 	cd web && npm test && npm run test:browser
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
