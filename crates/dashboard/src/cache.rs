@@ -9,6 +9,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::query::{Format, Query};
+use crate::statement::Design;
 
 /// What an entry costs besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
@@ -24,6 +25,8 @@ pub(crate) struct KeptAnswer {
     pub etag: String,
     /// How many rows of the database were added up for it.
     pub rows_read: i64,
+    /// What it was added up from.
+    pub design: Design,
 }
 
 /// Whether an answer was there already.
@@ -128,7 +131,13 @@ mod tests {
 
     fn kept(bytes: usize) -> KeptAnswer {
         let body = Bytes::from(vec![b'x'; bytes]);
-        KeptAnswer { content_type: "text/plain", body, etag: String::new(), rows_read: 1 }
+        KeptAnswer {
+            content_type: "text/plain",
+            body,
+            etag: String::new(),
+            rows_read: 1,
+            design: Design::Daily,
+        }
     }
 
     async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {

@@ -10,6 +10,7 @@ mod tests;
 use serde::Serialize;
 
 use crate::query::{Count, Format, Query};
+use crate::statement::Design;
 
 pub use earlier::Earlier;
 
@@ -91,6 +92,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// How many rows of the database were added up for it.
     pub rows_read: i64,
+    /// What it was added up from.
+    pub design: Design,
 }
 
 /// An answer in the making. Rows are pushed in their order; offset and limit are applied here,
@@ -168,11 +171,11 @@ impl AnswerWriter {
         self.totals.articles = Some(articles);
     }
 
-    /// The finished answer.
+    /// The finished answer, whose rows came from `design`.
     ///
     /// # Errors
     /// [`Error`].
-    pub fn finish(self) -> Result<Answer, Error> {
+    pub fn finish(self, design: Design) -> Result<Answer, Error> {
         let rows_read = self.rows_read;
         let totals =
             Compared { sums: self.totals, previous: self.earlier.map(|earlier| earlier.totals) };
@@ -182,6 +185,6 @@ impl AnswerWriter {
             }
             Rows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
         };
-        Ok(Answer { content_type, body, rows_read })
+        Ok(Answer { content_type, body, rows_read, design })
     }
 }

@@ -15,7 +15,7 @@ fn answer(parameters: &[(&str, &str)], rows: &[Row<'_>]) -> String {
     for row in rows {
         writer.push(row).unwrap();
     }
-    String::from_utf8(writer.finish().unwrap().body).unwrap()
+    String::from_utf8(writer.finish(Design::Daily).unwrap().body).unwrap()
 }
 
 fn row(key: &str, pageviews: i64) -> Row<'_> {

@@ -60,7 +60,7 @@ pub(super) async fn get(
     let mut response = reply::named(&headers, &answer.etag, answer.content_type, answer.body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
-        ("crossover-design", app.store.design().name().to_owned()),
+        ("crossover-design", answer.design.name().to_owned()),
         ("crossover-rows-read", answer.rows_read.to_string()),
         ("crossover-answer-cache", cache_text(lookup).to_owned()),
         ("server-timing", format!("query;dur={:.3}", duration.as_secs_f64() * 1_000.0)),
@@ -104,6 +104,7 @@ async fn make(app: &App, query: Query) -> Result<KeptAnswer, Problem> {
         etag: reply::etag_of(&answer.body),
         body: answer.body.into(),
         rows_read: answer.rows_read,
+        design: answer.design,
     })
 }
 

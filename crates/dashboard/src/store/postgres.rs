@@ -184,7 +184,7 @@ async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer,
     if query.counts_articles_across_rows() {
         writer.set_total_articles(all_articles(client, &query, query.period, &conditions).await?);
     }
-    Ok(writer.finish()?)
+    Ok(writer.finish(Design::Daily)?)
 }
 
 /// The filters with their keys looked up.

@@ -171,7 +171,7 @@ fn answer(
     let all = read(query.period, &mut |row| Ok(writer.push(row)?))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
     snapshot.commit()?;
-    Ok(writer.finish()?)
+    Ok(writer.finish(Design::Daily)?)
 }
 
 /// The filters with their keys looked up.

@@ -14,6 +14,7 @@ use crate::query::{Period, Query};
 use crate::rollup::dictionary::{Cache, Dictionary, Reader};
 use crate::rollup::statements::PAGES;
 use crate::schema::{DataVersion, ROW};
+use crate::statement::Design;
 use crate::store::Error;
 use crate::transaction::{self, Row};
 
@@ -165,7 +166,7 @@ fn compose(
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
     let all = present.finish(&mut |row| Ok(writer.push(row)?))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
-    Ok(writer.finish()?)
+    Ok(writer.finish(Design::Rollup)?)
 }
 
 impl From<transaction::Error> for Error {
