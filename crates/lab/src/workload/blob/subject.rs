@@ -276,6 +276,10 @@ impl Subject for BlobSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        self.session(true).map(drop)
+    }
+
+    fn check_data(&mut self) -> Result<(), RunError> {
         match self.deployed.cell.operation {
             BlobOperation::Read => Ok(()),
             BlobOperation::Update => self.check_every_blob(),
