@@ -5,7 +5,7 @@ mod support;
 
 use std::time::Duration;
 
-use oltp::{CharacterSet, Collation, Failure, LoadOptions, Mix, TableOptions, Target};
+use oltp::{CharacterSet, Collation, Failure, LoadOptions, Mix, TableOptions, Target, Until};
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
 
 #[test]
@@ -24,6 +24,17 @@ fn writers_wait_for_each_other_and_the_waits_are_counted() {
     assert_eq!(sum(&load, |client| client.transactions), 800);
     assert!(sum(&load, |client| client.busy_waits) > 0);
     oltp::invariants(&target, &tables, &[Mix::ReadWrite], 0, &NEVER).unwrap();
+}
+
+#[test]
+fn the_shortest_time_has_an_answer_of_every_client() {
+    let place = Place::new();
+    let (target, tables) = (place.sqlite(), tables(Mix::ReadWrite, 500));
+    fill(&target, &tables);
+    let until = Until::Time(Duration::from_nanos(1));
+    let load = run(&target, &tables, &LoadOptions { until, ..passes(Mix::ReadWrite, 3, 1) });
+    assert!(load.clients.iter().all(|client| client.transactions >= 1), "{:?}", load.clients);
+    assert!(!load.wall_time.is_zero());
 }
 
 #[test]

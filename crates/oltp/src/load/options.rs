@@ -53,7 +53,7 @@ impl LoadOptions {
 /// When the measured part is over. A transaction that has begun is finished and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// No transaction begins after this time.
+    /// No transaction begins after this time, but every client's first.
     Time(Duration),
     /// Every client does so many.
     Transactions(u64),

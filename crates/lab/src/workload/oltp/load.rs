@@ -140,8 +140,11 @@ fn counters(load: &Load<Recorded>) -> Counters {
     let statements: u64 = load.statements.values().map(|one| one.executions).sum();
     let slowest = clients.iter().map(|client| client.transactions).min().unwrap_or(0) as f64;
     let mean = transactions / clients.len().max(1) as f64;
+    // Where every client was lost in the warm-up, no time was measured and there is no rate.
+    let rate = (!load.wall_time.is_zero()).then(|| {
+        ("client_statements_per_second", statements as f64 / load.wall_time.as_secs_f64())
+    });
     let counts = [
-        ("client_statements_per_second", statements as f64 / load.wall_time.as_secs_f64()),
         ("client_retries_after_deadlocks", sum(&|client| client.retries.deadlocks)),
         (
             "client_retries_after_serialization_failures",
@@ -156,7 +159,7 @@ fn counters(load: &Load<Recorded>) -> Counters {
         ("client_connect_seconds", load.connect_time.as_secs_f64()),
         ("sqlite_busy_waits", sum(&|client| client.busy_waits)),
     ];
-    let told = counts.into_iter().filter(|(name, value)| {
+    let told = counts.into_iter().chain(rate).filter(|(name, value)| {
         // What did not happen, and is no measure, is not worth a line.
         *value != 0.0 || !(name.starts_with("client_retries") || name.starts_with("sqlite"))
     });
