@@ -2,6 +2,7 @@
 //! installed): answers compared, differences and mistakes named, writes on copies only.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod killed;
 mod place;
 
 use std::path::{Path, PathBuf};
@@ -301,6 +302,9 @@ fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert!(place.trials().iter().all(|trial| trial["status"] == "ok"));
     assert_eq!(before, std::fs::read(place.path("shop.db")).unwrap());
+    let preview = place.run(&["bench", "plan.toml", "--dry-run", "--replicates=5"]);
+    let preview = String::from_utf8_lossy(&preview.stdout).into_owned();
+    assert!(preview.contains("by the time that a trial took in run"), "{preview}");
 
     std::fs::remove_dir_all(place.path("runs")).unwrap();
     place.plan(&TRANSFER.replace("amount - 1", "amount - 2"));
@@ -312,22 +316,22 @@ fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
 }
 
 #[test]
-fn a_server_killed_in_the_middle_of_a_trial_makes_it_void() {
+fn a_server_killed_in_the_middle_of_a_trial_makes_it_void_and_is_started_again() {
     let place = shop();
     place.plan_on(
         r#"["postgres:18"]"#,
-        r#"mode = "steady", time = "3s""#,
-        "factors = { clients = [1, 2] }\n\
+        r#"mode = "steady", time = "2s""#,
+        "factors = { clients = [1, 2, 3] }\n\
          [[statement]]\nname = \"a\"\ntext = \"SELECT count(*) FROM orders\"\n",
     );
     let mut child = place.command(&["bench", "plan.toml"]).spawn().unwrap();
     wait_for_a_trial(&place, &mut child);
-    let postmaster = postmaster(&place);
-    rustix::process::kill_process(postmaster, rustix::process::Signal::KILL).unwrap();
+    killed::kill_the_server(&place);
     let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
     let trials = place.trials();
-    assert_eq!(trials.len(), 2, "{}", error(&output));
-    assert_eq!(trials[0]["status"], "ok");
+    assert_eq!(trials.len(), 3, "{}", error(&output));
+    assert_eq!((&trials[0]["status"], &trials[2]["status"]), (&"ok".into(), &"ok".into()));
     assert!(trials[1]["status"]["void"].is_string(), "{}", trials[1]);
     let status = place.run(&["server", "status", "--output-format=json"]);
     assert_eq!(String::from_utf8_lossy(&status.stdout).trim(), "[]");
@@ -343,15 +347,4 @@ fn wait_for_a_trial(place: &Place, child: &mut Child) {
         assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
         std::thread::yield_now();
     }
-}
-
-fn postmaster(place: &Place) -> rustix::process::Pid {
-    let folders = std::fs::read_dir(place.path("data/postgres")).unwrap();
-    let pids = folders.filter_map(|folder| {
-        let path = folder.unwrap().path();
-        let files = ["postmaster.pid", "data/postmaster.pid"].map(|name| path.join(name));
-        files.iter().find_map(|file| std::fs::read_to_string(file).ok())
-    });
-    let text = pids.last().unwrap();
-    rustix::process::Pid::from_raw(text.lines().next().unwrap().trim().parse().unwrap()).unwrap()
 }

@@ -371,6 +371,17 @@ fn runs_of_different_work_are_refused_and_other_differences_are_said() {
     let plan = PLAN.replace("\"all\"", "\"some\"");
     let other_work = Sitting { plan: &plan, ..Sitting::new("20261103-080000-http-000c", 1.0) };
     runs.write(&other_work);
+    // The same names, but the plan's constants ask for something else.
+    let plan = PLAN.replace("path = \"/\"", "path = \"/?blog={blog}\"");
+    let asked = |blog: &str| format!("{plan}[constants]\nblog = \"{blog}\"\n");
+    let [one_blog, other_blog] = ["one", "other"].map(asked);
+    let one_blog = Sitting { plan: &one_blog, ..Sitting::new("20261103-080000-http-000e", 1.0) };
+    let other_blog =
+        Sitting { plan: &other_blog, ..Sitting::new("20261103-080000-http-000f", 1.0) };
+    runs.write(&one_blog);
+    runs.write(&other_blog);
+    let message = runs.refused(2, &["compare", one_blog.id, other_blog.id]);
+    assert!(message.contains("different work"), "{message}");
     for (b, reason) in
         [(other_data.id, "different data"), (other_work.id, "different work"), (a, "named twice")]
     {

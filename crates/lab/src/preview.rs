@@ -1,10 +1,13 @@
 //! What a plan would measure, in which order and for how long, without measuring anything.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::plan::{Plan, PlanError, Seconds, Trial, telling_levels};
+use crate::record::RunFolder;
+use crate::run::Finished;
 use crate::schedule::{self, Levels};
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
@@ -35,8 +38,11 @@ pub struct Preview {
     /// Trials of the first round.
     pub trials: usize,
     /// Trials and starts of the first round; none where a trial ends with its passes, whose length
-    /// nobody knows beforehand.
+    /// nobody knows who has not seen a run of the plan.
     pub duration_seconds: Option<u64>,
+    /// The run that the duration was learnt from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_learnt_from: Option<String>,
     /// What each block holds.
     pub treatments: Vec<Treatment>,
     /// The blocks of the first round.
@@ -115,6 +121,7 @@ impl Preview {
             starts_per_block,
             trials: trials.len(),
             duration_seconds: duration(plan, &trials, starts_per_block * blocks),
+            duration_learnt_from: None,
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -127,6 +134,23 @@ impl Preview {
         })
     }
 
+    /// Where passes do not tell the duration: takes it from the newest run of the same plan below
+    /// `runs`, by its time per trial, starts included.
+    pub fn learn_duration(&mut self, plan: &Plan, runs: &Path) {
+        if self.duration_seconds.is_some() {
+            return;
+        }
+        let folders = RunFolder::all(runs).unwrap_or_default().into_iter();
+        let earlier = folders.filter_map(|folder| Finished::read(folder).ok());
+        let mut alike = earlier.filter(|run| is_alike(&run.plan, plan));
+        let learnt = alike.find_map(|run| Some((seconds_per_trial(&run)?, run.run.id)));
+        if let Some((seconds, run)) = learnt {
+            let total = Duration::try_from_secs_f64(seconds * self.trials as f64);
+            self.duration_seconds = total.ok().map(|total| total.as_secs());
+            self.duration_learnt_from = Some(run);
+        }
+    }
+
     /// The expected duration in a sentence.
     pub fn duration_in_words(&self) -> String {
         let starts = self.starts_per_block * self.blocks;
@@ -134,10 +158,14 @@ impl Preview {
             Some(seconds) => {
                 let minutes = Seconds(seconds.div_ceil(60).max(1) * 60);
                 let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
-                format!(
-                    "Expected duration: about {minutes}, of it {starts} starts of {START_SECONDS} s \
-                     each; large data and slow requests take longer{more}."
-                )
+                let part = match &self.duration_learnt_from {
+                    Some(run) => format!("by the time that a trial took in run {run}"),
+                    None => format!(
+                        "of it {starts} starts of {START_SECONDS} s each; large data and slow \
+                         requests take longer"
+                    ),
+                };
+                format!("Expected duration: about {minutes}, {part}{more}.")
             }
             None => format!(
                 "Expected duration: {starts} starts of about {START_SECONDS} s each, and the passes, \
@@ -150,6 +178,23 @@ impl Preview {
     pub fn seed_note(&self) -> &'static str {
         if self.seed_is_drawn { " (a run draws its own unless --seed names one)" } else { "" }
     }
+}
+
+/// The same but for its name and for how often and how long it is carried out.
+fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
+    let mut earlier = earlier.clone();
+    (earlier.replicates, earlier.seed, earlier.budget) = (plan.replicates, plan.seed, plan.budget);
+    (earlier.precision, earlier.on_error) = (plan.precision, plan.on_error);
+    earlier.title.clone_from(&plan.title);
+    earlier.conditions.clone_from(&plan.conditions);
+    earlier.first_difference(plan).is_ok_and(|difference| difference.is_none())
+}
+
+/// None of a run that rested in between.
+fn seconds_per_trial(run: &Finished) -> Option<f64> {
+    let last = run.trials.iter().max_by_key(|trial| trial.started)?;
+    let until = last.started.duration_since(run.run.started).as_secs_f64() + last.wall_seconds;
+    run.run.resumed.is_empty().then_some(until / run.trials.len() as f64)
 }
 
 fn duration(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> Option<u64> {

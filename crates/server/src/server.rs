@@ -133,6 +133,17 @@ impl PostgresServer {
         self.child.id()
     }
 
+    /// Whether the postmaster is still there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The last words of the server's log that say why it ended.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        postmaster::last_words(&self.cluster.log_path())
+    }
+
     /// The settings asked for, as the server has them.
     #[must_use]
     pub fn settings_read_back(&self) -> &[(String, String)] {
@@ -202,9 +213,8 @@ impl PostgresServer {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                let log = self.cluster.log_path();
-                let reason = postmaster::last_words(&log);
+            if !self.is_running() {
+                let (log, reason) = (self.cluster.log_path(), self.last_words());
                 let log = match self.cluster.temporary {
                     true => String::new(),
                     false => format!(" (its log: {})", log.display()),

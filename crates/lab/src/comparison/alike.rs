@@ -1,19 +1,22 @@
 //! What two runs have in common: whether they measured the same work, and on the same machine.
 
-use crate::plan::Trial;
+use crate::plan::{AnswerCheck, Bytes, Plan, Trial, WorkloadKind};
+use crate::record::Run;
 use crate::report::WarningPart;
 use crate::run::Finished;
+use crate::workload::Operation;
 
 /// Something in which two runs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// What was done to the engines: another workload, other operations or weights.
+    /// What was asked of the engines: another workload, other operations, weights or texts, the
+    /// plans' constants filled in.
     Work,
     /// How load was offered, or what a trial was.
     Load,
     /// How long a steady trial was.
     TrialTime,
-    /// The data, by its digest.
+    /// The data, by its digest or by what was answered to the same question.
     Data,
     /// The machine: processors, memory or kernel.
     Machine,
@@ -40,10 +43,12 @@ impl Difference {
     /// What differs.
     pub fn message(self) -> &'static str {
         match self {
-            Self::Work => "The runs did different work: their operations or weights differ.",
+            Self::Work => "The runs did different work: their operations, weights or texts differ.",
             Self::Load => "The runs offered load differently: model, connections or trials differ.",
             Self::TrialTime => "The runs had trials of different lengths.",
-            Self::Data => "The runs used different data: their digests differ.",
+            Self::Data => {
+                "The runs used different data: their digests, or answers to one question, differ."
+            }
             Self::Machine => "The runs were made on different machines.",
             Self::Limits => "The runs gave the server side different processors or memory.",
             Self::Program => "The runs were made by different builds of Crossover.",
@@ -88,15 +93,58 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
     };
     let build = |run: &Finished| run.run.program_digest.clone();
     let checks = [
-        (Difference::Work, a.workload != b.workload || a.operations() != b.operations()),
+        (Difference::Work, Work::of(a) != Work::of(b)),
         (Difference::Load, a.load != b.load || !same_mode(&a.trial, &b.trial)),
         (Difference::TrialTime, a.trial != b.trial && same_mode(&a.trial, &b.trial)),
-        (Difference::Data, one.run.data_digest != other.run.data_digest),
+        (
+            Difference::Data,
+            one.run.data_digest != other.run.data_digest || answers_differ(&one.run, &other.run),
+        ),
         (Difference::Machine, machine(one) != machine(other)),
-        (Difference::Limits, a.server_cpus != b.server_cpus || a.client_cpus != b.client_cpus),
+        (Difference::Limits, limits(a) != limits(b)),
         (Difference::Program, build(one) != build(other)),
     ];
     checks.into_iter().filter(|(_, differs)| *differs).map(|(difference, _)| difference).collect()
+}
+
+/// Everything that is asked of the engines.
+#[derive(PartialEq)]
+struct Work {
+    operations: Vec<Operation>,
+    /// The constants filled in, since they are what tells two runs of one plan apart; placeholders
+    /// of factors stay, for treatments are matched by their levels.
+    texts: Vec<String>,
+    /// How requests are sent and their answers judged.
+    requests: Vec<(String, AnswerCheck)>,
+    workload: WorkloadKind,
+}
+
+impl Work {
+    fn of(plan: &Plan) -> Self {
+        let filled = |text: String| {
+            let constants = plan.constants.iter();
+            constants.fold(text, |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        };
+        let sent = plan.requests.iter().map(|one| (one.method.clone(), one.answer.clone()));
+        Self {
+            operations: plan.operations(),
+            texts: crate::workload::of(plan).texts().into_iter().map(filled).collect(),
+            requests: sent.collect(),
+            workload: plan.workload,
+        }
+    }
+}
+
+/// Whether a question that both runs asked had another answer in one of them.
+fn answers_differ(one: &Run, other: &Run) -> bool {
+    let mut common =
+        one.answers.iter().filter_map(|(key, answer)| Some((answer, other.answers.get(key)?)));
+    common.any(|(a, b)| a != b)
+}
+
+/// What the server side and the client were given.
+fn limits(plan: &Plan) -> (Option<&[usize]>, Option<&[usize]>, Option<Bytes>) {
+    (plan.server_cpus.as_deref(), plan.client_cpus.as_deref(), plan.server_memory)
 }
 
 /// Steady trials of any length are alike; passes are not unless there are as many.

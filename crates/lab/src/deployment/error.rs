@@ -44,6 +44,14 @@ pub enum DeployError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// A server that we started is gone.
+    #[error("{engine} has ended; its last words: {last_words}")]
+    Ended {
+        /// Label.
+        engine: String,
+        /// From its log.
+        last_words: String,
+    },
     /// An engine that an application over HTTP cannot use.
     #[error(
         "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"

@@ -71,6 +71,22 @@ impl Database {
         self.server.as_ref().map(PostgresServer::pid)
     }
 
+    /// Whether the server still runs, if one was started for it. An application that lives on
+    /// without its database only answers with errors.
+    ///
+    /// # Errors
+    /// [`DeployError::Ended`].
+    pub fn check_alive(&mut self) -> Result<(), DeployError> {
+        let Some(server) = &mut self.server else { return Ok(()) };
+        if server.is_running() {
+            return Ok(());
+        }
+        Err(DeployError::Ended {
+            engine: self.record.name.clone(),
+            last_words: server.last_words(),
+        })
+    }
+
     /// Stops the server, if one was started for it.
     ///
     /// # Errors

@@ -81,9 +81,9 @@ fn other_cores(ours: &ServerSide) -> Option<f64> {
     let machine = MachineCounters::read().ok()?.since(&machine);
     let used = ours.snapshot().ok()?.since(&used);
     let wall = begin.elapsed().as_secs_f64();
-    let processors = thread::available_parallelism().ok()?.get() as f64;
     let idle = machine.idle_seconds? + machine.steal_seconds?;
-    Some((processors - (idle + used.cpu_seconds()) / wall).max(0.0))
+    // Not those that this program may use: idle time is counted over all of them.
+    Some((machine.processors as f64 - (idle + used.cpu_seconds()) / wall).max(0.0))
 }
 
 #[cfg(test)]

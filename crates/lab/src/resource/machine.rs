@@ -12,6 +12,8 @@ use super::ResourceError;
 /// What this kernel does not offer is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineCounters {
+    /// Processors that are counted below: all that are on, also those that this program may not use.
+    pub processors: usize,
     /// Seconds, summed over processors, in which this virtual machine was ready to run and the
     /// hypervisor ran something else.
     pub steal_seconds: Option<f64>,
@@ -39,6 +41,7 @@ impl MachineCounters {
             .map_err(|_| ResourceError::LinuxOnly("counters of the machine"))?;
         let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
         Ok(Self {
+            processors: processors(&stat),
             steal_seconds: processor_seconds(&stat, &[8]),
             idle_seconds: processor_seconds(&stat, &[4, 5]),
             cpu_pressure_seconds: pressure_seconds("cpu"),
@@ -55,6 +58,7 @@ impl MachineCounters {
         let seconds = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0));
         let bytes = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         Self {
+            processors: self.processors,
             steal_seconds: seconds(self.steal_seconds, earlier.steal_seconds),
             idle_seconds: seconds(self.idle_seconds, earlier.idle_seconds),
             cpu_pressure_seconds: seconds(self.cpu_pressure_seconds, earlier.cpu_pressure_seconds),
@@ -67,6 +71,14 @@ impl MachineCounters {
             swapped_out_bytes: bytes(self.swapped_out_bytes, earlier.swapped_out_bytes),
         }
     }
+}
+
+/// The lines `cpu0`, `cpu1`... of /proc/stat, whose sum is its first line.
+fn processors(stat: &str) -> usize {
+    let numbered = |line: &&str| {
+        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    stat.lines().filter(numbered).count()
 }
 
 /// Sum of some columns of /proc/stat's first line (`cpu user nice system idle iowait irq softirq

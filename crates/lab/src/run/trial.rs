@@ -85,7 +85,7 @@ pub(super) fn measure(
         note_server(&mut trial, &used);
     }
     if let Some(machine) = machine {
-        note_machine(&mut trial, machine, bench.finished.run.environment.cpus as f64);
+        note_machine(&mut trial, machine);
     }
     Ok(trial)
 }
@@ -109,8 +109,8 @@ fn counters(bench: &Bench<'_>, subject: &mut dyn Subject) -> Counters {
 }
 
 /// What the rest of the machine did meanwhile.
-fn note_machine(trial: &mut Trial, machine: MachineCounters, cpus: f64) {
-    let wall = trial.wall_seconds;
+fn note_machine(trial: &mut Trial, machine: MachineCounters) {
+    let (wall, cpus) = (trial.wall_seconds, machine.processors as f64);
     trial.steal_fraction = machine.steal_seconds.map(|seconds| seconds / (wall * cpus));
     trial.cpu_pressure_fraction = machine.cpu_pressure_seconds.map(|seconds| seconds / wall);
     trial.memory_pressure_fraction = machine.memory_pressure_seconds.map(|seconds| seconds / wall);

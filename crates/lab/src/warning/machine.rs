@@ -28,7 +28,7 @@ const WAITED_IN_VAIN_SECONDS: f64 = 60.0;
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = client_busy(run, trials).into_iter().collect();
     warnings.extend(client_starved(trials));
-    if plan.server_cpus.is_none() || plan.client_cpus.is_none() {
+    if trials.iter().any(|trial| shares_cores(plan, trial)) {
         warnings.push(Warning::SharedCores);
     }
     warnings.extend(idle_cores(plan, run, trials));
@@ -49,6 +49,14 @@ fn client_busy(run: &Run, trials: &[Trial]) -> Option<Warning> {
     let cores = trials.iter().map(|trial| trial.client_cores_used).max_by(f64::total_cmp)?;
     let of = run.environment.cpus;
     (cores > of as f64 * CLIENT_SHARE_MAX).then_some(Warning::ClientBusy { cores, of })
+}
+
+/// Who is bound to no processors may run on any.
+fn shares_cores(plan: &Plan, trial: &Trial) -> bool {
+    match (plan.server_cpus_at(&trial.levels), &plan.client_cpus) {
+        (Ok(Some(server)), Some(client)) => server.iter().any(|cpu| client.contains(cpu)),
+        _ => true,
+    }
 }
 
 fn client_starved(trials: &[Trial]) -> Option<Warning> {
@@ -83,12 +91,16 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
 /// engine in this process, which nobody has to be woken for.
 fn wait_ms(plan: &Plan, trial: &Trial) -> Option<f64> {
     let mean = trial.response_time_ms_mean?;
-    if plan.workload != WorkloadKind::Oltp {
-        return Some(mean);
-    }
     let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine)?;
-    let statements = plan.oltp_at(&trial.levels).ok()?.mix.statements();
-    (engine.source.kind() != "sqlite").then(|| mean / statements.max(1) as f64)
+    let is_a_server = !matches!(engine.source.kind(), "sqlite" | "dir" | "tree" | "sqlite+dir");
+    match plan.workload {
+        WorkloadKind::Http => Some(mean),
+        WorkloadKind::Sql | WorkloadKind::Blob => is_a_server.then_some(mean),
+        WorkloadKind::Oltp => {
+            let statements = plan.oltp_at(&trial.levels).ok()?.mix.statements();
+            is_a_server.then(|| mean / statements.max(1) as f64)
+        }
+    }
 }
 
 fn busy_machine(run: &Run, trials: &[Trial]) -> Option<Warning> {

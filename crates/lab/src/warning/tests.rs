@@ -173,6 +173,18 @@ fn trials_that_move_alike_in_every_block_were_not_steady_and_one_that_moves_is_n
 }
 
 #[test]
+fn client_and_server_on_one_core_are_told_wherever_a_trial_had_them_so() {
+    let shared = Record::after(|record| record.plan.client_cpus = Some(vec![0]));
+    assert_eq!(shared, Warning::SharedCores);
+    let unbound = Record::after(|record| record.plan.client_cpus = None);
+    assert_eq!(unbound, Warning::SharedCores);
+    let mut by_level = Record::sound();
+    let both = crate::plan::Level::Text("0,1".to_owned());
+    by_level.trials[3].levels.insert("server_cpus".to_owned(), both);
+    assert!(by_level.warnings().contains(&Warning::SharedCores));
+}
+
+#[test]
 fn the_machine_is_doubted_by_quiet_pressure_swap_memory_and_idle_cores() {
     let kind = |change: fn(&mut Record)| Record::after(change).kind();
     assert_eq!(kind(|record| record.trials[0].quiet_wait_seconds = 60.2), "not_quiet");

@@ -1,13 +1,16 @@
 //! `--dry-run`: what an experiment would measure, in which order, and for how long.
 
+use std::path::Path;
+
 use lab::plan::Plan;
 use lab::preview::{Preview, Start};
 
 use crate::shared::{Outcome, OutputFormat, Shared};
 
-/// Prints the treatments, their order and the expected duration.
-pub fn show(plan: &Plan, shared: &Shared) -> anyhow::Result<Outcome> {
-    let preview = Preview::of(plan)?;
+/// Prints the treatments, their order and the expected duration, learnt from `runs` if need be.
+pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome> {
+    let mut preview = Preview::of(plan)?;
+    preview.learn_duration(plan, runs);
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview))?,
         OutputFormat::Json => shared.print_json(&preview)?,

@@ -176,6 +176,11 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         (Some(Command::Oltp(arguments)), _) => oltp::run(&arguments, shared),
         (None, Some(path)) => run_plan(&path, &arguments.run, shared),
         (None, None) => match &arguments.run.resume {
+            Some(run) if arguments.run.changes_plan() => Err(Usage(format!(
+                "--resume takes {run} up by its own plan, which other flags cannot change; leave them \
+                 out, or name the plan file to begin a new run"
+            ))
+            .into()),
             Some(run) => report::show(&resume(run, None, &arguments.run.runs, shared)?, shared),
             None => {
                 Err(Usage("name a plan or an experiment: crossover bench dashboard".into()).into())
@@ -198,7 +203,7 @@ pub fn carry_out(mut plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow:
         fit(&mut plan, run, shared)?;
     }
     if run.dry_run {
-        return dry_run::show(&plan, shared);
+        return dry_run::show(&plan, &run.runs, shared);
     }
     let finished = match &run.resume {
         Some(name) => resume(name, Some(plan), &run.runs, shared)?,

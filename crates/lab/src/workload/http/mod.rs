@@ -201,8 +201,10 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
-        let Some(application) = &self.application else { return Ok(()) };
-        Ok(application.check().map_err(DeployError::from)?)
+        if let Some(application) = &self.application {
+            application.check().map_err(DeployError::from)?;
+        }
+        Ok(self.database.as_mut().map_or(Ok(()), Database::check_alive)?)
     }
 
     /// Stops the application, then the server, and switches a remote application back.

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::http::{Answer, HttpError, PreparedRequest, Target};
 use crate::load::{Expected, Meaning};
-use crate::plan::{AnswerCheck, Plan, PlanError, expand};
+use crate::plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand};
 use crate::schedule::Levels;
 
 /// One request with its path, headers and body written out.
@@ -19,6 +19,8 @@ pub(super) struct CellRequest {
     method: String,
     headers: Vec<(String, String)>,
     body: String,
+    /// What else bears on its answer: headers and the check. Nothing for a plain request.
+    variant: String,
 }
 
 /// [`AnswerCheck`], ready for use.
@@ -45,6 +47,7 @@ pub(super) fn of_cell(
     plan.requests
         .iter()
         .map(|request| {
+            let variant = variant(request, &values)?;
             let headers = request.headers.iter().map(|(name, value)| {
                 Ok((name.clone(), expand(value, "request.headers", &values)?))
             });
@@ -55,9 +58,25 @@ pub(super) fn of_cell(
                 check: Check::of(&request.answer)?,
                 headers: headers.collect::<Result<_, PlanError>>()?,
                 body: expand(&request.body, "request.body", &values)?,
+                variant,
             })
         })
         .collect()
+}
+
+/// Of the headers those that carry a secret are left out: it differs from run to run, and what it
+/// opens does not.
+fn variant(request: &Request, values: &Placeholders) -> Result<String, PlanError> {
+    let is_secret = |value: &str| value.contains("{secret}") || value.contains("{key}");
+    let mut variant = String::new();
+    for (name, value) in request.headers.iter().filter(|(_, value)| !is_secret(value)) {
+        let value = expand(value, "request.headers", values)?;
+        variant.push_str(&format!("{}: {value}\n", name.to_ascii_lowercase()));
+    }
+    if request.answer != AnswerCheck::Exact {
+        variant.push_str(&format!("{:?}", request.answer));
+    }
+    Ok(variant)
 }
 
 impl CellRequest {
@@ -68,13 +87,16 @@ impl CellRequest {
     }
 
     /// What names it among all requests of a run: the path, and what else is not a plain GET.
+    /// Hashed, since a header may hold what is nobody's business.
     pub(super) fn key(&self) -> String {
         let mut key = match self.method.as_str() {
             "GET" => self.path.clone(),
             method => format!("{method} {}", self.path),
         };
-        if !self.body.is_empty() {
-            key.push_str(&format!(" {:016x}", xxh3_64(self.body.as_bytes())));
+        for part in [&self.body, &self.variant] {
+            if !part.is_empty() {
+                key.push_str(&format!(" {:016x}", xxh3_64(part.as_bytes())));
+            }
         }
         key
     }
