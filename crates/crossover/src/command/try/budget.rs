@@ -70,12 +70,13 @@ pub fn choose(timed: Vec<Timed>, engines: usize, budget: Duration) -> Chosen {
             let Some(last) = taken.pop() else { continue };
             let alone = needed(std::slice::from_ref(&last), engines, 5);
             let with_others = if alone > budget { "" } else { " with those before it" };
-            let minutes = needed_with(&taken, &last, engines).as_secs().div_ceil(60);
-            let slowest = last.times.iter().max().copied().unwrap_or_default();
+            // A fraction of a second beyond full minutes is a minute more.
+            let minutes = needed_with(&taken, &last, engines).as_secs() / 60 + 1;
+            let slowest = last.times.iter().max().copied().unwrap_or_default().as_secs_f64();
+            let (time, unit) = if slowest < 1.0 { (slowest * 1e3, "ms") } else { (slowest, "s") };
             let why = format!(
-                "it takes {:.1} s; five blocks of it{with_others} do not fit the budget; \
-                 --budget {minutes}m holds them",
-                slowest.as_secs_f64()
+                "it takes {time:.1} {unit}; five blocks of it{with_others} do not fit the budget; \
+                 --budget {minutes}m holds them"
             );
             left_out.push(LeftOut::new(&last.statement, why));
         }
@@ -175,6 +176,16 @@ mod tests {
             said.split("--budget ").nth(1).unwrap().split('m').next().unwrap().parse().unwrap();
         let more = choose(all[..2].to_vec(), 2, Duration::from_secs(minutes * 60));
         assert_eq!(names(&more), ["quick", "slow"], "{said}");
+    }
+
+    #[test]
+    fn a_budget_that_was_just_too_small_is_not_named_as_the_one_that_holds_it() {
+        let all = vec![timed("first", 1_000), timed("second", 500)];
+        let just_too_small = needed(&all, 2, 5) - Duration::from_millis(1);
+        let chosen = choose(all, 2, just_too_small);
+        let more = format!("--budget {}m", just_too_small.as_secs() / 60 + 1);
+        let said = &chosen.left_out[0].why;
+        assert!(said.contains(&more) && said.starts_with("it takes 500.0 ms"), "{said}");
     }
 
     #[test]

@@ -1,28 +1,20 @@
 //! `[oltp]`: what a transaction does, on which tables, and what is made equal between engines.
 
+mod check;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::oltp::{CharacterSet, Collation, Distribution, Mix, Schema, TableOptions};
-use engine::{EngineSource, EngineSpec};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Application, ConnectionUse, Data, Level, LoadModel, Plan, PlanError, Scale, Seconds, Trial,
-};
+use super::{Level, Plan, PlanError, Seconds};
 use crate::schedule::Levels;
 
 /// Factors that act on the load of every engine, by their names.
 pub(crate) const LOAD_FACTORS: [&str; 3] = ["mix", "distribution", "client_character_set"];
 /// Factors for which every engine is filled and started anew.
 pub(crate) const START_FACTORS: [&str; 4] = ["tables", "table_size", "character_set", "collation"];
-
-/// The kinds of engine that can have common settings.
-const KINDS: [&str; 3] = ["postgres", "sqlite", "mariadb"];
-
-/// Sustained trials last at least so long: at a checkpoint every 30 s, the shortest interval that
-/// PostgreSQL takes, two of them end in it.
-const SUSTAINED_SECONDS_MIN: u64 = 90;
 
 /// The tables hold the same rows in every run, so that filled servers can be kept.
 const TABLE_SEED: u64 = 1;
@@ -260,125 +252,6 @@ impl Plan {
             .map(|level| super::clients(&Levels::from([("clients".to_owned(), level.clone())])));
         clients.max().unwrap_or(1)
     }
-
-    /// Checks what the types cannot say; the number of clients becomes the x axis.
-    pub(super) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
-        let oltp = self.oltp.get_or_insert_default();
-        if let Some(kind) = oltp.settings.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
-            let suggestion = engine::nearest(kind, KINDS);
-            let message = format!("there is no kind of engine `{kind}`{suggestion}");
-            return Err(PlanError::impossible("oltp.settings", message));
-        }
-        let nothing_swept = self.factors.values().all(|factor| factor.swept.is_none());
-        if let Some(clients) = self.factors.get_mut("clients")
-            && nothing_swept
-            && clients.levels.len() > 1
-        {
-            clients.swept = Some(Scale::Log);
-        }
-        self.refuse_foreign_keys()?;
-        for name in LOAD_FACTORS.iter().chain(&START_FACTORS) {
-            for level in self.factors.get(*name).into_iter().flat_map(|factor| &factor.levels) {
-                self.oltp_at(&Levels::from([((*name).to_owned(), level.clone())]))?;
-            }
-        }
-        self.oltp_at(&Levels::new())?;
-        self.engines.iter().try_for_each(|engine| self.check_oltp_engine(engine))
-    }
-
-    /// Keys of the other workloads, and kinds of load that there are not.
-    fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
-        let closed = self.load.model == LoadModel::Closed
-            && self.load.think_time.is_none()
-            && !self.factors.contains_key("think_time");
-        let sustained =
-            self.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Sustained);
-        let time = match self.trial {
-            Trial::Steady { time } => Some(time.0),
-            Trial::Passes { .. } => None,
-        };
-        let wrong = [
-            (
-                !closed,
-                "load",
-                "clients of workload oltp never pause: closed load without think time",
-            ),
-            (
-                self.load.connection != ConnectionUse::PerClient,
-                "load.connection",
-                "clients of workload oltp keep their connection: write \"per_client\"",
-            ),
-            (
-                time.is_none(),
-                "trial.mode",
-                "write mode = \"steady\": transactions are counted in time",
-            ),
-            (
-                self.data != Data::Present,
-                "data",
-                "workload oltp fills its own tables; leave it out",
-            ),
-            (
-                self.application != Application::default(),
-                "application",
-                "workload oltp speaks to engines itself; leave it out",
-            ),
-            (
-                !self.statements.is_empty() || self.invariant.is_some(),
-                "statement",
-                "workload oltp has statements of its own: oltp.mix names them",
-            ),
-            (!self.requests.is_empty(), "request", "belongs to workload = \"http\""),
-            (
-                sustained && time.is_some_and(|time| time < SUSTAINED_SECONDS_MIN),
-                "oltp.checkpoints",
-                "sustained needs trials of at least 90s, in which two checkpoints end",
-            ),
-        ];
-        match wrong.into_iter().find(|(wrong, ..)| *wrong) {
-            Some((_, key, message)) => Err(PlanError::impossible(key, message)),
-            None => Ok(()),
-        }
-    }
-
-    /// Engines that the workload cannot be done on as asked for.
-    fn check_oltp_engine(&self, engine: &EngineSpec) -> Result<(), PlanError> {
-        let refuse = |message: String| Err(PlanError::impossible("engines", message));
-        let kind = engine.source.kind();
-        if matches!(engine.source, EngineSource::SqliteFile(_)) {
-            return refuse(format!("{engine} is yours, and rows are written; name sqlite"));
-        }
-        if !["sqlite", "postgres", "mariadb", "mysql"].contains(&kind) {
-            return refuse(format!(
-                "{engine} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
-                 and URLs of PostgreSQL, MariaDB and MySQL"
-            ));
-        }
-        let Some(oltp) = &self.oltp else { return Ok(()) };
-        if oltp.transport == Transport::Tcp && kind == "mariadb" {
-            return refuse(format!("{engine} is reached by a Unix socket only; give its URL"));
-        }
-        let mut sets = vec![oltp.character_set];
-        let factor = self.factors.get("character_set").into_iter();
-        for level in factor.flat_map(|factor| &factor.levels) {
-            let levels = Levels::from([("character_set".to_owned(), level.clone())]);
-            sets.push(self.oltp_at(&levels)?.character_set);
-        }
-        for set in sets {
-            let wrong = match set {
-                CharacterSet::Utf16 => kind != "sqlite",
-                CharacterSet::Latin2 => kind == "sqlite",
-                CharacterSet::Utf8 => false,
-            };
-            if wrong {
-                let set = format!("{set:?}").to_lowercase();
-                return refuse(format!(
-                    "{engine} does not store {set}; utf16 is SQLite's, latin2 that of the others"
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Takes the level of a factor, if there is one.
@@ -396,63 +269,4 @@ fn level<T: DeserializeOwned>(levels: &Levels, name: &str, value: &mut T) -> Res
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PLAN: &str = r#"
-title = "Is the newer release faster?"
-workload = "oltp"
-engines = ["postgres:14", "postgres:18", "sqlite"]
-
-[oltp]
-table_size = 1000
-warm_up = "1s"
-
-[oltp.settings.postgres]
-shared_buffers = "64MB"
-max_connections = 100
-update_process_title = false
-
-[factors]
-clients = [1, 4]
-mix = ["read_only", "read_write"]
-"#;
-
-    fn refusal(from: &str, to: &str) -> String {
-        assert!(PLAN.contains(from), "{from}");
-        crate::plan::read(&PLAN.replacen(from, to, 1), "plan.toml").unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_plan_reads_back_as_itself_and_its_clients_are_the_axis() {
-        let plan = crate::plan::read(PLAN, "plan.toml").unwrap();
-        let again = crate::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
-        assert_eq!(again, plan);
-        assert_eq!(plan.swept().unwrap().0, "clients");
-        assert_eq!(plan.most_clients(), 4);
-        assert_eq!(plan.mixes().unwrap(), BTreeSet::from([Mix::ReadOnly, Mix::ReadWrite]));
-        let settings = plan.oltp.as_ref().unwrap().settings_of("postgres");
-        let off = ("update_process_title".to_owned(), "off".to_owned());
-        assert!(settings.contains(&off), "{settings:?}");
-        assert_eq!(with_commas(1_000_000), "1,000,000");
-    }
-
-    #[test]
-    fn what_the_workload_cannot_do_is_refused_by_its_key() {
-        let mix = refusal("\"read_write\"", "\"read_right\"");
-        assert!(mix.contains("factors.mix") && mix.contains("read_write"), "{mix}");
-        let file = refusal("\"sqlite\"", "\"sqlite:mine.db\"");
-        assert!(file.contains("is yours"), "{file}");
-        let kind = refusal("oltp.settings.postgres", "oltp.settings.postgre");
-        assert!(kind.contains("did you mean `postgres`"), "{kind}");
-        let short = refusal("[oltp]", "[oltp]\ncheckpoints = \"sustained\"");
-        assert!(short.contains("at least 90s"), "{short}");
-        let set = refusal("[oltp]", "[oltp]\ncharacter_set = \"latin2\"");
-        assert!(set.contains("sqlite does not store latin2"), "{set}");
-        let open = refusal("[factors]", "[load]\nthink_time = \"1s\"\n[factors]");
-        assert!(open.contains("never pause"), "{open}");
-        let other = PLAN.replacen("\"oltp\"", "\"sql\"", 1);
-        let other = crate::plan::read(&other, "plan.toml").unwrap_err().to_string();
-        assert!(other.contains("plan, oltp:"), "{other}");
-    }
-}
+mod tests;

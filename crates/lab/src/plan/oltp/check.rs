@@ -1,0 +1,136 @@
+//! What `[oltp]` asks for and cannot be had, said before anything is started.
+
+use ::oltp::CharacterSet;
+use engine::{EngineSource, EngineSpec};
+
+use super::{Checkpoints, LOAD_FACTORS, START_FACTORS, Transport};
+use crate::plan::{Application, ConnectionUse, Data, LoadModel, Plan, PlanError, Scale, Trial};
+use crate::schedule::Levels;
+
+/// The kinds of engine that can have common settings.
+const KINDS: [&str; 3] = ["postgres", "sqlite", "mariadb"];
+
+/// Sustained trials last at least so long: at a checkpoint every 30 s, the shortest interval that
+/// PostgreSQL takes, two of them end in it.
+const SUSTAINED_SECONDS_MIN: u64 = 90;
+
+impl Plan {
+    /// Checks what the types cannot say; the number of clients becomes the x axis.
+    pub(in crate::plan) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
+        let oltp = self.oltp.get_or_insert_default();
+        if let Some(kind) = oltp.settings.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
+            let suggestion = engine::nearest(kind, KINDS);
+            let message = format!("there is no kind of engine `{kind}`{suggestion}");
+            return Err(PlanError::impossible("oltp.settings", message));
+        }
+        let nothing_swept = self.factors.values().all(|factor| factor.swept.is_none());
+        if let Some(clients) = self.factors.get_mut("clients")
+            && nothing_swept
+            && clients.levels.len() > 1
+        {
+            clients.swept = Some(Scale::Log);
+        }
+        self.refuse_foreign_keys()?;
+        for name in LOAD_FACTORS.iter().chain(&START_FACTORS) {
+            for level in self.factors.get(*name).into_iter().flat_map(|factor| &factor.levels) {
+                self.oltp_at(&Levels::from([((*name).to_owned(), level.clone())]))?;
+            }
+        }
+        self.oltp_at(&Levels::new())?;
+        self.engines.iter().try_for_each(|engine| self.check_oltp_engine(engine))
+    }
+
+    /// Keys of the other workloads, and kinds of load that there are not.
+    fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
+        let closed = self.load.model == LoadModel::Closed
+            && self.load.think_time.is_none()
+            && !self.factors.contains_key("think_time");
+        let sustained =
+            self.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Sustained);
+        let time = match self.trial {
+            Trial::Steady { time } => Some(time.0),
+            Trial::Passes { .. } => None,
+        };
+        let wrong = [
+            (
+                !closed,
+                "load",
+                "clients of workload oltp never pause: closed load without think time",
+            ),
+            (
+                self.load.connection != ConnectionUse::PerClient,
+                "load.connection",
+                "clients of workload oltp keep their connection: write \"per_client\"",
+            ),
+            (
+                time.is_none(),
+                "trial.mode",
+                "write mode = \"steady\": transactions are counted in time",
+            ),
+            (
+                self.data != Data::Present,
+                "data",
+                "workload oltp fills its own tables; leave it out",
+            ),
+            (
+                self.application != Application::default(),
+                "application",
+                "workload oltp speaks to engines itself; leave it out",
+            ),
+            (
+                !self.statements.is_empty() || self.invariant.is_some(),
+                "statement",
+                "workload oltp has statements of its own: oltp.mix names them",
+            ),
+            (!self.requests.is_empty(), "request", "belongs to workload = \"http\""),
+            (
+                sustained && time.is_some_and(|time| time < SUSTAINED_SECONDS_MIN),
+                "oltp.checkpoints",
+                "sustained needs trials of at least 90s, in which two checkpoints end",
+            ),
+        ];
+        match wrong.into_iter().find(|(wrong, ..)| *wrong) {
+            Some((_, key, message)) => Err(PlanError::impossible(key, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Engines that the workload cannot be done on as asked for.
+    fn check_oltp_engine(&self, engine: &EngineSpec) -> Result<(), PlanError> {
+        let refuse = |message: String| Err(PlanError::impossible("engines", message));
+        let kind = engine.source.kind();
+        if matches!(engine.source, EngineSource::SqliteFile(_)) {
+            return refuse(format!("{engine} is yours, and rows are written; name sqlite"));
+        }
+        if !["sqlite", "postgres", "mariadb", "mysql"].contains(&kind) {
+            return refuse(format!(
+                "{engine} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
+                 and URLs of PostgreSQL, MariaDB and MySQL"
+            ));
+        }
+        let Some(oltp) = &self.oltp else { return Ok(()) };
+        if oltp.transport == Transport::Tcp && kind == "mariadb" {
+            return refuse(format!("{engine} is reached by a Unix socket only; give its URL"));
+        }
+        let mut sets = vec![oltp.character_set];
+        let factor = self.factors.get("character_set").into_iter();
+        for level in factor.flat_map(|factor| &factor.levels) {
+            let levels = Levels::from([("character_set".to_owned(), level.clone())]);
+            sets.push(self.oltp_at(&levels)?.character_set);
+        }
+        for set in sets {
+            let wrong = match set {
+                CharacterSet::Utf16 => kind != "sqlite",
+                CharacterSet::Latin2 => kind == "sqlite",
+                CharacterSet::Utf8 => false,
+            };
+            if wrong {
+                let set = format!("{set:?}").to_lowercase();
+                return refuse(format!(
+                    "{engine} does not store {set}; utf16 is SQLite's, latin2 that of the others"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
