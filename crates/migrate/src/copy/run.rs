@@ -146,7 +146,7 @@ impl Migration {
                 make_namespace: saved.options.schema.is_some(),
                 replace: saved.options.replace,
             };
-            move_into_place(&self.session, &place, &[], watch).await?;
+            move_into_place(&self.session, &place, watch).await?;
         }
         state::remove(&self.session, watch).await
     }
