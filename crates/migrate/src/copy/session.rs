@@ -156,7 +156,7 @@ impl Session {
     pub async fn commit(&self) -> Result<(), Error> {
         self.client.batch_execute("COMMIT").await.map_err(|error| match error.as_db_error() {
             Some(_) => refused("COMMIT", error),
-            None => Error::CommitUnknown,
+            None => Error::CommitUnknown { rejects: None },
         })
     }
 

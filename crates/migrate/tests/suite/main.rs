@@ -5,6 +5,7 @@
 
 mod audit;
 mod bad_input;
+mod commit;
 mod data_only;
 mod migrate;
 mod properties;

@@ -143,6 +143,27 @@ async fn without_rejects_there_is_no_file_and_after_a_failure_none_either() {
     assert_eq!(left, 1, "only the source");
 }
 
+#[tokio::test]
+async fn a_reject_file_that_another_program_writes_is_left_to_it() {
+    let file = File::new("CREATE TABLE t(a INT); INSERT INTO t VALUES (1), ('x')");
+    let target = Target::new().await;
+    target.run("CREATE TABLE t(a int)").await;
+    let unfinished = file.path.with_file_name("rejects.jsonl.unfinished");
+    std::fs::write(&unfinished, "of the other\nlonger\n").unwrap();
+    let other = std::fs::File::open(&unfinished).unwrap();
+    other.lock().unwrap();
+    let error = target.migrate(&file, &rejecting(&file)).await.unwrap_err().to_string();
+    assert!(error.contains("another crossover is writing it"), "{error}");
+    assert_eq!(std::fs::read_to_string(&unfinished).unwrap(), "of the other\nlonger\n");
+    assert_eq!(target.texts("SELECT count(*)::text FROM t").await, ["0"]);
+    // Killed, it leaves the file without its lock.
+    drop(other);
+    target.migrate(&file, &rejecting(&file)).await.unwrap();
+    let text = std::fs::read_to_string(reject_file(&file)).unwrap();
+    assert!(text.lines().count() == 1 && text.contains("rowid 2"), "{text}");
+    assert!(!unfinished.exists());
+}
+
 /// The lines of the reject file as table, row, column and reason.
 fn reasons(file: &File) -> Vec<String> {
     let text = std::fs::read_to_string(reject_file(file)).unwrap();
