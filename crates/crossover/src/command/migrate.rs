@@ -34,7 +34,8 @@ pub struct Arguments {
     /// Do not compare both databases before the end
     #[arg(long, env = "CROSSOVER_NO_VERIFY")]
     no_verify: bool,
-    /// What to do with a row that PostgreSQL would refuse [default: stop]
+    /// What to do with a row that PostgreSQL would refuse [default: stop]; more than 1,000,000 of
+    /// them stop it anyway
     #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
     on_error: Option<OnError>,
     /// Where refused rows are kept (default: SOURCE.rejects.jsonl)
