@@ -1,7 +1,7 @@
 //! Migration against real SQLite files and a real PostgreSQL: one binary, so that one server
 //! serves all tests.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod audit;
 mod bad_input;
