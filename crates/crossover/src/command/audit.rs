@@ -75,6 +75,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let options = AuditOptions {
         rules: arguments.choice.rules(),
         selection: arguments.choice.selection(),
+        schema: arguments.choice.schema.clone(),
         target,
     };
     let progress = shared.progress("audit");
