@@ -4,6 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod audit;
+mod audit_keys;
+mod audit_named;
+mod audit_target;
 mod bad_input;
 mod commit;
 mod data_only;
