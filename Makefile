@@ -32,7 +32,11 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CARGO) bench --package blob --bench kvtest
 
 prove: release ## the proofs at full number; long, by hand
-	CROSSOVER_PROVE=1 $(CARGO) test --workspace --release
+	CROSSOVER_PROVE=1 CROSSOVER_TEST_CASES=2000 $(CARGO) test --workspace --release
+	for release in 9.6 14; do \
+	  CROSSOVER_TEST_POSTGRES=$$release CROSSOVER_TEST_CASES=500 \
+	    $(CARGO) test --package migrate --release --test suite || exit 1; \
+	done
 	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
 

@@ -35,8 +35,19 @@ impl Place {
     }
 
     fn run(&self, arguments: &[&str], code: i32) -> (String, String) {
+        self.run_where(&[], arguments, code)
+    }
+
+    /// With variables of the environment.
+    fn run_where(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+        code: i32,
+    ) -> (String, String) {
         let mut command = Command::cargo_bin("crossover").unwrap();
         command.args(arguments).env("CROSSOVER_DATA_DIR", self.directory.path());
+        command.envs(variables.iter().copied());
         let output = command.assert().code(code).get_output().clone();
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     }
@@ -128,6 +139,21 @@ fn a_file_is_moved_proved_and_its_rejects_repaired() {
         ),
     );
     place.run(&["verify", place.source(), url], 0);
+}
+
+#[test]
+fn a_database_that_a_dry_run_was_given_is_dropped_again() {
+    let place = Place::new();
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let made = url.trim().replacen("/crossover?", "/made?", 1);
+    assert_ne!(made, url.trim());
+    let target = [made.as_str(), "--create-database", "--dry-run"];
+    let try_it = [&["migrate", place.source()], &target[..], &CURES[..]].concat();
+    let (text, told) = place.run(&try_it, 0);
+    assert!(text.contains("tried and undone: 100 rows"), "{text}");
+    assert!(told.contains("dropped the database of"), "{told}");
+    let (_, error) = place.run(&["verify", place.source(), &made], 1);
+    assert!(error.contains("does not exist"), "{error}");
 }
 
 /// Rows enough to be killed among.
@@ -233,8 +259,10 @@ fn a_file_says_everything_and_the_server_may_restart_between() {
     place.run(&["migrate", recipe_path, url.trim(), "--resume"], 0);
     place.run(&["verify", place.source(), url.trim()], 0);
 
-    let (_, error) = place.run(&["migrate", "--abandon", url.trim()], 1);
-    assert!(error.contains("no unfinished migration"), "{error}");
+    // What is typed comes before what the environment says.
+    let elsewhere = [("CROSSOVER_TARGET", "postgresql://nobody@127.0.0.1:9/elsewhere")];
+    let (_, error) = place.run_where(&elsewhere, &["migrate", "--abandon", url.trim()], 1);
+    assert!(error.contains("no unfinished migration is in"), "{error}");
     let load = place.beside("shop.load");
     let text = format!("LOAD DATABASE FROM shop.db INTO {} WITH data only, moonlight;", url.trim());
     std::fs::write(&load, text).unwrap();

@@ -1,6 +1,6 @@
 //! Every way in which a migration can fail; each message names the thing, the place, the way out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::copy::{BadRow, Unfinished};
 use crate::inspect::thousands;
@@ -99,9 +99,13 @@ pub enum Error {
     /// The connection was lost while committing.
     #[error(
         "the connection was lost while committing, so it is not known whether the rows are there: \
-         crossover verify tells"
+         crossover verify tells{}",
+        rejects.as_deref().map(kept_rejects).unwrap_or_default()
     )]
-    CommitUnknown,
+    CommitUnknown {
+        /// The reject file, if rows were refused.
+        rejects: Option<PathBuf>,
+    },
     /// The migration was cut off and can go on.
     #[error("{cause}\n{unfinished}")]
     CutOff {
@@ -206,7 +210,9 @@ impl Error {
     /// nor by its options.
     pub(crate) fn is_cut_off(&self) -> bool {
         match self {
-            Self::Interrupted | Self::Engine(_) | Self::Worker(_) | Self::CommitUnknown => true,
+            Self::Interrupted | Self::Engine(_) | Self::Worker(_) | Self::CommitUnknown { .. } => {
+                true
+            }
             // Insufficient resources, operator intervention, system error, deadlock.
             Self::Postgres { report, .. } => report.code().is_none_or(|code| {
                 ["53", "57", "58", "40", "XX"].iter().any(|class| code.code().starts_with(class))
@@ -220,6 +226,13 @@ impl Error {
         let doing = doing.into();
         move |report| Self::Postgres { doing, report }
     }
+}
+
+fn kept_rejects(path: &Path) -> String {
+    format!(
+        "; the refused rows are in {}: keep it if the others are there, delete it if they are not",
+        path.display()
+    )
 }
 
 /// The server's message, detail and hint in one line.

@@ -20,7 +20,7 @@ pub use audit::{
 };
 pub use copy::{
     BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,
-    create_database, load_rejects, migrate, objections, read_catalog, unfinished,
+    create_database, drop_database, load_rejects, migrate, objections, read_catalog, unfinished,
 };
 pub use error::Error;
 pub use inspect::{Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};

@@ -9,8 +9,9 @@ use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///
-/// The file is opened read-only and read from one snapshot; another program may write meanwhile.
-/// Exits 3 if something blocks a migration.
+/// The file is opened read-only and read from one snapshot. Programs that write to it in
+/// rollback-journal mode wait meanwhile; in WAL mode they do not. Exits 3 if something blocks a
+/// migration.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
@@ -74,6 +75,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let options = AuditOptions {
         rules: arguments.choice.rules(),
         selection: arguments.choice.selection(),
+        schema: arguments.choice.schema.clone(),
         target,
     };
     let progress = shared.progress("audit");

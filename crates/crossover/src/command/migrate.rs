@@ -34,7 +34,8 @@ pub struct Arguments {
     /// Do not compare both databases before the end
     #[arg(long, env = "CROSSOVER_NO_VERIFY")]
     no_verify: bool,
-    /// What to do with a row that PostgreSQL would refuse [default: stop]
+    /// What to do with a row that PostgreSQL would refuse [default: stop]; more than 1,000,000 of
+    /// them stop it anyway
     #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
     on_error: Option<OnError>,
     /// Where refused rows are kept (default: SOURCE.rejects.jsonl)
@@ -54,7 +55,7 @@ pub struct Arguments {
     /// [default: 67108864]
     #[arg(long, value_name = "BYTES", env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,
-    /// Create the target database if there is none
+    /// Create the target database, with the encoding UTF8, if there is none; a dry run drops it again
     #[arg(long, env = "CROSSOVER_CREATE_DATABASE")]
     create_database: bool,
     /// Go on with the unfinished migration in the target, with its own options; begin if there is
@@ -122,13 +123,15 @@ impl Arguments {
         Ok(recipe)
     }
 
-    /// The target of `--abandon`: the second argument, or the only one.
+    /// The target of `--abandon`: the second argument, or the only one. A URL that comes first is
+    /// the only one, whatever target the environment names.
     fn abandoned(&self) -> anyhow::Result<PostgresUrl> {
-        match (&self.target, &self.source) {
-            (Some(target), _) => Ok(target.clone()),
-            (None, Some(only)) => only.parse().map_err(|error: engine::Error| {
+        match (&self.source, &self.target) {
+            (Some(first), Some(target)) if !first.contains("://") => Ok(target.clone()),
+            (Some(only), _) => only.parse().map_err(|error: engine::Error| {
                 Usage(format!("--abandon takes the target: {error}")).into()
             }),
+            (None, Some(target)) => Ok(target.clone()),
             (None, None) => Err(Usage("name the target to be put back".to_owned()).into()),
         }
     }
@@ -147,23 +150,31 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let recipe = arguments.recipe()?;
-    let target = recipe.target.ok_or_else(|| {
+    let target = recipe.target.as_ref().ok_or_else(|| {
         Usage("name the PostgreSQL database: crossover migrate SOURCE TARGET".to_owned())
     })?;
     for notice in &recipe.notices {
         shared.say(notice);
     }
-    if recipe.create_database && runtime.block_on(migrate::create_database(&target))? {
+    let created = recipe.create_database && runtime.block_on(migrate::create_database(target))?;
+    if created {
         shared.say(&format!("created the database of {target}"));
     }
     let (source, options) = (&recipe.source, &recipe.options);
     let done = if arguments.rejects {
-        let loading = migrate::load_rejects(source, &target, options, &progress, interrupted);
+        let loading = migrate::load_rejects(source, target, options, &progress, interrupted);
         runtime.block_on(loading)
     } else {
-        runtime.block_on(migrate::migrate(source, &target, options, &progress, interrupted))
+        runtime.block_on(migrate::migrate(source, target, options, &progress, interrupted))
+    };
+    let undone = if created && options.dry_run {
+        let dropped = runtime.block_on(migrate::drop_database(target));
+        dropped.inspect(|()| shared.say(&format!("dropped the database of {target} again")))
+    } else {
+        Ok(())
     };
     let report = done.map_err(usage)?;
+    undone?;
     progress.finish_and_clear();
     print_report(shared, &report, || csv(&report), || report.to_text())?;
     let notes = report.findings.iter().filter(|finding| finding.severity != Severity::Note);

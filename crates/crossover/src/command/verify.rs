@@ -11,6 +11,7 @@ use crate::shared::{Outcome, Shared};
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
 ///
 /// Both sides are read whole, each from one snapshot. Exits 3 if they differ, and names rows.
+/// Programs that write to the file in rollback-journal mode wait meanwhile; in WAL mode they do not.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file

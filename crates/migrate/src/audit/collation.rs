@@ -91,7 +91,7 @@ fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Fi
     let fix = format!("add the index below{or}");
     let finding =
         Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
-    finding.proposing(proposed::collated_uniqueness(table, key))
+    finding.proposing(proposed::collated_index(table, key, true, None))
 }
 
 /// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.

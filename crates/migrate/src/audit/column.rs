@@ -1,10 +1,11 @@
 //! What the evidence on one column means: blockers with their cure, warnings, notes.
 
+use super::altered;
 use super::finding::{Finding, Severity};
 use super::profile::{Profile, Refused};
 use crate::copy::{Field, Misfit, StorageClass};
-use crate::inspect::{Affinity, Column, Table, quoted, thousands};
-use crate::mapping::{Candidate, PostgresType, fallback};
+use crate::inspect::{Affinity, Column, Table, thousands};
+use crate::mapping::{Candidate, PostgresType};
 
 /// A column with all that is known of it.
 pub struct Judged<'a> {
@@ -18,8 +19,8 @@ pub struct Judged<'a> {
     pub field: &'a Field,
     /// The evidence.
     pub profile: &'a Profile,
-    /// The name of the existing table in the target, quoted, if types come from there.
-    pub target: Option<&'a str>,
+    /// The names of the existing table and column in the target, quoted, if types come from there.
+    pub target: Option<(&'a str, &'a str)>,
 }
 
 /// All findings on one column.
@@ -46,6 +47,11 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
             findings.push(judged.blocker(misfit, &refused));
         }
     }
+    let (infinities, is_numeric) =
+        (&judged.profile.infinities, judged.field.postgres_type == PostgresType::Numeric(None));
+    if by_values && is_numeric && infinities.count > 0 {
+        findings.push(judged.blocker(Misfit::NotFinite, infinities));
+    }
     if fell_back
         && judged.field.not_null
         && let Some(refused) = judged.profile.misfits.get(&Misfit::Null)
@@ -56,11 +62,14 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
     findings.extend(judged.accident().or_else(|| judged.changed_class()));
     findings.extend(judged.looks_like());
     findings.extend(judged.looks_like_epoch());
+    findings.extend(judged.infinite());
+    findings.extend(altered::findings(judged));
     findings
 }
 
 impl Judged<'_> {
-    fn column(&self) -> &Column {
+    /// The column itself.
+    pub fn column(&self) -> &Column {
         &self.table.columns[self.position]
     }
 
@@ -88,31 +97,6 @@ impl Judged<'_> {
             .counted(refused.count, refused.examples.clone())
             .cured_by(self.cure(misfit))
             .about_rows()
-    }
-
-    /// The rule under which every value of the column can be moved as what it is; none where its
-    /// values are of several kinds, since a few bad ones are no reason to give up the type.
-    fn cure(&self, misfit: Misfit) -> Option<String> {
-        let Profile { texts, integers, reals, blobs, .. } = *self.profile;
-        let of_one_kind = blobs == 0 && (texts == 0 || integers + reals == 0);
-        let better = match misfit {
-            Misfit::TooLong { .. } => self.wider(),
-            Misfit::NotFinite => PostgresType::DoublePrecision,
-            Misfit::Null | Misfit::TooLarge | Misfit::InvalidUtf8 | Misfit::NulCharacter => {
-                return None;
-            }
-            _ => self.better(),
-        };
-        (of_one_kind && self.target.is_none()).then(|| self.rule(&better))
-    }
-
-    fn wider(&self) -> PostgresType {
-        let longest = self.profile.longest_text_characters.next_power_of_two();
-        PostgresType::Varchar(u32::try_from(longest).ok())
-    }
-
-    fn rule(&self, postgres_type: &PostgresType) -> String {
-        format!("{}.{}={postgres_type}", self.table.name, self.column().name)
     }
 
     fn message(&self, misfit: Misfit, count: u64) -> String {
@@ -163,88 +147,6 @@ impl Judged<'_> {
         }
     }
 
-    /// The cure of a blocker, ready to be pasted.
-    fn fix(&self, misfit: Misfit) -> String {
-        match misfit {
-            Misfit::Null => match self.target {
-                Some(_) => format!("give them values, or {}", self.alter("DROP NOT NULL")),
-                None => "give them values".to_owned(),
-            },
-            Misfit::TooLong { .. } => {
-                format!("widen the column: {}", self.retype(&self.wider()))
-            }
-            Misfit::InvalidUtf8 | Misfit::NulCharacter => {
-                format!("repair them, or keep the bytes: {}", self.retype(&PostgresType::Bytea))
-            }
-            Misfit::TooLarge => "store such values outside the database".to_owned(),
-            Misfit::NotFinite if self.profile.texts > 0 => {
-                "repair them: the texts that they were are lost".to_owned()
-            }
-            Misfit::NotFinite => self.retype(&PostgresType::DoublePrecision),
-            Misfit::Unreadable(StorageClass::Integer | StorageClass::Real)
-                if self.epoch().is_some() =>
-            {
-                let (what, reading) = self.epoch().unwrap_or_default();
-                let rule = self.rule(&self.field.postgres_type);
-                format!("probably {what}: --map '{rule} using {reading}'")
-            }
-            _ => {
-                let better = self.better();
-                let mut fix = self.retype(&better);
-                if better == PostgresType::Uuid && self.target.is_none() {
-                    fix.push_str(" (or varchar(36))");
-                }
-                if self.profile.blobs > 0 && self.profile.texts + self.profile.integers > 0 {
-                    fix.push_str(", or make the values one storage class");
-                }
-                fix
-            }
-        }
-    }
-
-    /// A type that every value of the column fits.
-    fn better(&self) -> PostgresType {
-        let Profile { texts, looks, blobs, integers, reals, .. } = self.profile;
-        let texts_only = self.profile.only_texts() && *texts > 0;
-        if texts_only && looks.uuids == *texts {
-            PostgresType::Uuid
-        } else if texts_only && looks.dates == *texts {
-            PostgresType::Date
-        } else if texts_only && looks.dates + looks.timestamps == *texts {
-            PostgresType::Timestamp(6)
-        } else if texts_only && looks.zoned_timestamps == *texts {
-            PostgresType::TimestampTz(6)
-        } else if *blobs > 0 && integers + reals == 0 {
-            PostgresType::Bytea
-        } else if matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)))
-            && texts + blobs == 0
-        {
-            PostgresType::Numeric(None)
-        } else {
-            match (fallback(self.profile), &self.field.postgres_type) {
-                // Fallen back to what was refused: the widest type of its kind.
-                (same, refused) if same == *refused => PostgresType::Text,
-                (other, _) => other,
-            }
-        }
-    }
-
-    fn retype(&self, postgres_type: &PostgresType) -> String {
-        let Some(_) = self.target else {
-            return format!("--map '{}'", self.rule(postgres_type));
-        };
-        let both_text = postgres_type.is_text() && self.field.postgres_type.is_text();
-        // The table is empty, so there is nothing to convert.
-        let using = if both_text { String::new() } else { format!(" USING NULL::{postgres_type}") };
-        self.alter(&format!("TYPE {postgres_type}{using}"))
-    }
-
-    fn alter(&self, action: &str) -> String {
-        let table = self.target.unwrap_or_default();
-        let column = quoted(&self.column().name);
-        format!("in the target: ALTER TABLE {table} ALTER COLUMN {column} {action}")
-    }
-
     /// The declared type was given up for what the values are.
     fn fallen_back(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
@@ -283,20 +185,11 @@ impl Judged<'_> {
         Some(finding.counted(count, refused.examples.clone()))
     }
 
-    /// Numbers in a column of dates that lie between 1973 and 2096.
-    fn epoch(&self) -> Option<(&'static str, &'static str)> {
+    /// Numbers in a column of dates that lie between 1973 and 2096, and how they are read.
+    pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
         let tried = self.candidate.field.as_ref();
         let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
-        let Profile { integers, reals, texts, blobs, .. } = *self.profile;
-        if !moments || texts + blobs > 0 {
-            return None;
-        }
-        let (least, most) = (self.profile.smallest_integer, self.profile.largest_integer);
-        match (least, most) {
-            (Some(least), Some(most)) if reals == 0 => epoch_of(least, most),
-            _ if integers == 0 && reals > 0 => Some(("Julian days", "julian_day")),
-            _ => None,
-        }
+        self.profile.epoch().filter(|_| moments)
     }
 
     /// A declared type with NUMERIC affinity by accident has already changed what was stored.
@@ -305,7 +198,12 @@ impl Judged<'_> {
         let Profile { integers, reals, .. } = *self.profile;
         let textual = matches!(
             self.candidate.field.as_ref().map(|field| &field.postgres_type),
-            Some(PostgresType::Uuid | PostgresType::Text | PostgresType::Varchar(_))
+            Some(
+                PostgresType::Uuid
+                    | PostgresType::Text
+                    | PostgresType::Citext
+                    | PostgresType::Varchar(_)
+            )
         );
         if column.affinity != Affinity::Numeric || !textual || integers + reals == 0 {
             return None;
@@ -326,7 +224,9 @@ impl Judged<'_> {
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
         let (count, what, becomes) = match &self.field.postgres_type {
-            PostgresType::Text | PostgresType::Varchar(_) if integers + reals > 0 => {
+            PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(_)
+                if integers + reals > 0 =>
+            {
                 (integers + reals, "number", "among the texts becomes text")
             }
             PostgresType::Bytea if texts > 0 && blobs > 0 => {
@@ -354,13 +254,15 @@ impl Judged<'_> {
         Some(finding.counted(self.profile.texts, Vec::new()))
     }
 
-    /// A column of integers, named like a moment, whose every value is one as seconds or
-    /// milliseconds since 1970.
+    /// A column of numbers, named like a moment, whose every value is one as seconds or
+    /// milliseconds since 1970 or as a Julian day.
     fn looks_like_epoch(&self) -> Option<Finding> {
-        let Profile { integers, reals, texts, blobs, .. } = *self.profile;
-        let of_integers = self.field.postgres_type.is_integer() && self.target.is_none();
-        let tried = self.candidate.field.as_ref()?;
-        if !of_integers || !tried.postgres_type.is_integer() || integers == 0 {
+        let of_numbers = |postgres_type: &PostgresType| {
+            let of_fractions = [PostgresType::DoublePrecision, PostgresType::Numeric(None)];
+            postgres_type.is_integer() || of_fractions.contains(postgres_type)
+        };
+        let (tried, chosen) = (self.candidate.field.as_ref()?, &self.field.postgres_type);
+        if self.target.is_some() || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
             return None;
         }
         let lower = self.column().name.to_ascii_lowercase();
@@ -368,27 +270,25 @@ impl Judged<'_> {
             ["_at", "_on", "time", "date", "stamp", "created", "updated", "modified", "_ts"]
                 .iter()
                 .any(|ending| lower.ends_with(ending));
-        if !named || reals + texts + blobs > 0 {
-            return None;
-        }
-        let (least, most) = (self.profile.smallest_integer?, self.profile.largest_integer?);
-        let (what, reading) = epoch_of(least, most)?;
-        let message = format!("every number is probably a moment in {what}: kept as integer");
+        let (what, reading) = self.profile.epoch().filter(|_| named)?;
+        let message = format!("every number is probably a moment in {what}: kept as {chosen}");
         let (table, name) = (&self.table.name, &self.column().name);
         let fix = format!("--map '{table}.{name}=timestamptz using {reading}' if so meant");
         let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
-        Some(finding.counted(integers, Vec::new()))
+        Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
     }
-}
 
-/// What numbers between these are as moments between 1973 and 2096, and how they are read.
-fn epoch_of(least: i64, most: i64) -> Option<(&'static str, &'static str)> {
-    match least {
-        100_000_000.. if most < 4_000_000_000 => Some(("epoch seconds", "epoch_seconds")),
-        100_000_000_000.. if most < 4_000_000_000_000 => {
-            Some(("epoch milliseconds", "epoch_milliseconds"))
+    /// Infinity is a value of PostgreSQL's floats, which not every program expects.
+    fn infinite(&self) -> Option<Finding> {
+        let (refused, chosen) = (&self.profile.infinities, &self.field.postgres_type);
+        let of_floats = [PostgresType::DoublePrecision, PostgresType::Real];
+        if refused.count == 0 || !of_floats.contains(chosen) {
+            return None;
         }
-        _ => None,
+        let (count, plural) = (thousands(refused.count), plural(refused.count));
+        let message = format!("{count} value{plural} of infinity: {chosen} takes Infinity");
+        let finding = self.finding(Severity::Note, "infinity", message, String::new());
+        Some(finding.counted(refused.count, refused.examples.clone()))
     }
 }
 

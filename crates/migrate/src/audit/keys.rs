@@ -6,7 +6,7 @@ use super::finding::{Finding, Severity};
 use super::profile::{Example, Refused};
 use crate::Error;
 use crate::copy::Field;
-use crate::inspect::{ForeignKey, Schema, Source, Table, quoted, thousands};
+use crate::inspect::{Affinity, Column, ForeignKey, Schema, Source, Table, quoted, thousands};
 
 /// A foreign key with its parent, if there is one that PostgreSQL would accept.
 pub struct Resolved<'a> {
@@ -70,8 +70,9 @@ pub fn findings(
             findings.push(Finding::on_table(severity, kind, &table.name, message, fix));
             continue;
         };
-        let orphans =
-            orphans(source, connection, table, &key.columns, &schema.tables[parent], &columns)?;
+        let (own, parent) = (&key.columns, &schema.tables[parent]);
+        let exact = vec![false; columns.len()];
+        let orphans = orphans(source, connection, table, own, parent, &columns, &exact)?;
         findings.extend(orphans_finding(table, &names, &key.parent, orphans));
     }
     Ok(findings)
@@ -116,33 +117,39 @@ fn names(table: &Table, key: &ForeignKey) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A query for the distinct keys by which rows refer to rows that do not exist.
+/// A query for the keys by which rows refer to rows that do not exist.
 pub fn missing_parents(
     table: &Table,
     columns: &[usize],
     parent: &Table,
     parent_columns: &[usize],
+    ignores_case: &[bool],
 ) -> String {
     let keys: Vec<String> = columns
         .iter()
         .map(|column| format!("c.{}", quoted(&table.columns[*column].name)))
         .collect();
-    let missing = missing(table, columns, parent, parent_columns);
-    format!("SELECT DISTINCT {} {missing}", keys.join(", "))
+    let missing = missing(table, columns, parent, parent_columns, ignores_case);
+    format!("SELECT {} {missing}", keys.join(", "))
 }
 
 /// FROM and WHERE of the rows whose key is complete and has no parent.
-fn missing(table: &Table, columns: &[usize], parent: &Table, parent_columns: &[usize]) -> String {
+fn missing(
+    table: &Table,
+    columns: &[usize],
+    parent: &Table,
+    parent_columns: &[usize],
+    ignores_case: &[bool],
+) -> String {
     let child = |column: &usize| format!("c.{}", quoted(&table.columns[*column].name));
     let complete: Vec<String> =
         columns.iter().map(|column| format!("{} IS NOT NULL", child(column))).collect();
-    // The parent's column on the left gives the comparison its affinity and collation, as
-    // SQLite's own check has it.
     let equal: Vec<String> = columns
         .iter()
         .zip(parent_columns)
-        .map(|(column, parent_column)| {
-            format!("p.{} = {}", quoted(&parent.columns[*parent_column].name), child(column))
+        .zip(ignores_case)
+        .map(|((column, parent_column), ignores_case)| {
+            is_same(&table.columns[*column], &parent.columns[*parent_column], *ignores_case)
         })
         .collect();
     format!(
@@ -154,6 +161,25 @@ fn missing(table: &Table, columns: &[usize], parent: &Table, parent_columns: &[u
     )
 }
 
+/// The condition under which PostgreSQL finds what `c` refers to in the parent's column `p`: texts
+/// are equal byte by byte, whatever SQLite's collation, unless the target's column is citext.
+fn is_same(child: &Column, parent: &Column, ignores_case: bool) -> String {
+    let mut refers = format!("c.{}", quoted(&child.name));
+    // A number that refers to texts is moved as text.
+    if parent.affinity == Affinity::Text && child.affinity != Affinity::Text {
+        refers = format!("CAST({refers} AS TEXT)");
+    }
+    // The parent's column on the left gives the comparison its affinity and collation.
+    let equal = format!("p.{} = {refers}", quoted(&parent.name));
+    match parent.collation.as_deref() {
+        _ if ignores_case => format!("{equal} COLLATE NOCASE"),
+        None => equal,
+        // Its key has the same collation, and leaves few to be compared.
+        Some("NOCASE" | "RTRIM") => format!("{equal} AND {equal} COLLATE BINARY"),
+        Some(_) => format!("{equal} COLLATE BINARY"),
+    }
+}
+
 /// Rows of `table` whose key is complete and has no parent.
 pub fn orphans(
     source: &Source,
@@ -162,8 +188,9 @@ pub fn orphans(
     columns: &[usize],
     parent: &Table,
     parent_columns: &[usize],
+    ignores_case: &[bool],
 ) -> Result<Refused, Error> {
-    let missing = missing(table, columns, parent, parent_columns);
+    let missing = missing(table, columns, parent, parent_columns, ignores_case);
     let explain = |error| source.explain(error);
     let count: i64 = connection
         .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))

@@ -1,14 +1,20 @@
 //! The audit: every declared type against every stored value, before anything is moved.
 
+mod altered;
+mod beside;
 mod collation;
 mod column;
+mod cure;
 mod finding;
 mod keys;
 mod profile;
 mod proposed;
 mod scan;
+mod shadow;
 mod structure;
 mod text;
+mod unique;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -24,7 +30,7 @@ pub(crate) use keys::{
 pub use profile::{Example, Looks, Profile};
 
 use crate::copy::{Catalog, Field, check_condition, match_tables, proposal};
-use crate::inspect::{Affinity, Schema, Source, schema};
+use crate::inspect::{Affinity, Check, Schema, Source, Table, quoted, schema};
 use crate::mapping::{Candidate, Rules, candidate, choose};
 use crate::selection::Selection;
 use crate::{Error, Watch};
@@ -36,7 +42,10 @@ pub struct AuditOptions {
     pub rules: Rules,
     /// Which tables.
     pub selection: Selection,
-    /// Judge against these existing tables instead of the declared types.
+    /// The schema of the target where the proposed tables stand; `public` unless named.
+    pub schema: Option<String>,
+    /// Judge against these existing tables instead of the declared types. Their constraints are
+    /// judged by [`crate::objections`], foreign keys among them.
     pub target: Option<Catalog>,
 }
 
@@ -134,17 +143,22 @@ pub(crate) fn audit_source(
     options: &AuditOptions,
     watch: Watch<'_>,
 ) -> Result<Audit, Error> {
-    let (schema, estimate) = source.with(|connection| {
+    let creates = options.target.is_none();
+    let (schema, estimate, beside) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
         let found = options.selection.apply(found)?;
         let estimate = crate::selection::estimated_rows(connection, &found);
-        Ok((found, estimate))
+        let beside = beside::findings(connection, &found, creates);
+        Ok((found, estimate, beside.map_err(|error| source.explain(error))?))
     })?;
     options.rules.check(&schema)?;
     watch.progress.set_length(estimate.iter().sum());
     let candidates = candidates(&schema, options)?;
-    let scanned = scan_all(source, &schema, &candidates, &estimate, watch)?;
-    Ok(judge(source, schema, &candidates, scanned, options))
+    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, watch)?;
+    let mut general = structure::objects(&schema);
+    general.extend(shadow::findings(&schema));
+    general.extend(beside);
+    judge(source, schema, &candidates, scanned, general, options, watch)
 }
 
 /// The type against which each column is tried: the target's, or the candidate of its declaration.
@@ -182,12 +196,14 @@ fn scan_all(
     schema: &Schema,
     candidates: &[Vec<Candidate>],
     estimate: &[u64],
+    creates: bool,
     watch: Watch<'_>,
 ) -> Result<Vec<Scanned>, Error> {
     let mut work: Vec<(u64, Work)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
         work.push((estimate[place], Work::Values(place)));
-        if !table.foreign_keys.is_empty() || collation::is_concerned(table) {
+        let has_keys = creates && !table.foreign_keys.is_empty();
+        if has_keys || collation::is_concerned(table) {
             work.push((estimate[place], Work::Keys(place)));
         }
     }
@@ -209,8 +225,12 @@ fn scan_all(
                     }
                     Some((_, Work::Keys(place))) => {
                         let table = &schema.tables[place];
-                        let mut findings = keys::findings(source, connection, schema, table)?;
-                        findings.extend(collation::findings(source, connection, table)?);
+                        let mut findings = collation::findings(source, connection, table)?;
+                        // The target's own keys are judged apart.
+                        if creates {
+                            let keys = keys::findings(source, connection, schema, table);
+                            findings.extend(keys?);
+                        }
                         results.lock().unwrap_or_else(PoisonError::into_inner)[place]
                             .key_findings = findings;
                     }
@@ -228,11 +248,7 @@ fn scan_all(
 }
 
 /// The types that the columns of a table get.
-fn chosen(
-    table: &crate::inspect::Table,
-    candidates: &[Candidate],
-    profiles: &[Profile],
-) -> Vec<Field> {
+fn chosen(table: &Table, candidates: &[Candidate], profiles: &[Profile]) -> Vec<Field> {
     let each = table.columns.iter().enumerate().zip(candidates.iter().zip(profiles));
     let chosen = each.map(|((position, column), (candidate, profile))| {
         let not_null = column.not_null || table.primary_key.contains(&position);
@@ -241,14 +257,16 @@ fn chosen(
     chosen.collect()
 }
 
+/// `findings`: those that are about no table's values.
 fn judge(
     source: &Source,
     schema: Schema,
     candidates: &[Vec<Candidate>],
     scanned: Vec<Scanned>,
+    mut findings: Vec<Finding>,
     options: &AuditOptions,
-) -> Audit {
-    let mut findings = structure::objects(&schema);
+    watch: Watch<'_>,
+) -> Result<Audit, Error> {
     let creates = options.target.is_none();
     let mut fields: Vec<Vec<Field>> = schema
         .tables
@@ -270,49 +288,68 @@ fn judge(
     }
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
-        let target = options
-            .target
-            .as_ref()
-            .and_then(|catalog| Some(catalog.quoted(&catalog.relation(&table.name)?.name)));
-        for position in 0..table.columns.len() {
-            findings.extend(column::findings(&column::Judged {
-                table,
-                position,
-                candidate: &candidates[place][position],
-                field: &fields[place][position],
-                profile: &scanned.scan.profiles[position],
-                target: target.as_deref(),
-            }));
-        }
+        let (fields, profiles) = (&fields[place], scanned.scan.profiles);
+        findings.extend(of_columns(table, &candidates[place], fields, &profiles, options));
         if creates {
-            findings.extend(structure::declaration(table, &fields[place]));
-            let profiles = scanned.scan.profiles.iter();
-            let longest: Vec<usize> = profiles.map(|profile| profile.longest_value_bytes).collect();
-            findings.extend(structure::index_entries(table, &longest));
+            findings.extend(structure::declaration(table, fields));
+            let longest = profiles.iter().map(|profile| profile.longest_value_bytes);
+            findings.extend(structure::index_entries(table, &longest.collect::<Vec<_>>()));
         }
+        let is_kept = |check: &Check| creates && check_condition(check, table, fields).is_some();
         for (check, refused) in scanned.scan.violations {
             let check = &table.checks[check];
-            let is_kept = creates && check_condition(check, table, &fields[place]).is_some();
-            findings.push(structure::check_violation(table, check, refused, is_kept));
+            findings.push(structure::check_violation(table, check, refused, is_kept(check)));
+        }
+        for (check, reason) in scanned.scan.untested {
+            let check = &table.checks[check];
+            findings.push(structure::check_not_tested(table, check, &reason, is_kept(check)));
         }
         findings.extend(scanned.key_findings);
-        tables.push(table_report(table, &fields[place], scanned.scan.profiles));
+        tables.push(table_report(table, fields, profiles));
+    }
+    if creates {
+        findings.extend(unique::findings(source, &schema, &fields, &tables, watch)?);
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
         Some(_) => String::new(),
-        None => proposal(&schema, &fields, &findings),
+        None => proposal(&schema, &fields, &findings, options.schema.as_deref()),
     };
     let source = source.path().to_owned();
     let report = AuditReport { source, tables, findings, proposed_schema };
-    Audit { report, schema, fields }
+    Ok(Audit { report, schema, fields })
 }
 
-fn table_report(
-    table: &crate::inspect::Table,
+/// The findings on the values of all columns of a table.
+fn of_columns(
+    table: &Table,
+    candidates: &[Candidate],
     fields: &[Field],
-    profiles: Vec<Profile>,
-) -> TableReport {
+    profiles: &[Profile],
+    options: &AuditOptions,
+) -> Vec<Finding> {
+    let relation = options.target.as_ref().and_then(|catalog| {
+        let relation = catalog.relation(&table.name)?;
+        Some((catalog.quoted(&relation.name), relation))
+    });
+    let mut findings = Vec::new();
+    for (position, column) in table.columns.iter().enumerate() {
+        let names = relation.as_ref().and_then(|(name, relation)| {
+            Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
+        });
+        findings.extend(column::findings(&column::Judged {
+            table,
+            position,
+            candidate: &candidates[position],
+            field: &fields[position],
+            profile: &profiles[position],
+            target: names.as_ref().map(|(table, column)| (*table, column.as_str())),
+        }));
+    }
+    findings
+}
+
+fn table_report(table: &Table, fields: &[Field], profiles: Vec<Profile>) -> TableReport {
     let rows = profiles.first().map_or(0, Profile::rows);
     let columns =
         table.columns.iter().zip(fields).zip(profiles).map(|((column, field), profile)| {

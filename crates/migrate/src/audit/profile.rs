@@ -2,15 +2,23 @@
 //! which values a PostgreSQL type would refuse. Filled row by row in one pass.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
+use super::altered::is_away_from_utc;
 use crate::copy::{Misfit, moment};
 use crate::mapping::PostgresType;
 
 /// Examples kept of each kind of misfit.
 const EXAMPLES: usize = 5;
+/// Moments between March 1973 and October 2096, as programs count them.
+const EPOCH_SECONDS: Range<f64> = 1e8..4e9;
+const EPOCH_MILLISECONDS: Range<f64> = 1e11..4e12;
+const JULIAN_DAYS: Range<f64> = 2_441_745.0..2_486_884.0;
+/// Longer texts are no numbers that people write.
+const LONGEST_NUMBER_BYTES: usize = 40;
 /// Integers up to here are exact in a 64-bit float.
 const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
@@ -35,8 +43,14 @@ pub struct Profile {
     pub longest_text_characters: usize,
     /// Longest text or blob in bytes
     pub longest_value_bytes: usize,
-    /// What the texts look like
+    /// What the texts, and numbers as moments, look like
     pub looks: Looks,
+    /// Floats that are infinite
+    #[serde(skip)]
+    pub infinities: Refused,
+    /// Documents that jsonb would not keep whole; only looked for where it is to be the type
+    #[serde(skip)]
+    pub repeated_keys: Refused,
     /// Values that the column's type would refuse, by reason
     #[serde(skip)]
     pub misfits: BTreeMap<Misfit, Refused>,
@@ -45,23 +59,33 @@ pub struct Profile {
     pub text_misfits: BTreeMap<Misfit, Refused>,
 }
 
-/// How many texts have a certain form.
+/// How many texts have a certain form; numbers are counted where they can be moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Looks {
     /// UUIDs of 36 characters
     pub uuids: u64,
     /// Integers as SQLite would write them
     pub integers: u64,
+    /// Other decimal numbers as people write them
+    pub decimals: u64,
     /// ISO dates
     pub dates: u64,
     /// ISO timestamps without a zone
     pub timestamps: u64,
     /// ISO timestamps with Z or an offset
     pub zoned_timestamps: u64,
+    /// Those of them that are written away from UTC
+    pub offsets: u64,
     /// JSON objects and arrays
     pub json: u64,
     /// `true`, `false`, in any case
     pub booleans: u64,
+    /// Numbers, also as texts, that are seconds since 1970 of the years 1973 to 2096
+    pub epoch_seconds: u64,
+    /// The same in milliseconds
+    pub epoch_milliseconds: u64,
+    /// The same as Julian day numbers
+    pub julian_days: u64,
 }
 
 /// A form that all texts of a column have.
@@ -81,6 +105,8 @@ pub enum Form {
     Boolean,
     /// Integers
     Integer,
+    /// Decimal numbers, integers among them
+    Decimal,
 }
 
 impl Form {
@@ -94,6 +120,7 @@ impl Form {
             Self::Json => "JSON",
             Self::Boolean => "true and false",
             Self::Integer => "integers",
+            Self::Decimal => "decimal numbers",
         }
     }
 
@@ -107,6 +134,7 @@ impl Form {
             Self::Json => PostgresType::Jsonb,
             Self::Boolean => PostgresType::Boolean,
             Self::Integer => PostgresType::BigInt,
+            Self::Decimal => PostgresType::Numeric(None),
         }
     }
 }
@@ -147,12 +175,16 @@ impl Profile {
             ValueRef::Null => self.nulls += 1,
             ValueRef::Integer(number) => {
                 self.integers += 1;
+                self.add_moment(number as f64);
                 self.smallest_integer =
                     Some(self.smallest_integer.map_or(number, |least| least.min(number)));
                 self.largest_integer =
                     Some(self.largest_integer.map_or(number, |most| most.max(number)));
             }
-            ValueRef::Real(_) => self.reals += 1,
+            ValueRef::Real(number) => {
+                self.reals += 1;
+                self.add_moment(number);
+            }
             ValueRef::Text(bytes) => self.add_text(bytes),
             ValueRef::Blob(bytes) => {
                 self.blobs += 1;
@@ -193,16 +225,54 @@ impl Profile {
         let looks = &mut self.looks;
         if let Some(moment) = moment::parse(bytes) {
             match moment {
-                moment::Moment { zoned: true, .. } => looks.zoned_timestamps += 1,
+                moment::Moment { zoned: true, .. } => {
+                    looks.zoned_timestamps += 1;
+                    looks.offsets += u64::from(is_away_from_utc(bytes));
+                }
                 moment::Moment { timed: true, .. } => looks.timestamps += 1,
                 _ => looks.dates += 1,
             }
-        } else if bytes.len() <= 20 {
-            let written = std::str::from_utf8(bytes).unwrap_or_default();
-            let canonical =
-                written.parse::<i64>().is_ok_and(|number| number.to_string() == written);
-            looks.integers += u64::from(canonical);
+            return;
         }
+        if bytes.len() > LONGEST_NUMBER_BYTES {
+            return;
+        }
+        let written = std::str::from_utf8(bytes).unwrap_or_default();
+        if written.parse::<i64>().is_ok_and(|number| number.to_string() == written) {
+            looks.integers += 1;
+        } else if is_decimal(written) {
+            looks.decimals += 1;
+        } else {
+            return;
+        }
+        if let Ok(number) = written.parse::<f64>() {
+            self.add_moment(number);
+        }
+    }
+
+    /// Counts a number that is a moment in one of the units that programs use.
+    #[inline]
+    fn add_moment(&mut self, number: f64) {
+        let looks = &mut self.looks;
+        looks.epoch_seconds += u64::from(EPOCH_SECONDS.contains(&number));
+        looks.epoch_milliseconds += u64::from(EPOCH_MILLISECONDS.contains(&number));
+        looks.julian_days += u64::from(JULIAN_DAYS.contains(&number));
+    }
+
+    /// What all values are as moments, if they are numbers of one unit: its name, and how `--map`
+    /// reads them.
+    pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
+        let Self { integers, reals, texts, blobs, looks, .. } = self;
+        let numbers = integers + reals;
+        if numbers == 0 || texts + blobs > 0 {
+            return None;
+        }
+        let units = [
+            (looks.epoch_seconds, ("epoch seconds", "epoch_seconds")),
+            (looks.epoch_milliseconds, ("epoch milliseconds", "epoch_milliseconds")),
+            (looks.julian_days, ("Julian days", "julian_day")),
+        ];
+        units.into_iter().find(|(count, _)| *count == numbers).map(|(_, unit)| unit)
     }
 
     /// What every text of the column looks like, if they have one form.
@@ -219,6 +289,7 @@ impl Profile {
             (looks.json, Form::Json),
             (looks.booleans, Form::Boolean),
             (looks.integers, Form::Integer),
+            (looks.integers + looks.decimals, Form::Decimal),
         ];
         forms.into_iter().find(|(count, _)| count == texts).map(|(_, form)| form)
     }
@@ -275,4 +346,13 @@ impl Profile {
             _ => integers + reals + texts + blobs == 0,
         }
     }
+}
+
+/// Whether a text is a number as people write it: `-12.50`, but not `007`, which is a code.
+fn is_decimal(written: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = written.strip_prefix('-').unwrap_or(written);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    let is_code = whole.len() > 1 && whole.starts_with('0');
+    digits(whole) && digits(fraction) && !is_code
 }

@@ -51,9 +51,14 @@ pub fn index(table: &Table, index: &Index) -> Option<String> {
     Some(format!("{START}CREATE {unique}INDEX {name} ON {table}{rest};"))
 }
 
-/// The uniqueness that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
+/// The index that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
 /// that the application brought.
-pub fn collated_uniqueness(table: &Table, key: &[(usize, String)]) -> Option<String> {
+pub fn collated_index(
+    table: &Table,
+    key: &[(usize, String)],
+    unique: bool,
+    predicate: Option<&str>,
+) -> Option<String> {
     let parts: Option<Vec<String>> = key
         .iter()
         .map(|(column, collation)| {
@@ -66,7 +71,10 @@ pub fn collated_uniqueness(table: &Table, key: &[(usize, String)]) -> Option<Str
             }
         })
         .collect();
-    Some(format!("CREATE UNIQUE INDEX ON {} ({});", quoted(&table.name), parts?.join(", ")))
+    let unique = if unique { "UNIQUE " } else { "" };
+    let condition = predicate.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
+    let (table, parts) = (quoted(&table.name), parts?.join(", "));
+    Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
 }
 
 /// What a view, trigger or virtual table might become.

@@ -1,10 +1,12 @@
 //! One pass over a table: every value is counted and tried against the type its column would get,
 //! every row against the CHECKs of its table.
 
+use indicatif::ProgressBar;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::profile::{Example, Profile, Refused};
+use crate::copy::json::repeats_a_key;
 use crate::copy::{Field, encode};
 use crate::inspect::{Shown, Source, Table};
 use crate::mapping::{Candidate, PostgresType};
@@ -18,10 +20,12 @@ pub struct Scan {
     /// Rows that violate a CHECK, by its place in the table. SQLite does not look at rows that were
     /// there before it, nor at any under `PRAGMA ignore_check_constraints`.
     pub violations: Vec<(usize, Refused)>,
+    /// CHECKs that cannot be computed, apart from their table or for some row, with the reason.
+    pub untested: Vec<(usize, String)>,
 }
 
-/// Reads `table` once; twice if one of its CHECKs cannot be computed for some row, which is then
-/// left to PostgreSQL.
+/// Reads `table` once; if one of its CHECKs cannot be computed for some row, again without them and
+/// then for each of them alone.
 pub fn scan(
     source: &Source,
     connection: &Connection,
@@ -29,14 +33,26 @@ pub fn scan(
     candidates: &[Candidate],
     watch: Watch<'_>,
 ) -> Result<Scan, Error> {
-    let checks = checks(connection, table);
-    let has_checks = !checks.is_empty();
-    match read(source, connection, table, candidates, checks, watch) {
-        Err(Error::Sqlite { .. }) if has_checks => {
-            read(source, connection, table, candidates, Vec::new(), watch)
+    let (checks, untested) = checks(connection, table);
+    let scan = match read(source, connection, table, candidates, &checks, watch) {
+        Err(Error::Sqlite { .. }) if !checks.is_empty() => {
+            let mut scan = read(source, connection, table, candidates, &[], watch)?;
+            for (place, condition) in &checks {
+                match violators(source, connection, table, condition, watch) {
+                    Ok(refused) => scan.violations.push((*place, refused)),
+                    Err(Error::Sqlite { source: error, .. }) => {
+                        scan.untested.push((*place, reason(error)));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            scan
         }
-        done => done,
-    }
+        done => done?,
+    };
+    let violations = scan.violations.into_iter().filter(|(_, refused)| refused.count > 0).collect();
+    let untested = untested.into_iter().chain(scan.untested).collect();
+    Ok(Scan { profiles: scan.profiles, violations, untested })
 }
 
 fn read(
@@ -44,7 +60,7 @@ fn read(
     connection: &Connection,
     table: &Table,
     candidates: &[Candidate],
-    checks: Vec<(usize, String)>,
+    checks: &[(usize, String)],
     watch: Watch<'_>,
 ) -> Result<Scan, Error> {
     let columns: Vec<usize> = (0..table.columns.len()).collect();
@@ -59,6 +75,17 @@ fn read(
             profile.add(value);
             let example =
                 || Example { row: table.row_name(row, &columns), value: Shown(value).to_string() };
+            if let ValueRef::Real(number) = value
+                && number.is_infinite()
+            {
+                profile.infinities.add(example);
+            }
+            if let Some(Field { postgres_type: PostgresType::Jsonb, .. }) = &candidate.field
+                && let ValueRef::Text(text) = value
+                && repeats_a_key(text)
+            {
+                profile.repeated_keys.add(example);
+            }
             if let Some(field) = &candidate.field
                 && let Err(misfit) = encode(field, value, &mut scratch)
             {
@@ -83,19 +110,58 @@ fn read(
         }
         Ok(())
     })?;
-    let violations = checks.iter().map(|(place, _)| *place).zip(refused);
-    let violations = violations.filter(|(_, refused)| refused.count > 0).collect();
-    Ok(Scan { profiles, violations })
+    let violations = checks.iter().map(|(place, _)| *place).zip(refused).collect();
+    Ok(Scan { profiles, violations, untested: Vec::new() })
 }
 
-/// The CHECKs that can be computed apart from their table, with their places; others are left to
-/// their owner.
-fn checks(connection: &Connection, table: &Table) -> Vec<(usize, String)> {
-    let conditions = table.checks.iter().map(|check| format!("NOT ({}\n)", check.expression));
-    let runs = |condition: &String| {
-        connection.prepare(&table.select_with(std::slice::from_ref(condition))).is_ok()
-    };
-    conditions.enumerate().filter(|(_, condition)| runs(condition)).collect()
+/// The rows that violate one CHECK.
+fn violators(
+    source: &Source,
+    connection: &Connection,
+    table: &Table,
+    condition: &str,
+    watch: Watch<'_>,
+) -> Result<Refused, Error> {
+    let columns: Vec<usize> = (0..table.columns.len()).collect();
+    // These rows have been counted.
+    let hidden = ProgressBar::hidden();
+    let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
+    let mut refused = Refused::default();
+    let sql = table.select_with(&[condition.to_owned()]);
+    source.each_row_of(connection, &sql, watch, |row| {
+        if is_violated(row, columns.len() + 1) {
+            let row = || Example { row: table.row_name(row, &columns), value: String::new() };
+            refused.add(row);
+        }
+        Ok(())
+    })?;
+    Ok(refused)
+}
+
+/// CHECKs by their place in the table, each with its condition or with why it has none.
+type Checks = Vec<(usize, String)>;
+
+/// The conditions for rows that violate a CHECK, and the CHECKs that cannot be computed apart from
+/// their table.
+fn checks(connection: &Connection, table: &Table) -> (Checks, Checks) {
+    let (mut checks, mut untested) = (Vec::new(), Vec::new());
+    for (place, check) in table.checks.iter().enumerate() {
+        let condition = format!("NOT ({}\n)", check.expression);
+        let prepared = connection.prepare(&table.select_with(std::slice::from_ref(&condition)));
+        match prepared.map(drop) {
+            Ok(()) => checks.push((place, condition)),
+            Err(error) => untested.push((place, reason(error))),
+        }
+    }
+    (checks, untested)
+}
+
+/// What SQLite says, without the statement, which is ours.
+fn reason(error: rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        other => other.to_string(),
+    }
 }
 
 fn is_violated(row: &Row<'_>, place: usize) -> bool {

@@ -6,7 +6,9 @@ use super::proposed;
 use crate::copy::{
     Field, LONGEST_NAME_BYTES, check_condition, default_expression, index_predicate,
 };
-use crate::inspect::{Check, OtherKind, Rowid, Schema, Table, shorten, thousands};
+use crate::inspect::{
+    Check, Index, IndexPart, OtherKind, Rowid, Schema, Table, quoted, shorten, thousands,
+};
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
@@ -36,34 +38,58 @@ pub fn declaration(table: &Table, fields: &[Field]) -> Vec<Finding> {
 }
 
 fn names(table: &Table) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut long = |name: &str, what: &str, rename: String| {
-        if name.len() > LONGEST_NAME_BYTES {
-            let message = format!(
-                "the name of the {what} has {} bytes, PostgreSQL keeps {LONGEST_NAME_BYTES}",
-                name.len()
-            );
-            let severity = Severity::Blocker;
-            findings.push(Finding::on_table(severity, "long_name", &table.name, message, rename));
-        }
+    let blocker = |kind, message: String, fix: String| {
+        Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
     };
-    long(&table.name, "table", "rename it: ALTER TABLE ... RENAME TO ...".to_owned());
+    let long = |name: &str, what: &str, fix: String| {
+        let bytes = name.len();
+        let message = match bytes {
+            0 => format!("the name of the {what} is empty, which PostgreSQL refuses"),
+            _ => format!(
+                "the name of the {what} has {bytes} bytes, PostgreSQL keeps {LONGEST_NAME_BYTES}"
+            ),
+        };
+        let kind = if bytes == 0 { "empty_name" } else { "long_name" };
+        let fits = (1..=LONGEST_NAME_BYTES).contains(&bytes);
+        (!fits).then(|| blocker(kind, message, fix))
+    };
+    let mut findings = Vec::new();
+    let rename = "rename it: ALTER TABLE ... RENAME TO ...";
+    findings.extend(long(&table.name, "table", rename.to_owned()));
     for column in &table.columns {
         let what = format!("column {}", shorten(&column.name));
-        long(&column.name, &what, "rename it: ALTER TABLE ... RENAME COLUMN ...".to_owned());
+        let rename = "rename it: ALTER TABLE ... RENAME COLUMN ...";
+        findings.extend(long(&column.name, &what, rename.to_owned()));
+        findings.extend(system_column(table, &column.name));
     }
     if table.columns.len() > MOST_COLUMNS {
         let message =
             format!("{} columns, PostgreSQL has at most {MOST_COLUMNS}", table.columns.len());
-        findings.push(Finding::on_table(
-            Severity::Blocker,
-            "too_many_columns",
-            &table.name,
-            message,
-            "split the table",
-        ));
+        findings.push(blocker("too_many_columns", message, "split the table".to_owned()));
     }
     findings
+}
+
+/// A column whose name PostgreSQL keeps for itself. Names that are written in another case are
+/// others, since all are quoted.
+fn system_column(table: &Table, name: &str) -> Option<Finding> {
+    let (old, new) = (quoted(name), quoted(&format!("{name}_")));
+    let rename = format!("ALTER TABLE {} RENAME COLUMN {old} TO {new}", quoted(&table.name));
+    let (severity, when, fix) = match name {
+        "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid" => {
+            (Severity::Blocker, "", format!("rename it in the source: {rename}"))
+        }
+        // SQLite renames no column that is called like the rowid.
+        "oid" => {
+            let fix = "for such a server make the table anew with another name for it";
+            (Severity::Note, "before release 12 ", fix.to_owned())
+        }
+        _ => return None,
+    };
+    let message =
+        format!("{when}every table of PostgreSQL has a column {name} of its own, and no other");
+    let finding = Finding::on_table(severity, "system_column", &table.name, message, fix);
+    Some(finding.on_column(name))
 }
 
 fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
@@ -137,6 +163,16 @@ pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: 
     finding.counted(refused.count, refused.examples).about_rows()
 }
 
+/// A CHECK that SQLite cannot compute, apart from its table or for some row.
+pub fn check_not_tested(table: &Table, check: &Check, reason: &str, is_kept: bool) -> Finding {
+    let message = format!("CHECK ({}) could not be tested: {reason}", on_one_line(check));
+    let fix = match is_kept {
+        true => "PostgreSQL tests every row as it arrives",
+        false => "look at the rows before the check is added in PostgreSQL",
+    };
+    Finding::on_table(Severity::Warning, "check_not_tested", &table.name, message, fix)
+}
+
 fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for index in &table.indexes {
@@ -150,13 +186,13 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
             let (severity, kind) = (Severity::Warning, "long_index_name");
             findings.push(Finding::on_table(severity, kind, &table.name, message, ""));
         }
-        let what = if index.partial && index_predicate(index, table, fields).is_some() {
-            continue;
-        } else if index.partial {
-            "a partial index"
-        } else if index.columns().is_none() {
+        let is_translated = !index.partial || index_predicate(index, table, fields).is_some();
+        let what = if index.columns().is_none() {
             "an index on an expression"
+        } else if !is_translated {
+            "a partial index"
         } else {
+            findings.extend(collated(index, table, fields));
             continue;
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
@@ -175,6 +211,45 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// An index that is carried over without a collation that stands in it alone. Unique keys for all
+/// rows are judged by their values.
+fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+    if index.unique && !index.partial {
+        return None;
+    }
+    let collation = |(column, part): (&usize, &IndexPart)| match &fields[*column].postgres_type {
+        text if text.is_text() => part.collation.to_ascii_uppercase(),
+        _ => "BINARY".to_owned(),
+    };
+    let columns = index.columns()?;
+    let collations = columns.iter().zip(&index.parts).map(collation);
+    let key: Vec<(usize, String)> = columns.iter().copied().zip(collations).collect();
+    // A column's own collation is named with its table.
+    let is_own = |column: usize, collation: &str| {
+        table.columns[column].collation.as_deref() == Some(collation) && !index.unique
+    };
+    let is_lost = |(column, collation): &&(usize, String)| {
+        collation != "BINARY" && !is_own(*column, collation)
+    };
+    let (_, collation) = key.iter().find(is_lost)?;
+    let (kind, loses) = match index.unique {
+        true => ("weaker_uniqueness", " and would take what is equal by it"),
+        false => ("index_collation", ""),
+    };
+    let message = format!(
+        "the index {} compares by {collation}; PostgreSQL's compares exactly{loses}",
+        shorten(&index.name)
+    );
+    let predicate = index_predicate(index, table, fields);
+    let statement = proposed::collated_index(table, &key, index.unique, predicate.as_deref());
+    let fix = match statement {
+        Some(_) => "add the index below",
+        None => "give it a collation of PostgreSQL that means the same",
+    };
+    let finding = Finding::on_table(Severity::Warning, kind, &table.name, message, fix);
+    Some(finding.proposing(statement))
 }
 
 fn kinds(table: &Table) -> Vec<Finding> {

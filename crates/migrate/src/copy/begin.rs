@@ -289,6 +289,7 @@ fn read_source(
     let audit_options = AuditOptions {
         rules: options.rules.clone(),
         selection: options.selection.clone(),
+        schema: options.schema.clone(),
         target: None,
     };
     let audit = audit_source(&source, &audit_options, watch)?;

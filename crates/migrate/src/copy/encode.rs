@@ -50,7 +50,9 @@ pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<(
             let number = i16::try_from(integer(value)?).map_err(|_| Misfit::OutOfRange)?;
             sized(out, &number.to_be_bytes());
         }
-        PostgresType::Text | PostgresType::Varchar(None) => text(value, None, out)?,
+        PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(None) => {
+            text(value, None, out)?;
+        }
         PostgresType::Varchar(limit) => text(value, *limit, out)?,
         other => return encode_rarer(other, field.reading, value, out),
     }
@@ -111,6 +113,7 @@ fn encode_rarer(
         | PostgresType::Integer
         | PostgresType::BigInt
         | PostgresType::Text
+        | PostgresType::Citext
         | PostgresType::Varchar(_) => {}
     }
     Ok(())

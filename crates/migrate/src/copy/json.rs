@@ -1,7 +1,7 @@
 //! JSON as PostgreSQL takes it: a check before copying, and one canonical form for comparing,
 //! since jsonb sorts keys, drops blanks and keeps only the last of equal keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -30,6 +30,31 @@ fn holds_nul(value: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an object in `text`, which is JSON, has one key more than once: jsonb keeps the last.
+pub fn repeats_a_key(text: &[u8]) -> bool {
+    let mut document = Document { rest: std::str::from_utf8(text).unwrap_or_default() };
+    let mut open: Vec<HashSet<String>> = Vec::new();
+    while let Some(first) = document.rest.bytes().next() {
+        if first == b'"' {
+            let Some((string, after)) = document.string() else { return false };
+            document = after.skip_blanks();
+            let is_key = document.rest.starts_with(':');
+            if is_key && open.last_mut().is_some_and(|keys| !keys.insert(string)) {
+                return true;
+            }
+            continue;
+        }
+        match first {
+            b'{' | b'[' => open.push(HashSet::new()),
+            b'}' | b']' => drop(open.pop()),
+            _ => {}
+        }
+        // Outside its strings JSON is ASCII.
+        document.rest = document.rest.get(1..).unwrap_or_default();
+    }
+    false
 }
 
 /// Appends a form that is equal for equal documents: keys sorted, numbers by their exact value.
@@ -162,6 +187,17 @@ mod tests {
         // Beyond what a float can tell apart.
         assert_ne!(form("10000000000000000001"), form("10000000000000000002"));
         assert_eq!(form(r#"["\"]","x"]"#), form(r#"[ "\u0022]" ,"x"]"#));
+    }
+
+    #[test]
+    fn keys_are_counted_in_each_object() {
+        for text in [r#"{"a":1,"b":{"a":2}}"#, r#"["a","a"]"#, r#"{"a":"a","b":"a : a"}"#, "1"] {
+            assert!(!repeats_a_key(text.as_bytes()), "{text}");
+        }
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{}},{"b":[{}],"\u0062" :1}]"#] {
+            assert!(repeats_a_key(text.as_bytes()), "{text}");
+        }
+        assert!(!repeats_a_key(b"{\"a\"") && !repeats_a_key(b"\xff{"));
     }
 
     #[test]

@@ -157,7 +157,7 @@ pub async fn abandon(
 ) -> Result<Unfinished, Error> {
     let session = Session::connect(target).await?;
     session.claim().await?;
-    let nothing = || Error::Target("no unfinished migration is in this database".to_owned());
+    let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
     state::find(&session.client).await?.ok_or_else(nothing)?;
     session.wait_for_workers(Watch { progress, interrupted }).await?;
     let found = state::find(&session.client).await?.ok_or_else(nothing)?;

@@ -41,6 +41,6 @@ pub use objections::objections;
 pub use proposal::proposal;
 pub use report::{MigratedTable, MigrationReport, Seconds};
 pub use schema::{LONGEST_NAME_BYTES, check_condition, default_expression, index_predicate};
-pub use session::create_database;
+pub use session::{create_database, drop_database};
 pub use state::Unfinished;
 pub use step::{MOST_PARTS, ranges, rowid_span};

@@ -1,6 +1,7 @@
 //! `audit --target`: what the constraints of existing tables would refuse, judged by the server itself
 //! over temporary tables. Nothing of it lasts.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,7 @@ use super::judge::Judge;
 use super::matching::{Matched, match_tables};
 use super::references::{self, Reference};
 use super::session::Session;
-use crate::audit::{AuditOptions, Example, Finding, Severity, orphans, orphans_finding, resolve};
+use crate::audit::{AuditOptions, Example, Finding, Severity, orphans, orphans_finding};
 use crate::inspect::{Schema, Source, Table, thousands};
 use crate::verify::selected;
 use crate::watch::blocking;
@@ -60,16 +61,36 @@ pub async fn objections(
         findings.extend(hear(&session, &source, &schema, of_table, &demands, watch).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
+    let declared = references::of_source(&schema, &matched);
     let without_parent = blocking(watch, move |watch| {
         let mut findings = Vec::new();
         for reference in &references {
             watch.check()?;
             findings.extend(orphans_of(&source, &schema, reference)?);
         }
+        let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
+        for reference in declared.iter().filter(|own| !is_kept(own)) {
+            watch.check()?;
+            findings.extend(orphans_of(&source, &schema, reference)?.map(taken_by_target));
+        }
         Ok(findings)
     });
     findings.extend(without_parent.await?);
     Ok(findings)
+}
+
+/// Whether two foreign keys say the same, in whatever order of columns.
+fn is_same(one: &Reference, other: &Reference) -> bool {
+    let pairs = |key: &Reference| -> BTreeSet<(usize, usize)> {
+        key.columns.iter().copied().zip(key.parent_columns.iter().copied()).collect()
+    };
+    one.child == other.child && one.parent == other.parent && pairs(one) == pairs(other)
+}
+
+/// A finding on a foreign key that only the source declares: the target takes these rows.
+fn taken_by_target(finding: Finding) -> Finding {
+    let message = format!("{}; the target has no such foreign key and takes them", finding.message);
+    Finding { severity: Severity::Warning, message, ..finding }
 }
 
 async fn hear(
@@ -110,36 +131,24 @@ fn objection(table: &Table, demand: &Demand, count: u64, addresses: &[i64]) -> F
     let message =
         format!("the target would refuse {} {rows}: {}", thousands(count), demand.reason());
     let fix = "repair them, or let --on-error reject keep them apart";
-    let named = |address: &i64| match table.rowid_expression() {
-        Some(_) => format!("rowid {address}"),
-        None => format!("row {address} in the order of the key"),
-    };
-    let examples =
-        addresses.iter().map(|address| Example { row: named(address), value: String::new() });
+    let named = addresses.iter().map(|address| table.address_name(*address));
+    let examples = named.map(|row| Example { row, value: String::new() });
     Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
         .counted(count, examples.collect())
         .about_rows()
 }
 
-/// Rows without a parent by a foreign key that only the target has.
+/// Rows without a parent by a foreign key.
 fn orphans_of(
     source: &Source,
     schema: &Schema,
     reference: &Reference,
 ) -> Result<Option<Finding>, Error> {
     let (table, parent) = (&schema.tables[reference.child], &schema.tables[reference.parent]);
-    let is_known = resolve(schema, table).iter().any(|known| {
-        known.key.columns == reference.columns
-            && known.parent.as_ref().is_some_and(|(place, columns)| {
-                *place == reference.parent && *columns == reference.parent_columns
-            })
-    });
-    if is_known {
-        return Ok(None);
-    }
     let found = source.with(|connection| {
-        let columns = &reference.columns;
-        orphans(source, connection, table, columns, parent, &reference.parent_columns)
+        let (columns, parent_columns) = (&reference.columns, &reference.parent_columns);
+        let folded = reference.ignores_case();
+        orphans(source, connection, table, columns, parent, parent_columns, &folded)
     })?;
     let names = reference.columns.iter().map(|column| table.columns[*column].name.as_str());
     let names = names.collect::<Vec<_>>().join(", ");

@@ -38,7 +38,7 @@ pub struct Prepared {
 }
 
 /// Creates the schema that the audit proposes, apart from everything else in the target, and
-/// rehearses its move into place: whatever forbids that is found before a row is read.
+/// rehearses its keys and its move into place: what forbids them is found before a row is copied.
 pub async fn create(
     session: &Session,
     audit: &Audit,
@@ -52,11 +52,12 @@ pub async fn create(
     for table in &statements.tables {
         session.run(&table.sql(), watch).await?;
     }
+    let rest = of_statements(&statements);
     session.run("SAVEPOINT rehearsal", watch).await?;
-    let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
-    let indexes: Vec<String> =
-        indexes.filter(|index| index.created).map(|index| index.name.clone()).collect();
-    move_into_place(session, place, &indexes, watch).await?;
+    for step in &rest {
+        session.run(&step.sql, watch).await?;
+    }
+    move_into_place(session, place, watch).await?;
     session.run("ROLLBACK TO rehearsal", watch).await?;
     let found = catalog(&session.client, WORKSHOP).await?;
     let to_load = match_tables(schema, &found, &options.rules)
@@ -68,7 +69,7 @@ pub async fn create(
         to_load,
         fresh: true,
         replaces_rows: false,
-        rest: of_statements(&statements),
+        rest,
         references,
         demands: demands.unwrap_or_default(),
         notices: Vec::new(),

@@ -10,10 +10,21 @@ use crate::inspect::{OtherKind, Schema, quoted};
 /// Releases are named only where the statements differ; the proposal is for current ones.
 const CURRENT_VERSION: i32 = 180_000;
 
-/// The proposed schema as an SQL script.
-pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) -> String {
-    let statements = statements(schema, fields, "public", CURRENT_VERSION);
+/// The proposed schema as an SQL script, in `namespace` of the target or in `public`.
+pub fn proposal(
+    schema: &Schema,
+    fields: &[Vec<Field>],
+    findings: &[Finding],
+    namespace: Option<&str>,
+) -> String {
+    let statements = statements(schema, fields, namespace.unwrap_or("public"), CURRENT_VERSION);
     let mut script = String::from("BEGIN;\n");
+    if let Some(namespace) = namespace {
+        let _ = writeln!(script, "CREATE SCHEMA IF NOT EXISTS {};", quoted(namespace));
+    }
+    for finding in findings.iter().filter(|each| !is_of_an_object(schema, each)) {
+        comment(&mut script, finding);
+    }
     for (table, (statement, fields)) in
         schema.tables.iter().zip(statements.tables.iter().zip(fields))
     {
@@ -62,6 +73,13 @@ pub fn proposal(schema: &Schema, fields: &[Vec<Field>], findings: &[Finding]) ->
     }
     script.push_str("\nCOMMIT;\n");
     script
+}
+
+/// Whether a finding stands beside what it is about; those on the file itself do not.
+fn is_of_an_object(schema: &Schema, finding: &Finding) -> bool {
+    let mut names = schema.tables.iter().map(|table| &table.name);
+    let mut others = schema.others.iter().map(|other| &other.name);
+    names.any(|name| *name == finding.table) || others.any(|name| *name == finding.table)
 }
 
 /// A finding above its table.

@@ -8,6 +8,7 @@ use super::matching::Matched;
 use crate::Error;
 use crate::audit::resolve;
 use crate::inspect::Schema;
+use crate::mapping::PostgresType;
 
 /// A foreign key between two tables of the source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +23,14 @@ pub struct Reference {
     pub parent_columns: Vec<usize>,
     /// What the referred columns take in the target: keys are compared in this form.
     pub parent_fields: Vec<Field>,
+}
+
+impl Reference {
+    /// Which of the referred columns the target compares without regard to case.
+    pub fn ignores_case(&self) -> Vec<bool> {
+        let fields = self.parent_fields.iter();
+        fields.map(|field| field.postgres_type == PostgresType::Citext).collect()
+    }
 }
 
 /// Those that the source declares (and PostgreSQL accepts): what a created schema gets.

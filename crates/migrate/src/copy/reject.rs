@@ -18,6 +18,7 @@ use super::reject_file::RejectFile;
 use super::session::Session;
 use crate::audit::missing_parents;
 use crate::inspect::{Schema, Source};
+use crate::verify::comparable;
 use crate::watch::blocking;
 use crate::{Error, Watch};
 
@@ -52,7 +53,7 @@ pub async fn reject(
     parents_first(&mut order, &standard.references);
     let tables: Vec<usize> = order.iter().map(|table| table.source).collect();
     let mut search = blocking(watch, move |watch| {
-        let mut search = Search::begin(standard, order, path)?;
+        let mut search = Search::begin(standard, order, path, watch)?;
         search.settle(tables, watch)?;
         Ok(search)
     })
@@ -133,7 +134,12 @@ struct Refusal<'a> {
 }
 
 impl Search {
-    fn begin(standard: Standard, matched: Vec<Matched>, path: PathBuf) -> Result<Self, Error> {
+    fn begin(
+        standard: Standard,
+        matched: Vec<Matched>,
+        path: PathBuf,
+        watch: Watch<'_>,
+    ) -> Result<Self, Error> {
         let tables = standard.schema.tables.len();
         let mut search = Self {
             standard,
@@ -144,7 +150,7 @@ impl Search {
             file: RejectFile::create(&path)?,
         };
         for reference in &search.standard.references {
-            let missing = search.without_parent(reference)?;
+            let missing = search.without_parent(reference, watch)?;
             search.missing.push(missing);
         }
         Ok(search)
@@ -166,13 +172,19 @@ impl Search {
     }
 
     /// Keys that rows of the source refer to although no row has them.
-    fn without_parent(&self, reference: &Reference) -> Result<HashSet<Key>, Error> {
+    fn without_parent(
+        &self,
+        reference: &Reference,
+        watch: Watch<'_>,
+    ) -> Result<HashSet<Key>, Error> {
         let table = |place: usize| &self.standard.schema.tables[place];
+        let (parent, columns) = (table(reference.parent), &reference.parent_columns);
         let sql = missing_parents(
             table(reference.child),
             &reference.columns,
-            table(reference.parent),
-            &reference.parent_columns,
+            parent,
+            columns,
+            &reference.ignores_case(),
         );
         let source = &self.standard.source;
         source.with(|connection| {
@@ -184,6 +196,16 @@ impl Search {
                 let places = 0..reference.columns.len();
                 keys.extend(key(row, places, &reference.parent_fields));
             }
+            if keys.is_empty() {
+                return Ok(keys);
+            }
+            // What SQLite keeps apart can be one key in the target: two forms of one UUID.
+            source.each_row(connection, parent, columns, None, watch, |row| {
+                if let Some(found) = key(row, 1..=columns.len(), &reference.parent_fields) {
+                    keys.remove(&found);
+                }
+                Ok(())
+            })?;
             Ok(keys)
         })
     }
@@ -278,7 +300,7 @@ fn key(row: &Row<'_>, places: impl IntoIterator<Item = usize>, fields: &[Field])
     for (place, field) in places.into_iter().zip(fields) {
         match row.get_ref(place).ok()? {
             ValueRef::Null => return None,
-            value => encode(field, value, &mut key).ok()?,
+            value => comparable(field, value, &mut key).ok()?,
         }
     }
     Some(key)

@@ -1,8 +1,9 @@
 //! The reject file: one JSON object per line with the whole row and why it was refused, to be
-//! repaired with any editor and loaded again. It appears under its name only with the commit.
+//! repaired with any editor and loaded again. It has its name before the commit, so that a refused
+//! row is on disk whenever the others are in the target, whatever ends the program.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Row;
@@ -29,30 +30,46 @@ pub struct Rejected {
     pub values: Map<String, Value>,
 }
 
-/// A reject file being written; dropped without [`RejectFile::keep`], it goes away.
+/// A reject file being written; dropped before [`RejectFile::publish`], it goes away.
 #[derive(Debug)]
 pub struct RejectFile {
     path: PathBuf,
     unfinished: PathBuf,
-    writer: Option<BufWriter<File>>,
+    writer: BufWriter<File>,
     count: u64,
+    published: bool,
 }
 
 impl RejectFile {
     /// Begins a file; an existing one is never touched.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        if path.exists() {
-            let reason = "it exists already: load it by --rejects, move it away, or name another \
-                          by --reject-file"
-                .to_owned();
-            return Err(Error::RejectFile { path: path.to_owned(), reason });
-        }
         let mut unfinished = path.as_os_str().to_owned();
         unfinished.push(".unfinished");
         let unfinished = PathBuf::from(unfinished);
-        let file = File::create(&unfinished).map_err(|error| failed(path, &error))?;
-        let writer = Some(BufWriter::new(file));
-        Ok(Self { path: path.to_owned(), unfinished, writer, count: 0 })
+        let opened = open_alone(&unfinished).map_err(|error| failed(path, &error))?;
+        let Some(opened) = opened else {
+            let reason = format!(
+                "another crossover is writing it, as {}: wait until that has ended (if none runs, \
+                 delete it), or name another file by --reject-file",
+                unfinished.display()
+            );
+            return Err(Error::RejectFile { path: path.to_owned(), reason });
+        };
+        let writer = BufWriter::new(opened);
+        let file = Self { path: path.to_owned(), unfinished, writer, count: 0, published: false };
+        file.refuse_existing()?;
+        file.writer.get_ref().set_len(0).map_err(|error| failed(path, &error))?;
+        Ok(file)
+    }
+
+    fn refuse_existing(&self) -> Result<(), Error> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let reason = "it exists already: load it by --rejects, move it away, or name another by \
+                      --reject-file"
+            .to_owned();
+        Err(Error::RejectFile { path: self.path.clone(), reason })
     }
 
     /// Adds a row; `row` is of a selection of `columns`.
@@ -76,12 +93,10 @@ impl RejectFile {
             reason: reason.to_owned(),
             values,
         };
-        let path = &self.path;
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        serde_json::to_writer(&mut *writer, &rejected)
+        serde_json::to_writer(&mut self.writer, &rejected)
             .map_err(std::io::Error::from)
-            .and_then(|()| writer.write_all(b"\n"))
-            .map_err(|error| failed(path, &error))?;
+            .and_then(|()| self.writer.write_all(b"\n"))
+            .map_err(|error| failed(&self.path, &error))?;
         self.count += 1;
         Ok(())
     }
@@ -101,32 +116,65 @@ impl RejectFile {
         Error::RejectFile { path: self.path.clone(), reason }
     }
 
-    /// Writes everything to disk, still under its unfinished name: after this the commit may come.
+    /// Writes everything to disk, still under its unfinished name.
     pub fn sync(&mut self) -> Result<(), Error> {
-        let path = &self.path;
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        writer
+        self.writer
             .flush()
-            .and_then(|()| writer.get_ref().sync_all())
-            .map_err(|error| failed(path, &error))
+            .and_then(|()| self.writer.get_ref().sync_all())
+            .map_err(|error| failed(&self.path, &error))
     }
 
-    /// Gives the file its name; without rejects there is none.
-    pub fn keep(mut self) -> Result<Option<PathBuf>, Error> {
-        self.writer = None;
+    /// Gives the file its name, on disk too: after this the commit may come. Without rejects there
+    /// is no file.
+    pub fn publish(&mut self) -> Result<(), Error> {
+        self.sync()?;
         if self.count == 0 {
-            return Ok(None);
+            return Ok(());
         }
+        self.refuse_existing()?;
         std::fs::rename(&self.unfinished, &self.path)
             .map_err(|error| failed(&self.path, &error))?;
-        Ok(Some(self.path.clone()))
+        self.published = true;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Where a folder cannot be synced, its names are as safe as that file system makes them.
+        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    /// Takes the name away again: the commit was refused, so no row is missing in the target.
+    pub fn withdraw(&mut self) {
+        // Where that fails the file stays, which loses nothing.
+        self.published &= std::fs::rename(&self.path, &self.unfinished).is_err();
+    }
+
+    /// Where the refused rows are, once they are safe.
+    pub fn published(&self) -> Option<&Path> {
+        self.published.then_some(self.path.as_path())
     }
 }
 
 impl Drop for RejectFile {
     fn drop(&mut self) {
-        // After `keep` there is nothing under this name.
-        let _ = std::fs::remove_file(&self.unfinished);
+        if !self.published {
+            let _ = std::fs::remove_file(&self.unfinished);
+        }
+    }
+}
+
+/// Opens a file that nobody else is writing: whoever does holds its lock. What a killed program has
+/// left under this name is written anew, since it never came to its commit.
+fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let left = File::options().write(true).open(path)?;
+            Ok(left.try_lock().is_ok().then_some(left))
+        }
+        created => {
+            let created = created?;
+            // Some network file systems have no locks: there the name alone keeps others away.
+            let taken = matches!(created.try_lock(), Err(std::fs::TryLockError::WouldBlock));
+            Ok((!taken).then_some(created))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A migration under way: its steps, the proof, the last transaction, and what follows when one of
 //! them fails.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -65,7 +66,7 @@ impl Migration {
         if self.begun.saved.options.dry_run {
             self.session.roll_back().await;
         } else {
-            self.session.commit().await?;
+            self.commit().await?;
         }
         Ok(verification)
     }
@@ -91,7 +92,7 @@ impl Migration {
                 Ok(()) => return Ok(verification),
                 Err(error) => return Err(self.cut_off(error).await),
             },
-            Err(error @ Error::CommitUnknown) => return Err(error),
+            Err(error @ Error::CommitUnknown { .. }) => return Err(error),
             Err(error) => error,
         };
         // Stopped cleanly, existing tables get their keys and indexes back at once.
@@ -122,33 +123,46 @@ impl Migration {
             self.session.roll_back().await;
             settled?;
         } else {
-            self.session.commit().await?;
+            self.commit().await?;
         }
         Ok(verification)
     }
 
-    /// Inside the last transaction: sequences, and what was made apart becomes the target's own.
+    /// Inside the last transaction: sequences, what was made apart becomes the target's own, and
+    /// the refused rows are safe on disk.
     async fn settle(&mut self, watch: Watch<'_>) -> Result<(), Error> {
         watch.check()?;
         let Begun { job, saved, rejects, sequences_set, .. } = &mut self.begun;
         let (client, version) = (&self.session.client, self.session.server_version);
         *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
-        if let Some(rejects) = rejects {
-            rejects.sync()?;
-        }
-        if !job.by_steps {
-            return Ok(());
-        }
-        if !saved.options.data_only {
+        if job.by_steps && !saved.options.data_only {
             let place = Place {
                 schema: &job.schema,
                 namespace: &saved.namespace,
                 make_namespace: saved.options.schema.is_some(),
                 replace: saved.options.replace,
             };
-            move_into_place(&self.session, &place, &[], watch).await?;
+            move_into_place(&self.session, &place, watch).await?;
         }
-        state::remove(&self.session, watch).await
+        if job.by_steps {
+            state::remove(&self.session, watch).await?;
+        }
+        match rejects {
+            Some(rejects) if saved.options.dry_run => rejects.sync(),
+            Some(rejects) => rejects.publish(),
+            None => Ok(()),
+        }
+    }
+
+    /// The last commit. The reject file stays unless it was refused.
+    async fn commit(&mut self) -> Result<(), Error> {
+        let Err(error) = self.session.commit().await else { return Ok(()) };
+        let Some(rejects) = &mut self.begun.rejects else { return Err(error) };
+        if let Error::CommitUnknown { .. } = error {
+            return Err(Error::CommitUnknown { rejects: rejects.published().map(Path::to_owned) });
+        }
+        rejects.withdraw();
+        Err(error)
     }
 
     /// Puts the target back, whatever the user wishes meanwhile.
@@ -198,7 +212,7 @@ impl Migration {
         watch: Watch<'_>,
     ) -> MigrationReport {
         let Self { session, begun, mut seconds } = self;
-        let Begun { job, saved, steps, audit, mut rejects, .. } = begun;
+        let Begun { job, saved, steps, audit, rejects, .. } = begun;
         let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
         let clock = Instant::now();
@@ -210,12 +224,6 @@ impl Migration {
         }
         seconds.vacuum += clock.elapsed().as_secs_f64();
         let rejected_rows = rejects.as_ref().map_or(0, RejectFile::count);
-        let kept = rejects.take().filter(|_| !dry_run).and_then(|file| {
-            file.keep().unwrap_or_else(|error| {
-                after_commit.push(format!("the rows are committed, but: {error}"));
-                None
-            })
-        });
         if job.source.has_changed().unwrap_or(false) {
             after_commit.push(format!(
                 "{} was changed while it was read: what was committed to it since is not in the \
@@ -240,7 +248,7 @@ impl Migration {
             sequences_set: begun.sequences_set,
             verification,
             rejected_rows,
-            reject_file: kept,
+            reject_file: rejects.as_ref().and_then(RejectFile::published).map(Path::to_owned),
             notices: saved.notices,
             steps: steps.len(),
             steps_done_before: begun.steps_done_before,

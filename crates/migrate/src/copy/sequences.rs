@@ -7,8 +7,8 @@ use super::matching::Matched;
 use crate::Error;
 use crate::inspect::{Schema, quoted};
 
-/// `ALTER SEQUENCE ... RESTART` is transactional from this release on; before, only the value is
-/// set, which a rollback leaves.
+/// From this release on `ALTER SEQUENCE ... RESTART` is transactional and bounds are in the catalog;
+/// before, only the value is set, which a rollback leaves.
 const TRANSACTIONAL_SINCE: i32 = 100_000;
 
 /// Sequences that belong to a column, or from which its default draws.
@@ -29,6 +29,42 @@ const SEQUENCES: &str = "\
                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid)) \
     ORDER BY 1, 2";
 
+/// A sequence with its bounds.
+struct Sequence {
+    /// Quoted, with its schema.
+    name: String,
+    least: i64,
+    most: i64,
+}
+
+impl Sequence {
+    async fn read(client: &Client, name: String, server_version: i32) -> Result<Self, Error> {
+        let sql = if server_version >= TRANSACTIONAL_SINCE {
+            let oid = format!("'{}'::regclass", name.replace('\'', "''"));
+            format!("SELECT seqmin, seqmax FROM pg_sequence WHERE seqrelid = {oid}")
+        } else {
+            format!("SELECT min_value, max_value FROM {name}")
+        };
+        let failed = Error::postgres(format!("cannot read the bounds of {name}"));
+        let row = client.query_one(&sql, &[]).await.map_err(failed)?;
+        Ok(Self { name, least: row.get(0), most: row.get(1) })
+    }
+
+    /// What makes it go on after `last`; `None` if it begins after that anyway.
+    fn after(&self, last: i64, server_version: i32) -> Option<String> {
+        let Self { name, least, most } = self;
+        if last < *least {
+            return None;
+        }
+        if last < *most && server_version >= TRANSACTIONAL_SINCE {
+            return Some(format!("ALTER SEQUENCE {name} RESTART WITH {}", last + 1));
+        }
+        // At its end there is no number to restart with: the next one is refused, as it has to be.
+        let name = name.replace('\'', "''");
+        Some(format!("SELECT setval('{name}', {}, true)", last.min(*most)))
+    }
+}
+
 /// Sets every sequence behind the tables; how many.
 pub async fn set(
     client: &Client,
@@ -48,13 +84,11 @@ pub async fn set(
         // AUTOINCREMENT never gives a number again, even after its row is deleted.
         let given_out = schema.tables[table.source].autoincrement;
         let Some(last) = largest.max(given_out).filter(|last| *last >= 1) else { continue };
-        let next = last.checked_add(1).filter(|_| server_version >= TRANSACTIONAL_SINCE);
-        let restart = match next {
-            Some(next) => format!("ALTER SEQUENCE {sequence} RESTART WITH {next}"),
-            None => format!("SELECT setval('{}', {last})", sequence.replace('\'', "''")),
-        };
-        client.batch_execute(&restart).await.map_err(failed())?;
-        count += 1;
+        let sequence = Sequence::read(client, sequence, server_version).await?;
+        if let Some(set) = sequence.after(last, server_version) {
+            client.batch_execute(&set).await.map_err(failed())?;
+            count += 1;
+        }
     }
     Ok(count)
 }

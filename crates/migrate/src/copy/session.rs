@@ -7,6 +7,7 @@ use tokio_postgres::{CancelToken, Client};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::postgres_message;
+use crate::inspect::quoted;
 use crate::{Error, Watch};
 
 /// Memory for building one index; the server's own setting is used if it is larger.
@@ -155,7 +156,7 @@ impl Session {
     pub async fn commit(&self) -> Result<(), Error> {
         self.client.batch_execute("COMMIT").await.map_err(|error| match error.as_db_error() {
             Some(_) => refused("COMMIT", error),
-            None => Error::CommitUnknown,
+            None => Error::CommitUnknown { rejects: None },
         })
     }
 
@@ -165,20 +166,32 @@ impl Session {
     }
 }
 
-/// Creates the database that `url` names, over the server's database `postgres`, if there is none;
-/// whether it was created.
+/// Creates the database that `url` names, over the server's database `postgres`, if there is none,
+/// with the encoding that holds every character; whether it was created.
 ///
 /// # Errors
 /// A server that cannot be reached, or no right to create databases.
 pub async fn create_database(url: &PostgresUrl) -> Result<bool, Error> {
     let Some(name) = url.database() else { return Ok(false) };
     let client = engine::postgres::connect(&url.with_database("postgres")).await?;
-    let sql = format!("CREATE DATABASE {}", crate::inspect::quoted(name));
+    // Others than template0 may only be copied in their own encoding.
+    let sql = format!("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0", quoted(name));
     match client.batch_execute(&sql).await {
         Ok(()) => Ok(true),
         Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
         Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
     }
+}
+
+/// Drops the database that `url` names, over the server's database `postgres`.
+///
+/// # Errors
+/// A server that cannot be reached, or another session that uses the database.
+pub async fn drop_database(url: &PostgresUrl) -> Result<(), Error> {
+    let Some(name) = url.database() else { return Ok(()) };
+    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+    let sql = format!("DROP DATABASE {}", quoted(name));
+    client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
 }
 
 /// A refused statement: a violated constraint is named as such.

@@ -2,6 +2,7 @@
 //! Everything later (audit, mapping, copy, verification) works from this description.
 
 mod read;
+mod shadow;
 mod shown;
 mod source;
 mod statement;
@@ -223,6 +224,13 @@ impl Schema {
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
+
+    /// The names of the tables in which a virtual table keeps its rows.
+    pub fn shadows_of(&self, owner: &OtherObject) -> Vec<&str> {
+        let shadows = self.others.iter().filter(|other| other.kind == OtherKind::ShadowTable);
+        let names = shadows.map(|other| other.name.as_str());
+        names.filter(|name| shadow::is_shadow(owner, name)).collect()
+    }
 }
 
 impl Table {
@@ -260,9 +268,14 @@ impl Table {
     /// The same for all columns, followed by `expressions`, each NULL, 0 or another number.
     pub fn select_with(&self, expressions: &[String]) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
+        self.select_also(&all, expressions)
+    }
+
+    /// The same for `columns`.
+    pub fn select_also(&self, columns: &[usize], expressions: &[String]) -> String {
         let more: String = expressions.iter().map(|expression| format!(", {expression}")).collect();
         let from = format!(" FROM main.{} NOT INDEXED", quoted(&self.name));
-        let select = self.select(&all, None);
+        let select = self.select(columns, None);
         // The last FROM is the statement's own: nothing but NOT INDEXED follows it.
         match select.strip_suffix(&from) {
             Some(columns) => format!("{columns}{more}{from}"),
@@ -276,6 +289,14 @@ impl Table {
         match row.get_ref(0) {
             Ok(ValueRef::Integer(rowid)) => rowid,
             _ => place,
+        }
+    }
+
+    /// Names a row by its address.
+    pub fn address_name(&self, address: i64) -> String {
+        match self.rowid_expression() {
+            Some(_) => format!("rowid {address}"),
+            None => format!("row {address} in the order of the key"),
         }
     }
 

@@ -2,17 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::shadow::is_shadow;
 use super::{
     Affinity, Column, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, Schema, Table,
     statement,
 };
-
-/// Endings of the tables in which SQLite's own virtual tables (fts3, fts4, fts5, rtree) keep data.
-/// SQLite names them itself only when the module is compiled in.
-const SHADOW_ENDINGS: [&str; 11] = [
-    "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent",
-    "rowid",
-];
 
 /// Reads the whole schema of the main database.
 ///
@@ -21,7 +15,7 @@ const SHADOW_ENDINGS: [&str; 11] = [
 pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     let mut schema = Schema { others: others(connection)?, tables: Vec::new() };
     let mut statement = connection.prepare(
-        "SELECT l.name, l.type, l.wr, l.strict, coalesce(m.sql, '') \
+        "SELECT l.name, l.wr, l.strict, coalesce(m.sql, '') \
          FROM pragma_table_list AS l JOIN main.sqlite_schema AS m ON m.name = l.name \
          WHERE l.schema = 'main' AND l.type IN ('table', 'shadow') AND m.type = 'table' \
          AND substr(lower(l.name), 1, 7) <> 'sqlite_' ORDER BY l.name",
@@ -29,12 +23,12 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
-        if row.get_ref(1)?.as_str() == Ok("shadow") || is_shadow(&schema.others, &name) {
+        if schema.others.iter().any(|other| is_shadow(other, &name)) {
             let kind = OtherKind::ShadowTable;
-            schema.others.push(OtherObject { kind, name, sql: row.get(4)? });
+            schema.others.push(OtherObject { kind, name, sql: row.get(3)? });
             continue;
         }
-        let (without_rowid, strict, sql) = (row.get(2)?, row.get(3)?, row.get::<_, String>(4)?);
+        let (without_rowid, strict, sql) = (row.get(1)?, row.get(2)?, row.get::<_, String>(3)?);
         schema.tables.push(table(connection, name, without_rowid, strict, &sql)?);
     }
     Ok(schema)
@@ -55,14 +49,6 @@ fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
         Ok(OtherObject { kind, name: row.get(1)?, sql: row.get(2)? })
     })?;
     objects.collect()
-}
-
-fn is_shadow(others: &[OtherObject], name: &str) -> bool {
-    others.iter().filter(|other| other.kind == OtherKind::VirtualTable).any(|other| {
-        name.strip_prefix(other.name.as_str())
-            .and_then(|ending| ending.strip_prefix('_'))
-            .is_some_and(|ending| SHADOW_ENDINGS.contains(&ending))
-    })
 }
 
 fn table(

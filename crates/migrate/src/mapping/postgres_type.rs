@@ -22,8 +22,10 @@ pub enum PostgresType {
     Numeric(Option<(u16, u16)>),
     /// `boolean`
     Boolean,
-    /// `text` (and types that travel like it, for example citext)
+    /// `text` (and types that travel like it)
     Text,
+    /// `citext`: text compared without regard to case, of a target that has it
+    Citext,
     /// `varchar(n)` in characters; without limit `varchar`
     Varchar(Option<u32>),
     /// `char(n)`, padded with blanks
@@ -79,7 +81,8 @@ impl PostgresType {
                 Some(bits) => Self::Numeric(Some(((bits >> 16) as u16, (bits & 0x3ff) as u16))),
             },
             "bool" => Self::Boolean,
-            "text" | "citext" => Self::Text,
+            "text" => Self::Text,
+            "citext" => Self::Citext,
             "varchar" => Self::Varchar(length),
             "bpchar" => length.map_or(Self::Text, Self::Char),
             "uuid" => Self::Uuid,
@@ -104,7 +107,7 @@ impl PostgresType {
         matches!(self, Self::Date | Self::Timestamp(_) | Self::TimestampTz(_))
     }
 
-    /// Whether values are text without further form.
+    /// Whether values are text without further form, compared exactly.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Text | Self::Varchar(_))
     }
@@ -137,6 +140,7 @@ impl Display for PostgresType {
             Self::Numeric(Some((digits, scale))) => write!(formatter, "numeric({digits},{scale})"),
             Self::Boolean => formatter.write_str("boolean"),
             Self::Text => formatter.write_str("text"),
+            Self::Citext => formatter.write_str("citext"),
             Self::Varchar(None) => formatter.write_str("varchar"),
             Self::Varchar(Some(length)) => write!(formatter, "varchar({length})"),
             Self::Char(length) => write!(formatter, "char({length})"),

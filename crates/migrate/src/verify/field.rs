@@ -4,7 +4,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
 
-use crate::copy::{decimal, json};
+use crate::copy::{Field, Misfit, decimal, encode, json};
 use crate::inspect::{Shown, shorten};
 use crate::mapping::PostgresType;
 use rusqlite::types::ValueRef;
@@ -63,6 +63,23 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
     }
     let bytes = (out.len() - start - 4) as i32;
     out[start..start + 4].copy_from_slice(&bytes.to_be_bytes());
+}
+
+/// Appends a stored value that is not NULL in the form in which values that PostgreSQL takes for
+/// equal have the same bytes.
+///
+/// # Errors
+/// The reason why the value does not fit.
+pub fn comparable(field: &Field, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+    let mut encoded = Vec::new();
+    encode(field, value, &mut encoded)?;
+    let (length, bytes) = encoded.split_at(4);
+    let start = out.len() + length.len();
+    canonical(Canonical::of(&field.postgres_type), length, Some(bytes), out);
+    if field.postgres_type == PostgresType::Citext {
+        out[start..].make_ascii_lowercase();
+    }
+    Ok(())
 }
 
 /// A field, with its length in front, for people.

@@ -19,6 +19,7 @@ use serde::Serialize;
 use tokio_postgres::Client;
 
 pub use differences::{ColumnDifference, Difference, DifferenceKind};
+pub(crate) use field::comparable;
 
 use self::digest::{Hasher, Shape, TableDigest};
 use self::field::Canonical;

@@ -108,13 +108,10 @@ async fn judges_against_the_tables_of_a_target() {
     .unwrap();
     let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"));
-    // The cure can be pasted.
-    target
-        .run(
-            "ALTER TABLE articles ALTER COLUMN uuid TYPE uuid USING NULL::uuid; \
-             ALTER TABLE articles ALTER COLUMN slug TYPE varchar(512)",
-        )
-        .await;
+    // The cures can be pasted.
+    for finding in &report.findings {
+        target.run(finding.fix.split_once("in the target: ").unwrap().1).await;
+    }
 }
 
 #[test]
@@ -165,7 +162,7 @@ fn a_selection_leaves_tables_out_and_says_so_where_keys_refer_to_them() {
     let options = AuditOptions {
         selection: migrate::Selection { tables: vec!["tr*".into()], excluded: vec![] },
         rules: rules(&[]),
-        target: None,
+        ..AuditOptions::default()
     };
     let (progress, interrupted) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
     let report = migrate::audit(&file.path, &options, &progress, &interrupted).unwrap();
@@ -255,7 +252,7 @@ async fn proposed_statements_can_be_run() {
              INSERT INTO tag(name) VALUES ('deleted'); END; \
          CREATE VIRTUAL TABLE search USING fts5(title, body)",
     );
-    let target = Target::new().await;
+    let Some(target) = Target::since(12).await else { return };
     let options = migrate::MigrateOptions { ..Default::default() };
     let report = target.migrate(&file, &options).await.unwrap();
     let statements: Vec<&str> =
@@ -292,10 +289,6 @@ fn a_check_that_rows_violate_blocks_if_it_is_carried_over() {
         (Severity::Warning, "1 row violates CHECK (json_extract(j, '$.a') > 0)".to_owned()),
     ];
     assert_eq!(findings(&file), expected);
-    // One that cannot be computed for some row leaves the others to PostgreSQL, and the audit whole.
-    file.run("PRAGMA ignore_check_constraints = on; INSERT INTO t VALUES (1, 1, '{')");
-    let report = file.audit(&[]).unwrap();
-    assert_eq!(report.tables[0].rows, 4);
 }
 
 #[test]

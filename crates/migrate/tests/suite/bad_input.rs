@@ -134,6 +134,22 @@ async fn a_target_that_is_not_utf_8_is_refused() {
 }
 
 #[tokio::test]
+async fn a_database_is_made_with_utf_8_whatever_becomes_of_template1() {
+    let target = Target::new().await;
+    let name = format!("{}_made", target.url.database().unwrap());
+    let url = target.url.with_database(&name);
+    // Nobody may copy a database in which somebody works.
+    let _somebody = engine::postgres::connect(&target.url.with_database("template1")).await;
+    assert!(migrate::create_database(&url).await.unwrap());
+    let encoding = format!(
+        "SELECT pg_encoding_to_char(encoding)::text FROM pg_database WHERE datname = '{name}'"
+    );
+    assert_eq!(target.texts(&encoding).await, ["UTF8"]);
+    migrate::drop_database(&url).await.unwrap();
+    assert!(migrate::create_database(&url).await.unwrap(), "it was dropped");
+}
+
+#[tokio::test]
 async fn a_target_without_rights_is_left_alone() {
     let (file, target) = (some_rows(), Target::new().await);
     target

@@ -2,6 +2,7 @@
 //! happens, and every refused row is named.
 
 use migrate::MigrateOptions;
+use tokio_postgres::error::SqlState;
 
 use crate::audit::as_found;
 use crate::support::{File, Target, data_only, rules};
@@ -35,7 +36,8 @@ const TABLES: &str = "\
 
 #[tokio::test]
 async fn keys_and_indexes_come_back_and_sequences_go_on() {
-    let (file, target) = (blog(), Target::new().await);
+    let Some(target) = Target::since(12).await else { return };
+    let file = blog();
     target.run(TABLES).await;
     let before = target.structure().await;
     let report = target.migrate(&file, &data_only()).await.unwrap();
@@ -57,7 +59,8 @@ async fn keys_and_indexes_come_back_and_sequences_go_on() {
 
 #[tokio::test]
 async fn a_constraint_that_fails_on_restore_leaves_everything_as_it_was() {
-    let (file, target) = (blog(), Target::new().await);
+    let Some(target) = Target::since(12).await else { return };
+    let file = blog();
     target.run(TABLES).await;
     file.run("INSERT INTO post VALUES (80, 99, NULL, 'orphan')");
     let before = target.structure().await;
@@ -95,7 +98,8 @@ async fn the_articles_faults_lose_nothing() {
 
 #[tokio::test]
 async fn rows_that_stand_there_are_refused_and_replaced_only_when_told() {
-    let (file, target) = (blog(), Target::new().await);
+    let Some(target) = Target::since(12).await else { return };
+    let file = blog();
     target.run(TABLES).await;
     target.run("INSERT INTO author VALUES (1, 'other')").await;
     let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();
@@ -173,7 +177,8 @@ async fn the_first_bad_row_is_named() {
 
 #[tokio::test]
 async fn a_rule_that_contradicts_the_target_is_refused() {
-    let (file, target) = (blog(), Target::new().await);
+    let Some(target) = Target::since(12).await else { return };
+    let file = blog();
     target.run(TABLES).await;
     let options = MigrateOptions { rules: rules(&["author.name=text"]), ..data_only() };
     let error = target.migrate(&file, &options).await.unwrap_err().to_string();
@@ -185,7 +190,7 @@ async fn partitioned_tables_and_other_cases_of_names_are_loaded() {
     let file = File::new(
         "CREATE TABLE Traffic(Day INTEGER, n INT); INSERT INTO Traffic VALUES (1, 1), (15, 2)",
     );
-    let target = Target::new().await;
+    let Some(target) = Target::since(11).await else { return };
     target
         .run(
             "CREATE TABLE traffic(day int PRIMARY KEY, n int) PARTITION BY RANGE (day); \
@@ -197,4 +202,25 @@ async fn partitioned_tables_and_other_cases_of_names_are_loaded() {
     target.migrate(&file, &data_only()).await.unwrap();
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT n::text FROM high").await, ["2"]);
+}
+
+#[tokio::test]
+async fn a_sequence_at_its_end_or_beyond_the_rows_stops_nothing() {
+    let file = File::new(
+        "CREATE TABLE last(id INTEGER PRIMARY KEY); INSERT INTO last VALUES (2147483647); \
+         CREATE TABLE few(id INT); INSERT INTO few VALUES (5)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE last(id serial PRIMARY KEY); CREATE SEQUENCE high MINVALUE 1000; \
+             CREATE TABLE few(id int DEFAULT nextval('high'))",
+        )
+        .await;
+    let report = target.migrate(&file, &data_only()).await.unwrap();
+    assert_eq!(report.sequences_set, 1);
+    let next = target.client.batch_execute("INSERT INTO last DEFAULT VALUES").await;
+    assert_ne!(next.unwrap_err().code(), Some(&SqlState::UNIQUE_VIOLATION));
+    let next = "INSERT INTO few DEFAULT VALUES RETURNING id::text";
+    assert_eq!(target.texts(next).await, ["1000"]);
 }

@@ -1,10 +1,14 @@
 //! Migration against real SQLite files and a real PostgreSQL: one binary, so that one server
 //! serves all tests.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod audit;
+mod audit_keys;
+mod audit_named;
+mod audit_target;
 mod bad_input;
+mod commit;
 mod data_only;
 mod migrate;
 mod properties;

@@ -1,5 +1,8 @@
 //! Migration that creates the schema: everything that can be carried over is, by real servers.
 
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
 use migrate::MigrateOptions;
 
 use crate::audit::as_found;
@@ -127,6 +130,24 @@ async fn tables_that_exist_are_refused_and_replaced_only_when_told() {
     let replace = MigrateOptions { replace: true, ..MigrateOptions::default() };
     target.migrate(&file, &replace).await.unwrap();
     assert!(target.verify(&file).await.is_equal());
+}
+
+#[tokio::test]
+async fn names_that_a_renamed_table_still_holds_are_found_before_a_row_is_copied() {
+    let (file, target) = (shop(), Target::new().await);
+    target
+        .run(
+            "CREATE TABLE \"order\"(id serial PRIMARY KEY); \
+             ALTER TABLE \"order\" RENAME TO old; \
+             CREATE TABLE part_no_order_id_key(a int)",
+        )
+        .await;
+    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let options = MigrateOptions::default();
+    let error = migrate::migrate(&file.path, &target.url, &options, &progress, &stop).await;
+    insta::assert_snapshot!(error.unwrap_err().to_string());
+    // Of the eight rows of the source: the audit alone has read them.
+    assert!(progress.position() < 16, "{} rows", progress.position());
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What the tests share: a SQLite file from a script, a fresh database on a shared server.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -81,14 +82,24 @@ impl Target {
         let running = match shared.upgrade() {
             Some(running) => running,
             None => {
-                let version = std::env::var("CROSSOVER_TEST_POSTGRES");
-                let running = Arc::new(start(version.as_deref().unwrap_or("18")).await);
+                let running = Arc::new(start(&tested_release()).await);
                 *shared = Arc::downgrade(&running);
                 running
             }
         };
         drop(shared);
         Self::on(running).await
+    }
+
+    /// The same for a test that needs `release` or a later one; `None`, and said, on older ones.
+    pub async fn since(release: u32) -> Option<Self> {
+        let tested = tested_release();
+        let major = tested.split('.').next().and_then(|major| major.parse().ok());
+        if major.is_some_and(|major: u32| major < release) {
+            passed_over(&format!("it needs PostgreSQL {release}"));
+            return None;
+        }
+        Some(Self::new().await)
     }
 
     /// On a server of its own.
@@ -153,7 +164,7 @@ impl Target {
 pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None`, with a printed reason, if it cannot be made.
+    /// `None`, and said, if it cannot be made.
     pub fn new() -> Option<Self> {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
@@ -162,7 +173,7 @@ impl SmallDisk {
         let disk = Self(folder);
         let made = disk.mount("size=24m,mode=0777");
         if !made {
-            println!("passed over: only root may mount a small disk");
+            passed_over("only root may mount a small disk");
         }
         made.then_some(disk)
     }
@@ -182,6 +193,18 @@ impl Drop for SmallDisk {
     fn drop(&mut self) {
         let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
     }
+}
+
+fn tested_release() -> String {
+    std::env::var("CROSSOVER_TEST_POSTGRES").unwrap_or_else(|_| "18".to_owned())
+}
+
+/// Says so on standard error itself: what a passing test prints is not shown.
+fn passed_over(reason: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let line = format!("{test} is passed over: {reason}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 pub fn data_only() -> MigrateOptions {

@@ -1,0 +1,80 @@
+//! The audit against tables that exist: what it calls a blocker is one, and its cures harm no row.
+
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
+use migrate::{AuditOptions, AuditReport, Severity};
+
+use crate::support::{File, Target, data_only};
+
+/// As `crossover audit --target` has it: types, then constraints.
+async fn audit(file: &File, target: &Target) -> AuditReport {
+    let catalog = migrate::read_catalog(&target.url, None).await.unwrap();
+    let options = AuditOptions { target: Some(catalog), ..AuditOptions::default() };
+    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
+    let mut report = migrate::audit(&file.path, &options, &progress, &stop).unwrap();
+    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    report.add(asking.await.unwrap());
+    report
+}
+
+#[tokio::test]
+async fn a_cure_on_a_table_with_rows_converts_them_or_is_refused() {
+    let file = File::new(
+        "CREATE TABLE t(u INTEGER, b TEXT, at TEXT, n INTEGER); \
+         INSERT INTO t VALUES ('00000000-0000-4000-8000-000000000001', x'00ff', \
+             '2021-03-04T05:06:07Z', 0.5)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE t(u int, b text, at timestamp, \"N\" int); \
+             INSERT INTO t VALUES (7, 'a\\b', '2020-01-01', 8)",
+        )
+        .await;
+    let report = audit(&file, &target).await;
+    let mut refused = Vec::new();
+    for finding in &report.findings {
+        let (_, cure) = finding.fix.split_once("in the target: ").unwrap();
+        if target.client.batch_execute(cure).await.is_err() {
+            refused.push(finding.column.as_deref().unwrap());
+        }
+    }
+    assert_eq!((report.findings.len(), refused), (4, vec!["u"]), "7 is no UUID");
+    let shown = "SELECT format('%s %s %s %s', u, convert_from(b, 'UTF8'), \
+                 at AT TIME ZONE 'UTC', \"N\") FROM t";
+    assert_eq!(target.texts(shown).await, ["7 a\\b 2020-01-01 00:00:00 8"]);
+    target.run("TRUNCATE t; ALTER TABLE t ALTER COLUMN u TYPE uuid USING u::text::uuid").await;
+    assert!(!audit(&file, &target).await.blocks());
+}
+
+#[tokio::test]
+async fn a_foreign_key_blocks_only_where_the_target_has_it() {
+    let file = File::new(
+        "CREATE TABLE parent(a INT, b INT, PRIMARY KEY (a, b)); \
+         CREATE TABLE child(a INT, b INT, FOREIGN KEY (a, b) REFERENCES parent(a, b)); \
+         INSERT INTO parent VALUES (1, 2); INSERT INTO child VALUES (1, 2), (2, 1)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE parent(a int, b int, PRIMARY KEY (a, b)); \
+             CREATE TABLE child(a int, b int)",
+        )
+        .await;
+    let keys = async || {
+        let findings = audit(&file, &target).await.findings.into_iter();
+        let keys = findings.filter(|finding| finding.kind == "foreign_key_violation");
+        keys.map(|finding| (finding.severity, finding.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(keys().await, [(Severity::Warning, 1)]);
+    target.migrate(&file, &data_only()).await.unwrap();
+    target
+        .run(
+            "TRUNCATE parent, child; \
+             ALTER TABLE child ADD FOREIGN KEY (b, a) REFERENCES parent(b, a)",
+        )
+        .await;
+    assert_eq!(keys().await, [(Severity::Blocker, 1)]);
+    target.migrate(&file, &data_only()).await.unwrap_err();
+}
