@@ -119,6 +119,12 @@ pub enum Error {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// The user asked to stop an update that cannot be undone.
+    #[error("interrupted: {} blobs were overwritten and stay so", HumanCount(*blobs))]
+    InterruptedAfter {
+        /// How many.
+        blobs: u64,
+    },
 }
 
 impl Error {

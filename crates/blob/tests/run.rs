@@ -91,6 +91,47 @@ fn an_interrupted_update_leaves_the_database_as_it_was() {
     }
 }
 
+/// The ids whose blobs are of generation 1; every other one is of generation 0.
+fn overwritten(path: &Path, recipe: &blob::Recipe) -> Vec<u64> {
+    let mut access = open(path, SqliteSettings::default());
+    let mut found = Vec::new();
+    for id in 1..=recipe.count {
+        let mut generation = None;
+        access.read(id, &mut |bytes| generation = recipe.generation_of(id, 1, bytes)).unwrap();
+        if generation.unwrap() == 1 {
+            found.push(id);
+        }
+    }
+    found
+}
+
+#[test]
+fn an_interrupted_update_that_cannot_be_undone_keeps_whole_blobs_and_counts_them() {
+    for (journal_mode, by, transaction_per_blob) in [
+        (JournalMode::Off, By::Sql, false),
+        (JournalMode::Off, By::BlobApi, false),
+        (JournalMode::Wal, By::Sql, true),
+        (JournalMode::Delete, By::BlobApi, true),
+    ] {
+        let place = Place::new();
+        let recipe = recipe(40, 10_000, 0);
+        let database = place.init(&recipe);
+        let journal_mode = Some(journal_mode);
+        let settings = SqliteSettings { by, journal_mode, ..SqliteSettings::default() };
+        let mut access = open(&database, settings);
+        let stopped = AtomicBool::new(false);
+        let mut ids = (1..=40).inspect(|id| stopped.store(*id == 30, Ordering::Relaxed));
+        let work = Work::Update { seed: recipe.seed, generation: 1, sizes: Some(recipe) };
+        let pace = Pace { transaction_per_blob, ..pace(40) };
+        let told = blob::time(&mut access, &mut ids, work, &pace, &quiet(), &stopped).unwrap_err();
+        assert!(matches!(told, Error::InterruptedAfter { blobs: 30 }), "{told}");
+        assert!(told.to_string().contains("30 blobs were overwritten"), "{told}");
+        drop(access);
+        assert_eq!(overwritten(&database, &recipe), (1..=30).collect::<Vec<_>>());
+        assert_eq!(blob::stat(&database).unwrap().integrity, ["ok"]);
+    }
+}
+
 #[test]
 fn wrong_bytes_are_found_in_every_form() {
     let place = Place::new();

@@ -254,17 +254,13 @@ fn wrong_bytes_end_with_3() {
     assert!(stdout.contains("1 of 300 blobs are wrong or missing, the first 7"), "{stdout}");
 }
 
-#[test]
-fn an_update_that_is_interrupted_leaves_the_database_whole() {
+/// Starts updates that would take for ever, asks them to stop when `begun`, and gives what is said.
+fn interrupted(place: &Place, more: &str, begun: impl Fn() -> bool) -> String {
     use std::io::Read as _;
-    let place = blobs();
-    // Far more updates than it will be left time for.
-    let words = "blob run x.db --update --random --count 1G --journal-mode delete";
+    let words = format!("blob run x.db --update --random --count 1G {more}");
     let words: Vec<&str> = words.split(' ').collect();
     let mut child = place.command(&words).spawn().unwrap();
-    let journal = place.path("x.db-journal");
-    // The journal is there when the first blob has been overwritten.
-    while !journal.exists() {
+    while !begun() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::yield_now();
     }
@@ -274,8 +270,28 @@ fn an_update_that_is_interrupted_leaves_the_database_whole() {
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!(status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("rolled back"), "{stderr}");
-    assert!(!journal.exists());
-    assert_eq!(json(&place, "stat x.db")["integrity"][0], "ok");
-    done(&place, "run x.db --count 1 --check");
+    // Whatever the journal, the file is whole and every blob the old or the new one.
+    assert_eq!(json(place, "stat x.db")["integrity"][0], "ok");
+    done(place, "run x.db --count 1 --check");
+    stderr
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_the_database_whole_and_says_what_became_of_it() {
+    let place = blobs();
+    for (mode, suffix) in [("delete", "journal"), ("wal", "wal")] {
+        // The file is there when the first blob is overwritten, or about to be.
+        let beside = place.path(&format!("x.db-{suffix}"));
+        let told = interrupted(&place, &format!("--journal-mode {mode}"), || beside.exists());
+        assert!(told.contains("rolled back: x.db is as it was before"), "{told}");
+        assert!(mode == "wal" || !beside.exists());
+    }
+    for more in ["--journal-mode off", "--journal-mode delete --transaction-per-blob --no-sync"] {
+        let place = blobs();
+        let changed = || place.path("x.db").metadata().unwrap().modified().unwrap();
+        let before = changed();
+        let told = interrupted(&place, more, || changed() != before);
+        assert!(told.contains("blobs were overwritten and stay so"), "{told}");
+        assert!(!told.contains("rolled back"), "{told}");
+    }
 }

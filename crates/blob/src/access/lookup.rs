@@ -153,7 +153,11 @@ impl Access for LookupAccess {
         self.execute("COMMIT")
     }
 
-    fn rollback(&mut self) -> Result<(), Error> {
-        if self.held.connection().is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+    fn rollback(&mut self) -> Result<bool, Error> {
+        if !self.held.connection().is_autocommit() {
+            self.execute("ROLLBACK")?;
+        }
+        // The names are as they were; the files are in no transaction.
+        Ok(false)
     }
 }

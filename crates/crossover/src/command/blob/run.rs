@@ -335,10 +335,8 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 
 /// Says what became of the updates that were interrupted.
 fn explain(error: blob::Error, arguments: &Arguments, target: &Target) -> anyhow::Error {
-    let undone = arguments.update
-        && target.form() == Form::Database
-        && !arguments.transaction_per_blob
-        && matches!(error, blob::Error::Interrupted);
+    // Where something stays overwritten the error itself says so.
+    let undone = arguments.update && matches!(error, blob::Error::Interrupted);
     let error = anyhow::Error::from(error);
     if undone {
         error.context(format!(
