@@ -272,7 +272,7 @@ impl Arguments {
         }
         if self.cold {
             let evicted = blob::evict(&paths, shared.interrupted())?;
-            let (name, share) = (evicted.cold.name(), evicted.resident_share * 100.0);
+            let (name, share) = (evicted.name(), evicted.resident_share * 100.0);
             return Ok(Some(format!("{name} ({share:.0}% in the page cache)")));
         }
         Ok(None)

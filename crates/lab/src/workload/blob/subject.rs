@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use blob::Evicted;
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
@@ -124,8 +123,8 @@ impl<'a> BlobSubject<'a> {
 
     /// Empties the page cache of the blobs and makes sure of it.
     fn make_cold(&mut self) -> Result<(), RunError> {
-        let Evicted { cold, resident_share } =
-            blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
+        let evicted = blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
+        let resident_share = evicted.resident_share;
         if resident_share > RESIDENT_SHARE_MAX {
             let share = resident_share * 100.0;
             return Err(self.wrong(&format!(
@@ -137,7 +136,7 @@ impl<'a> BlobSubject<'a> {
         self.count(RESIDENT, resident_share);
         let settings = &mut self.deployed.record.settings;
         if let Some((_, state)) = settings.iter_mut().find(|(name, _)| name == "cache") {
-            *state = format!("{}; in a virtual machine the host may hold it", cold.name());
+            *state = evicted.name();
         }
         Ok(())
     }
