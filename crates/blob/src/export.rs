@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::access::{UNFINISHED, bytes_of};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Keys, Manifest};
 use crate::names::{Names, id_of};
 use crate::{Error, Form, Target, space};
 
@@ -75,7 +75,7 @@ pub fn export(
         .map_err(Error::io("make a folder in", parent))?;
     progress.set_length(load.files);
     let work = Work { database, folder: unfinished.path(), form: options.form };
-    let exported = work.write(&connection, progress, interrupted).map_err(|error| {
+    let (exported, keys) = work.write(&connection, progress, interrupted).map_err(|error| {
         space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes)
     })?;
     Manifest {
@@ -83,6 +83,7 @@ pub fn export(
         files: exported.files,
         bytes: exported.bytes,
         largest_id: load.largest_id.cast_unsigned(),
+        keys: Some(keys),
         recipe: source.recipe().copied(),
         generation: source.generation(),
     }
@@ -198,12 +199,12 @@ impl Work<'_> {
         connection: &Connection,
         progress: &ProgressBar,
         interrupted: &AtomicBool,
-    ) -> Result<Exported, Error> {
+    ) -> Result<(Exported, Keys), Error> {
         let failed = Error::sqlite(self.database);
         let mut select = connection.prepare("SELECT k, v FROM kv ORDER BY k").map_err(&failed)?;
         let mut rows = select.query([]).map_err(&failed)?;
         let mut names = Names::below(self.folder, self.form);
-        let mut exported = Exported { files: 0, bytes: 0 };
+        let (mut exported, mut keys) = (Exported { files: 0, bytes: 0 }, Keys::default());
         let mut hundred = u64::MAX;
         while let Some(row) = rows.next().map_err(&failed)? {
             if interrupted.load(Ordering::Relaxed) {
@@ -219,13 +220,14 @@ impl Work<'_> {
                 fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
             }
             write_new(path, bytes).map_err(|source| folder_full(source, path, exported.files))?;
+            keys.push(id);
             exported.files += 1;
             exported.bytes += bytes.len() as u64;
             if exported.files.is_multiple_of(256) {
                 progress.set_position(exported.files);
             }
         }
-        Ok(exported)
+        Ok((exported, keys))
     }
 }
 
@@ -273,7 +275,7 @@ fn list_into(
         let name = path.strip_prefix(root).unwrap_or(&path);
         let own = folder == root
             && (file_name == manifest::NAME || file_name.to_string_lossy().starts_with(UNFINISHED));
-        let blob = id_of(name, manifest.form).is_some_and(|id| id <= manifest.largest_id);
+        let blob = id_of(name, manifest.form).is_some_and(|id| manifest.wrote(id));
         let level = name.components().count();
         let two_digits = file_name.len() == 2 && file_name.as_encoded_bytes().is_ascii();
         if kind.is_file() && (own || blob) {

@@ -233,3 +233,39 @@ fn warm_files_are_resident_and_cold_ones_are_not() {
     let told = blob::resident_share(&[place.path("nothing")]).unwrap_err().to_string();
     assert!(told.contains("nothing"), "{told}");
 }
+
+#[test]
+fn an_update_overwrites_no_file_that_export_did_not_write() {
+    let place = Place::new();
+    let recipe = recipe(20, 100, 0);
+    let database = place.init(&recipe);
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.execute("DELETE FROM kv WHERE k = 7", []).unwrap();
+    let folder = place.export(&database, Form::Folder);
+    let names = place.path("names.db");
+    blob::write_names(&Target::open(&folder).unwrap(), &names).unwrap();
+    let strangers = [folder.join("000007"), folder.join("000021")];
+    for stranger in &strangers {
+        std::fs::write(stranger, "mine").unwrap();
+    }
+    let names_too = rusqlite::Connection::open(&names).unwrap();
+    names_too.execute("INSERT INTO file VALUES(7, '000007')", []).unwrap();
+    drop(names_too);
+    let target = Target::open(&folder).unwrap();
+    let files = FileSettings::default();
+    let looked_up =
+        blob::LookupAccess::open(&names, &folder, &SqliteSettings::default(), &files).unwrap();
+    let accesses: [Box<dyn Access>; 2] =
+        [Box::new(target.files(&files).unwrap()), Box::new(looked_up)];
+    for mut access in accesses {
+        let work = Work::Update { seed: 1, generation: 1, sizes: Some(recipe) };
+        let mut ids = Ids::new(Order::Ascending, 1, 21);
+        let timed = blob::time(&mut *access, &mut ids, work, &pace(19), &quiet(), &NEVER).unwrap();
+        assert_eq!((timed.blobs, timed.misses), (19, 1));
+        assert!(!access.update(21, &[0; 4]).unwrap());
+    }
+    for stranger in &strangers {
+        assert_eq!(std::fs::read(stranger).unwrap(), b"mine");
+    }
+    assert!(matches!(blob::remove_export(&folder), Err(Error::NotOurs { .. })));
+}

@@ -152,6 +152,16 @@ fn updates_change_the_bytes_keep_the_sizes_and_check_as_right() {
 }
 
 #[test]
+fn an_update_of_a_folder_ends_where_the_export_ended() {
+    let place = blobs();
+    std::fs::write(place.path("flat/000301"), "mine").unwrap();
+    let run = json(&place, "run flat --update --start 295 --max-id 400 --count 20");
+    assert_eq!((&run["count"], &run["misses"]), (&20.into(), &0.into()), "{run}");
+    assert_eq!(run["max_id"], 300);
+    assert_eq!(std::fs::read(place.path("flat/000301")).unwrap(), b"mine");
+}
+
+#[test]
 fn the_spellings_of_kvtest_work_too() {
     let place = Place::new();
     done(&place, "init x.db --count 300 --size 1000 --pagesize 4096 --variance 100");

@@ -56,7 +56,7 @@ impl LookupAccess {
             held,
             database: database.to_owned(),
             folder: folder.to_owned(),
-            writer: Writer::new(folder, files),
+            writer: Writer::new(folder, files)?,
             reader,
             begin: path.len(),
             path,
@@ -133,7 +133,7 @@ impl Access for LookupAccess {
             whole = std::ffi::CString::new(text).unwrap_or_default();
             whole.as_c_str()
         };
-        let written = self.writer.write(path, bytes);
+        let written = self.writer.write(id, path, bytes);
         written.map_err(|errno| self.failed("write", errno))
     }
 

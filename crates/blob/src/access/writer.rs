@@ -11,6 +11,8 @@ use rustix::io::Errno;
 
 use super::reader::found;
 use super::{FileSettings, Writing};
+use crate::Error;
+use crate::manifest::Manifest;
 
 /// How the names of unfinished files begin.
 pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
@@ -21,22 +23,28 @@ pub(super) struct Writer {
     fsync: bool,
     /// Where a file is written before it takes the place of the old one.
     unfinished: CString,
+    /// Which files of the folder `export` wrote: no other is overwritten.
+    manifest: Option<Manifest>,
 }
 
 impl Writer {
     /// For files in `folder`.
-    pub fn new(folder: &Path, settings: &FileSettings) -> Self {
+    pub fn new(folder: &Path, settings: &FileSettings) -> Result<Self, Error> {
         static WRITERS: AtomicU64 = AtomicU64::new(0);
         let number = WRITERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("{UNFINISHED}{}-{number}", std::process::id());
         let path = folder.join(name).into_os_string();
         // A path that was opened before has no zero byte in it.
         let unfinished = CString::new(path.as_bytes()).unwrap_or_default();
-        Self { writing: settings.writing, fsync: settings.fsync, unfinished }
+        let manifest = Manifest::read(folder)?;
+        Ok(Self { writing: settings.writing, fsync: settings.fsync, unfinished, manifest })
     }
 
-    /// Gives the file at `path` these bytes; false if there is no file.
-    pub fn write(&self, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
+    /// Gives the file of blob `id`, at `path`, these bytes; false if there is no file of ours.
+    pub fn write(&self, id: u64, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
+        if self.manifest.as_ref().is_some_and(|manifest| !manifest.wrote(id)) {
+            return Ok(false);
+        }
         match self.writing {
             Writing::Overwrite => self.overwrite(path, bytes),
             Writing::Replace => self.replace(path, bytes),

@@ -246,6 +246,16 @@ impl Arguments {
         })
     }
 
+    /// The largest key that is asked for. Beyond the largest that `export` wrote no file is ours.
+    fn max_id(&self, target: &Target) -> u64 {
+        let largest = target.largest_id();
+        match self.order.max_id {
+            Some(wanted) if self.update && target.form() != Form::Database => wanted.min(largest),
+            Some(wanted) => wanted,
+            None => largest,
+        }
+    }
+
     /// What is done to each blob; a new generation is noted before any of it is written.
     fn work(&self, target: &mut Target) -> Result<Work, blob::Error> {
         if self.open_only {
@@ -283,7 +293,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let mut target = Target::open(&arguments.target)?;
     arguments.check(&target)?;
     let order = arguments.order.order();
-    let max_id = arguments.order.max_id.unwrap_or(target.largest_id());
+    let max_id = arguments.max_id(&target);
     let mut ids = blob::Ids::new(order, arguments.order.start, max_id);
     let work = arguments.work(&mut target)?;
     let state = arguments.temper(shared)?;
