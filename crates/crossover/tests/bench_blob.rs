@@ -198,9 +198,12 @@ fn readers_share_a_pass_and_durability_is_the_same_promise_everywhere() {
         ("dir (durability=program_crash)", "survives_program_crash"),
         ("sqlite (durability=power_loss)", "survives_power_loss"),
         ("dir (durability=power_loss)", "survives_power_loss"),
+        ("sqlite (durability=power_loss, transaction=each)", "survives_power_loss"),
     ] {
         assert_eq!(run["engines"][start]["durability"], promise, "{start}");
     }
+    // Three promises, for all at once and for each blob, by both lines.
+    assert_eq!(trials(&place).len(), 12);
 }
 
 /// The exported folder of a running experiment, once it is there.
@@ -253,6 +256,11 @@ fn what_cannot_be_measured_is_refused_with_exit_code_2() {
         (&["--on=sqlite[page_size=512]"], "page_bytes under [blob]"),
         (&["--on=sqlite[mmap_siz=5]"], "mmap_siz"),
         (&["durability", "--on=sqlite[synchronous=off]"], "synchronous is set by blob.durability"),
+        (&["durability", "--on=dir[fsync=on]"], "fsync is set by blob.durability"),
+        (
+            &["durability", "--on=sqlite[transaction=each]"],
+            "transaction is set by blob.transaction",
+        ),
         (&["cold", "--on=postgres:18"], "does not measure it cold"),
         (&["cold", "--operations=read"], "--operations goes with"),
         (&["--count=3"], "blob.count: `3` is no whole number from 16"),
