@@ -216,34 +216,46 @@ fn exported(data: &Path) -> Option<PathBuf> {
     })
 }
 
-#[test]
-fn wrong_bytes_end_the_experiment() {
-    let place = Place::new();
-    // More blocks than it will come to: a turn after the damage finds it.
-    let words = [
-        "bench",
-        "blob",
-        "--count=50",
-        "--passes=1",
-        "--replicates=1000",
-        "--operations=read",
-        "--on=dir",
-    ];
-    let mut child = place.command(&words).spawn().unwrap();
+/// Runs `words` with reads of 50 files, and changes a byte of one of them as soon as `ready`.
+fn damaged(place: &Place, words: &[&str], ready: impl Fn() -> bool) {
+    use std::os::unix::fs::FileExt as _;
+    let reads = ["bench", "blob", "--count=50", "--operations=read", "--on=dir"];
+    let mut child = place.command(&[&reads[..], words].concat()).spawn().unwrap();
     let folder = loop {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was damaged");
         match exported(&place.path("data")) {
-            Some(folder) => break folder,
-            None => std::thread::yield_now(),
+            Some(folder) if ready() => break folder,
+            _ => std::thread::yield_now(),
         }
     };
-    let blob = folder.join("000017");
-    let mut bytes = std::fs::read(&blob).unwrap();
-    bytes[5_000] ^= 1;
-    std::fs::write(&blob, bytes).unwrap();
+    let path = folder.join("000017");
+    let other = std::fs::read(&path).unwrap()[5_000] ^ 1;
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[other], 5_000).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", error(&output));
     assert!(error(&output).contains("dir: wrong bytes in blob 17"), "{}", error(&output));
+}
+
+#[test]
+fn wrong_bytes_end_the_experiment() {
+    // More blocks than it will come to: a turn after the damage finds it.
+    damaged(&Place::new(), &["--passes=1", "--replicates=1000"], || true);
+}
+
+#[test]
+fn wrong_bytes_in_the_last_trial_are_found_too_and_make_it_void() {
+    let place = Place::new();
+    // Written when the line has been checked and warmed: its only, long trial follows.
+    let begun = || {
+        let runs = std::fs::read_dir(place.path("runs")).into_iter().flatten().flatten();
+        let mut texts = runs.map(|run| std::fs::read_to_string(run.path().join("run.json")));
+        texts.any(|text| text.is_ok_and(|text| text.contains("content_bytes")))
+    };
+    damaged(&place, &["--passes=5000", "--replicates=1"], begun);
+    let trials = trials(&place);
+    let void = trials[0]["status"]["void"].as_str().unwrap();
+    assert!(trials.len() == 1 && void.contains("wrong bytes in blob 17"), "{trials:?}");
 }
 
 #[test]

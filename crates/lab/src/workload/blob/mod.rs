@@ -8,6 +8,7 @@ mod session;
 mod store;
 mod subject;
 mod trial;
+mod watch;
 
 use engine::EngineSpec;
 
