@@ -296,3 +296,19 @@ pub fn write_names(target: &Target, database: &Path) -> Result<u64, Error> {
     transaction.commit().map_err(&failed)?;
     Ok(ids.len() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_space_on_a_disk_that_has_some_means_a_folder_that_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000004");
+        let told = folder_full(ErrorKind::StorageFull.into(), &path, 3);
+        assert!(matches!(told, Error::TooManyFiles { files: 4, .. }), "{told}");
+        assert!(told.to_string().contains("use --tree"), "{told}");
+        let told = folder_full(ErrorKind::PermissionDenied.into(), &path, 3);
+        assert!(matches!(told, Error::Io { .. }), "{told}");
+    }
+}

@@ -175,6 +175,9 @@ fn the_spellings_of_kvtest_work_too() {
     ] {
         assert!(done(&place, words).contains("time per blob"), "{words}");
     }
+    let (stdout, stderr) = told(&blob(&place, "run x --multitrans --count 10"));
+    assert!(!stdout.contains("a transaction for each"), "{stdout}");
+    assert!(stderr.contains("--multitrans changes nothing here"), "{stderr}");
 }
 
 #[test]
@@ -215,6 +218,12 @@ fn wrong_usage_is_named_and_ends_with_2() {
         ("run x.db --random --once", "cannot be used with"),
         ("run x.db --count 0", "at least 1"),
         ("run x.db --mmap 100G", "mmap_size"),
+        ("run flat --transaction-per-blob", "files are in no transaction"),
+        ("run x.db --random --start 5", "cannot be used with"),
+        ("run flat --fsync", "--fsync goes with --update"),
+        ("run tree --write replace", "--write goes with --update"),
+        ("run flat --update --read plain", "--read goes with reads"),
+        ("run x.db --cold --random", "use --once with --cold"),
     ] {
         let stderr = refused(&place, words, 2);
         assert!(stderr.contains(message), "{words}: {stderr}");
@@ -262,6 +271,67 @@ fn wrong_bytes_end_with_3() {
     let (stdout, _) = told(&output);
     assert_eq!(output.status.code(), Some(3), "{stdout}");
     assert!(stdout.contains("1 of 300 blobs are wrong or missing, the first 7"), "{stdout}");
+}
+
+#[test]
+fn a_damaged_database_ends_with_3() {
+    use std::os::unix::fs::FileExt as _;
+    let place = blobs();
+    // Its header counts five free pages where there are none.
+    let file = std::fs::OpenOptions::new().write(true).open(place.path("x.db")).unwrap();
+    file.write_all_at(&5_u32.to_be_bytes(), 36).unwrap();
+    for words in ["stat x.db", "run x.db --count 1 --integrity-check"] {
+        let output = blob(&place, words);
+        let (stdout, stderr) = told(&output);
+        assert_eq!(output.status.code(), Some(3), "{words}: {stderr}");
+        assert!(stdout.contains("size is 0 but should be 5"), "{words}: {stdout}");
+    }
+}
+
+#[test]
+fn cold_blobs_are_taken_once_and_the_state_is_named() {
+    let place = blobs();
+    for target in ["x.db --once", "flat", "tree --once --names names.db"] {
+        let run = json(&place, &format!("run {target} --cold --count 1000 --check"));
+        assert_eq!((&run["count"], &run["misses"]), (&300.into(), &0.into()), "{run}");
+        let state = run["state"].as_str().unwrap();
+        let named = state.contains("data cold") || state.contains("data and metadata cold");
+        assert!(named && state.ends_with("% in the page cache)"), "{state}");
+    }
+    let run = json(&place, "run flat --warm --count 600");
+    assert_eq!(
+        (&run["state"], &run["count"]),
+        (&"warm (100% in the page cache)".into(), &600.into())
+    );
+}
+
+#[test]
+fn an_export_that_finds_no_room_says_what_is_missing_and_leaves_nothing() {
+    let place = Place::new();
+    done(&place, "init x.db --count 300 --size 5k");
+    std::fs::create_dir(place.path("tiny")).unwrap();
+    for (options, said) in [
+        // Known before the first file; found on the way, since each file takes two blocks.
+        ("size=1m", "has no space left"),
+        ("size=2m", "has no space left"),
+        ("size=9m,nr_inodes=50", "files are too many"),
+    ] {
+        let script = format!(
+            "mount -t tmpfs -o {options} tmpfs tiny && {{ {} blob export x.db tiny/out; \
+             code=$?; ls -A tiny; exit $code; }}",
+            env!("CARGO_BIN_EXE_crossover"),
+        );
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]);
+        let output = command.current_dir(place.folder.path()).output().unwrap();
+        let (stdout, stderr) = told(&output);
+        if stderr.contains("unshare:") || stderr.contains("mount:") {
+            // A system that lets nobody mount: nothing can be shown here.
+            return;
+        }
+        assert_eq!((output.status.code(), stdout.as_str()), (Some(1), ""), "{options}: {stderr}");
+        assert!(stderr.contains(said), "{options}: {stderr}");
+    }
 }
 
 /// Starts updates that would take for ever, asks them to stop when `begun`, and gives what is said.
