@@ -36,7 +36,7 @@ impl FileAccess {
             names: Names::below(reader.base(folder), form),
             whole_names: Names::below(folder, form),
             reader,
-            writer: Writer::new(folder, settings)?,
+            writer: Writer::new(folder, settings),
         })
     }
 
@@ -66,7 +66,10 @@ impl Access for FileAccess {
     }
 
     fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error> {
-        let written = self.writer.write(id, self.whole_names.path(id), bytes);
+        if !self.writer.is_ours(id)? {
+            return Ok(false);
+        }
+        let written = self.writer.write(self.whole_names.path(id), bytes);
         written.map_err(|errno| self.failed("write", id, errno))
     }
 

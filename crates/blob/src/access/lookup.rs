@@ -56,7 +56,7 @@ impl LookupAccess {
             held,
             database: database.to_owned(),
             folder: folder.to_owned(),
-            writer: Writer::new(folder, files)?,
+            writer: Writer::new(folder, files),
             reader,
             begin: path.len(),
             path,
@@ -121,7 +121,7 @@ impl Access for LookupAccess {
     }
 
     fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error> {
-        if !self.look_up(id)? {
+        if !self.writer.is_ours(id)? || !self.look_up(id)? {
             return Ok(false);
         }
         // Whole paths need no copy; a relative one is completed.
@@ -133,7 +133,7 @@ impl Access for LookupAccess {
             whole = std::ffi::CString::new(text).unwrap_or_default();
             whole.as_c_str()
         };
-        let written = self.writer.write(id, path, bytes);
+        let written = self.writer.write(path, bytes);
         written.map_err(|errno| self.failed("write", errno))
     }
 

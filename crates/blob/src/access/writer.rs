@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags};
@@ -23,28 +23,42 @@ pub(super) struct Writer {
     fsync: bool,
     /// Where a file is written before it takes the place of the old one.
     unfinished: CString,
-    /// Which files of the folder `export` wrote: no other is overwritten.
-    manifest: Option<Manifest>,
+    folder: PathBuf,
+    /// Which files of it `export` wrote, if it wrote any. Known from the first update on: who only
+    /// reads shall not read more, from cold caches.
+    manifest: Option<Option<Manifest>>,
 }
 
 impl Writer {
     /// For files in `folder`.
-    pub fn new(folder: &Path, settings: &FileSettings) -> Result<Self, Error> {
+    pub fn new(folder: &Path, settings: &FileSettings) -> Self {
         static WRITERS: AtomicU64 = AtomicU64::new(0);
         let number = WRITERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("{UNFINISHED}{}-{number}", std::process::id());
         let path = folder.join(name).into_os_string();
         // A path that was opened before has no zero byte in it.
         let unfinished = CString::new(path.as_bytes()).unwrap_or_default();
-        let manifest = Manifest::read(folder)?;
-        Ok(Self { writing: settings.writing, fsync: settings.fsync, unfinished, manifest })
+        Self {
+            writing: settings.writing,
+            fsync: settings.fsync,
+            unfinished,
+            folder: folder.to_owned(),
+            manifest: None,
+        }
     }
 
-    /// Gives the file of blob `id`, at `path`, these bytes; false if there is no file of ours.
-    pub fn write(&self, id: u64, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
-        if self.manifest.as_ref().is_some_and(|manifest| !manifest.wrote(id)) {
-            return Ok(false);
+    /// Whether the file of blob `id` may be overwritten: in a folder that `export` made only what it
+    /// wrote.
+    pub fn is_ours(&mut self, id: u64) -> Result<bool, Error> {
+        if self.manifest.is_none() {
+            self.manifest = Some(Manifest::read(&self.folder)?);
         }
+        let manifest = self.manifest.as_ref().and_then(Option::as_ref);
+        Ok(manifest.is_none_or(|manifest| manifest.wrote(id)))
+    }
+
+    /// Gives the file at `path` these bytes; false if there is no file.
+    pub fn write(&self, path: &CStr, bytes: &[u8]) -> rustix::io::Result<bool> {
         match self.writing {
             Writing::Overwrite => self.overwrite(path, bytes),
             Writing::Replace => self.replace(path, bytes),
