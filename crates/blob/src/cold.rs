@@ -11,10 +11,11 @@ use rustix::fs::Advice;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::content::mix;
+use resident::Sample;
 
-/// Files of which the sample looks at the pages.
-const SAMPLE_FILES: usize = 256;
+/// What drops the caches of the whole machine
+/// (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// What is cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,22 +43,51 @@ impl Cold {
 pub struct Evicted {
     /// What is cold.
     pub cold: Cold,
+    /// Whether that is so in a virtual machine only: its host may still hold the data.
+    pub guest: bool,
     /// The part of the pages of a sample of the files that is still in the page cache.
     pub resident_share: f64,
 }
 
+impl Evicted {
+    fn new(cold: Cold, resident_share: f64) -> Self {
+        let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        Self { cold, guest: is_guest(&processors), resident_share }
+    }
+
+    /// The state by its name, as `data and metadata cold`; in a virtual machine `guest-cold`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.guest {
+            true => format!("guest-cold: {}, the host may hold the data", self.cold.name()),
+            false => self.cold.name().to_owned(),
+        }
+    }
+}
+
+/// Whether the processors say that a hypervisor runs them.
+fn is_guest(processors: &str) -> bool {
+    let flags = processors.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
 /// Writes what is dirty, then drops the files of `paths` (files, or everything below folders) from
 /// the page cache: all caches of the machine where the user may (root), else these files' pages.
-/// What a process has mapped stays. In a virtual machine the host may still hold the data.
+/// What a process has mapped stays.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Interrupted`].
 pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
-    match drop_caches() {
-        Ok(()) => Ok(Evicted { cold: Cold::Everything, resident_share: resident_share(paths)? }),
-        Err(_) => evict_data(paths, interrupted),
+    let sample = Sample::of(paths)?;
+    if drop_caches().is_err() {
+        return drop_data(paths, &sample, interrupted);
     }
+    let resident_share = sample.resident_share()?;
+    // The sample held its files open and so kept their inodes: they go now.
+    drop(sample);
+    drop_caches().map_err(Error::io("drop the caches by", Path::new(DROP_CACHES)))?;
+    Ok(Evicted::new(Cold::Everything, resident_share))
 }
 
 /// The same as any user may do it, and without a loss for other programs: the pages of these files
@@ -67,6 +97,14 @@ pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Err
 /// As [`evict`].
 pub fn evict_data(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
+    drop_data(paths, &Sample::of(paths)?, interrupted)
+}
+
+fn drop_data(
+    paths: &[PathBuf],
+    sample: &Sample,
+    interrupted: &AtomicBool,
+) -> Result<Evicted, Error> {
     for path in paths {
         each_file(path, &mut |file| {
             if interrupted.load(Ordering::Relaxed) {
@@ -75,7 +113,7 @@ pub fn evict_data(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted
             drop_pages(file).map_err(Error::io("drop from the page cache", file))
         })?;
     }
-    Ok(Evicted { cold: Cold::DataOnly, resident_share: resident_share(paths)? })
+    Ok(Evicted::new(Cold::DataOnly, sample.resident_share()?))
 }
 
 /// Dirty pages cannot be dropped, so they are written first.
@@ -112,31 +150,7 @@ pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
 /// # Errors
 /// [`Error::Io`].
 pub fn resident_share(paths: &[PathBuf]) -> Result<f64, Error> {
-    let mut files = Vec::new();
-    for path in paths {
-        each_file(path, &mut |file| {
-            files.push(file.to_owned());
-            Ok(())
-        })?;
-    }
-    // Few files, such as databases, are all looked at; of many a random sample.
-    if files.len() > SAMPLE_FILES {
-        files.sort_by_cached_key(|file| {
-            mix(file
-                .as_os_str()
-                .as_encoded_bytes()
-                .iter()
-                .fold(0, |hash, byte| mix(hash ^ u64::from(*byte))))
-        });
-        files.truncate(SAMPLE_FILES);
-    }
-    let (mut resident, mut pages) = (0, 0);
-    for file in &files {
-        let found = resident::pages(file).map_err(Error::io("look at the pages of", file))?;
-        resident += found.resident;
-        pages += found.pages;
-    }
-    Ok(if pages == 0 { 0.0 } else { resident as f64 / pages as f64 })
+    Sample::of(paths)?.resident_share()
 }
 
 /// Calls `visit` for `path`, or for every regular file below it. Symbolic links are not followed.
@@ -170,11 +184,26 @@ fn sync_file_system(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Pages, directory entries and inodes (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
 fn drop_caches() -> io::Result<()> {
-    fs::write("/proc/sys/vm/drop_caches", "3")
+    // Pages, directory entries and inodes.
+    fs::write(DROP_CACHES, "3")
 }
 
 fn drop_pages(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::fadvise(File::open(path)?, 0, None, Advice::DontNeed)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_named_by_what_was_dropped_and_by_the_machine() {
+        let evicted = |cold, guest| Evicted { cold, guest, resident_share: 0.0 };
+        assert_eq!(evicted(Cold::Everything, false).name(), "data and metadata cold");
+        let name = evicted(Cold::DataOnly, true).name();
+        assert_eq!(name, "guest-cold: data cold, metadata warm, the host may hold the data");
+        assert!(is_guest("vmx flags\t: vnmi\nflags\t\t: fpu vme hypervisor lahf_lm\n"));
+        assert!(!is_guest("flags\t\t: fpu vme lahf_lm\n") && !is_guest(""));
+    }
 }

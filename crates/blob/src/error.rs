@@ -37,6 +37,17 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
+    /// A table of that name that neither `init` nor kvtest made.
+    #[error(
+        "{} was made neither by crossover blob init nor by kvtest ({problem}), so nothing in it is \
+         overwritten: name another file", path.display()
+    )]
+    NotOurTable {
+        /// The database.
+        path: PathBuf,
+        /// How that is known.
+        problem: String,
+    },
     /// A table of blobs without rows.
     #[error("{} holds no blobs", path.display())]
     Empty {
@@ -119,6 +130,12 @@ pub enum Error {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+    /// The user asked to stop an update that cannot be undone.
+    #[error("interrupted: {} blobs were overwritten and stay so", HumanCount(*blobs))]
+    InterruptedAfter {
+        /// How many.
+        blobs: u64,
+    },
 }
 
 impl Error {

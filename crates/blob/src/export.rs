@@ -1,19 +1,20 @@
-//! `blob export`: the same blobs as files. A folder appears whole or not at all, and only what
-//! `export` wrote is ever deleted.
+//! `blob export`: the same blobs as files. A folder appears whole or not at all, and takes the place
+//! of an older one only then.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::ProgressBar;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::access::{UNFINISHED, bytes_of};
-use crate::manifest::{self, Manifest};
+use crate::access::bytes_of;
+use crate::manifest::{self, Keys, Manifest};
 use crate::names::{Names, id_of};
+use crate::removal::{list, remove_export, set_aside};
 use crate::{Error, Form, Target, space};
 
 /// How blobs are exported.
@@ -75,7 +76,7 @@ pub fn export(
         .map_err(Error::io("make a folder in", parent))?;
     progress.set_length(load.files);
     let work = Work { database, folder: unfinished.path(), form: options.form };
-    let exported = work.write(&connection, progress, interrupted).map_err(|error| {
+    let (exported, keys) = work.write(&connection, progress, interrupted).map_err(|error| {
         space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes)
     })?;
     Manifest {
@@ -83,20 +84,27 @@ pub fn export(
         files: exported.files,
         bytes: exported.bytes,
         largest_id: load.largest_id.cast_unsigned(),
+        keys: Some(keys),
         recipe: source.recipe().copied(),
         generation: source.generation(),
     }
     .write(unfinished.path())?;
     let sync = |path: &Path| File::open(path).and_then(|open| Ok(rustix::fs::syncfs(open)?));
     sync(unfinished.path()).map_err(Error::io("sync the file system of", parent))?;
-    if options.replace && folder.exists() {
-        remove_export(folder)?;
-    }
+    let older = if options.replace { set_aside(folder, parent)? } else { None };
     // An empty folder gives way to it.
-    fs::rename(unfinished.path(), folder).map_err(Error::io("make", folder))?;
+    if let Err(source) = fs::rename(unfinished.path(), folder) {
+        if let Some(older) = older {
+            fs::rename(&older, folder).map_err(Error::io("put back", &older))?;
+        }
+        return Err(Error::Io { doing: "make", path: folder.to_owned(), source });
+    }
     // It has its own name now, and is no longer to be removed.
     let _ = unfinished.keep();
     File::open(parent).and_then(|open| open.sync_all()).map_err(Error::io("sync", parent))?;
+    if let Some(older) = older {
+        remove_export(&older)?;
+    }
     Ok(exported)
 }
 
@@ -198,12 +206,12 @@ impl Work<'_> {
         connection: &Connection,
         progress: &ProgressBar,
         interrupted: &AtomicBool,
-    ) -> Result<Exported, Error> {
+    ) -> Result<(Exported, Keys), Error> {
         let failed = Error::sqlite(self.database);
         let mut select = connection.prepare("SELECT k, v FROM kv ORDER BY k").map_err(&failed)?;
         let mut rows = select.query([]).map_err(&failed)?;
         let mut names = Names::below(self.folder, self.form);
-        let mut exported = Exported { files: 0, bytes: 0 };
+        let (mut exported, mut keys) = (Exported { files: 0, bytes: 0 }, Keys::default());
         let mut hundred = u64::MAX;
         while let Some(row) = rows.next().map_err(&failed)? {
             if interrupted.load(Ordering::Relaxed) {
@@ -219,13 +227,14 @@ impl Work<'_> {
                 fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
             }
             write_new(path, bytes).map_err(|source| folder_full(source, path, exported.files))?;
+            keys.push(id);
             exported.files += 1;
             exported.bytes += bytes.len() as u64;
             if exported.files.is_multiple_of(256) {
                 progress.set_position(exported.files);
             }
         }
-        Ok(exported)
+        Ok((exported, keys))
     }
 }
 
@@ -245,70 +254,6 @@ fn folder_full(source: std::io::Error, path: &Path, files: u64) -> Error {
         return Error::TooManyFiles { path: folder.to_owned(), files: files + 1, problem };
     }
     Error::Io { doing: "write", path: path.to_owned(), source }
-}
-
-/// Everything in an exported folder, files before the folders that they are in.
-struct Contents {
-    files: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
-}
-
-/// Lists an exported folder and refuses it if there is anything in it that `export` does not write.
-fn list(folder: &Path, manifest: &Manifest) -> Result<Contents, Error> {
-    let mut contents = Contents { files: Vec::new(), folders: Vec::new() };
-    list_into(folder, folder, manifest, &mut contents)?;
-    Ok(contents)
-}
-
-fn list_into(
-    root: &Path,
-    folder: &Path,
-    manifest: &Manifest,
-    contents: &mut Contents,
-) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let entry = entry.map_err(Error::io("read", folder))?;
-        let (path, file_name) = (entry.path(), entry.file_name());
-        let kind = entry.file_type().map_err(Error::io("look at", &path))?;
-        let name = path.strip_prefix(root).unwrap_or(&path);
-        let own = folder == root
-            && (file_name == manifest::NAME || file_name.to_string_lossy().starts_with(UNFINISHED));
-        let blob = id_of(name, manifest.form).is_some_and(|id| id <= manifest.largest_id);
-        let level = name.components().count();
-        let two_digits = file_name.len() == 2 && file_name.as_encoded_bytes().is_ascii();
-        if kind.is_file() && (own || blob) {
-            contents.files.push(path);
-        } else if kind.is_dir() && manifest.form == Form::Tree && level < 3 && two_digits {
-            list_into(root, &path, manifest, contents)?;
-        } else {
-            let problem = format!("{} in it is none of its files", name.display());
-            return Err(Error::NotOurs { path: root.to_owned(), problem });
-        }
-    }
-    contents.folders.push(folder.to_owned());
-    Ok(())
-}
-
-/// Deletes a folder that [`export`] wrote, file by file; nothing if there is anything else in it.
-///
-/// # Errors
-/// [`Error::NotOurs`], [`Error::Io`].
-pub fn remove_export(folder: &Path) -> Result<(), Error> {
-    let Some(manifest) = Manifest::read(folder)? else {
-        let problem = format!("it has no {}", manifest::NAME);
-        return Err(Error::NotOurs { path: folder.to_owned(), problem });
-    };
-    let contents = list(folder, &manifest)?;
-    // The mark goes last: what is cut off here can be gone on with.
-    let (marks, blobs): (Vec<_>, Vec<_>) =
-        contents.files.iter().partition(|path| path.ends_with(manifest::NAME));
-    for path in blobs.into_iter().chain(marks) {
-        fs::remove_file(path).map_err(Error::io("remove", path))?;
-    }
-    for path in &contents.folders {
-        fs::remove_dir(path).map_err(Error::io("remove", path))?;
-    }
-    Ok(())
 }
 
 /// Makes the small database of names that [`crate::LookupAccess`] reads: `file(k, name)`, a row for
@@ -350,4 +295,20 @@ pub fn write_names(target: &Target, database: &Path) -> Result<u64, Error> {
     fill().map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
     Ok(ids.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_space_on_a_disk_that_has_some_means_a_folder_that_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000004");
+        let told = folder_full(ErrorKind::StorageFull.into(), &path, 3);
+        assert!(matches!(told, Error::TooManyFiles { files: 4, .. }), "{told}");
+        assert!(told.to_string().contains("use --tree"), "{told}");
+        let told = folder_full(ErrorKind::PermissionDenied.into(), &path, 3);
+        assert!(matches!(told, Error::Io { .. }), "{told}");
+    }
 }

@@ -20,6 +20,9 @@ pub(crate) struct Manifest {
     pub files: u64,
     pub bytes: u64,
     pub largest_id: u64,
+    /// Which they were; older exports did not note it.
+    #[serde(default)]
+    pub keys: Option<Keys>,
     /// How the blobs were made, if that is known.
     #[serde(default)]
     pub recipe: Option<Recipe>,
@@ -28,7 +31,33 @@ pub(crate) struct Manifest {
     pub generation: u64,
 }
 
+/// Keys in ascending order: ranges, both ends included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Keys(Vec<(u64, u64)>);
+
+impl Keys {
+    /// Adds a key that is larger than all so far.
+    pub fn push(&mut self, key: u64) {
+        match self.0.last_mut() {
+            Some((_, last)) if *last + 1 == key => *last = key,
+            _ => self.0.push((key, key)),
+        }
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        let begun = self.0.partition_point(|(first, _)| *first <= key);
+        self.0[..begun].last().is_some_and(|(_, last)| key <= *last)
+    }
+}
+
 impl Manifest {
+    /// Whether the file of this key was written by `export`.
+    pub fn wrote(&self, key: u64) -> bool {
+        let noted = self.keys.as_ref().is_none_or(|keys| keys.contains(key));
+        noted && key <= self.largest_id
+    }
+
     /// That of `folder`; `None` if it has none.
     pub fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(NAME);
@@ -65,4 +94,19 @@ impl Manifest {
 
 fn not_ours<T>(folder: &Path, problem: String) -> Result<T, Error> {
     Err(Error::NotOurs { path: folder.to_owned(), problem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_kept_as_ranges_and_found_again() {
+        let mut keys = Keys::default();
+        [1, 2, 3, 7, 9, 10].into_iter().for_each(|key| keys.push(key));
+        assert_eq!(keys.0, [(1, 3), (7, 7), (9, 10)]);
+        let found: Vec<u64> = (0..12).filter(|key| keys.contains(*key)).collect();
+        assert_eq!(found, [1, 2, 3, 7, 9, 10]);
+        assert!(!Keys::default().contains(0));
+    }
 }

@@ -67,10 +67,11 @@ impl Timed {
 }
 
 /// Does `work` to `pace.count` blobs, in the order of `ids`. Interrupted, or failing, an update in
-/// one transaction is rolled back.
+/// one transaction is rolled back, where the database has a journal to do it by.
 ///
 /// # Errors
-/// What the target says; [`Error::Settings`] if no id has a blob; [`Error::Interrupted`].
+/// What the target says; [`Error::Settings`] if no id has a blob; [`Error::Interrupted`], or
+/// [`Error::InterruptedAfter`] where blobs were overwritten and stay so.
 pub fn time(
     access: &mut dyn Access,
     ids: &mut dyn Iterator<Item = u64>,
@@ -86,10 +87,14 @@ pub fn time(
         access.begin()?;
     }
     if let Err(error) = pass.all(access, ids, pace.count, progress, interrupted) {
-        if !pace.transaction_per_blob {
-            access.rollback()?;
-        }
-        return Err(error);
+        let undone = !pace.transaction_per_blob && access.rollback()?;
+        let writes = matches!(work, Work::Update { .. });
+        return Err(match error {
+            Error::Interrupted if writes && !undone => {
+                Error::InterruptedAfter { blobs: pass.blobs }
+            }
+            other => other,
+        });
     }
     if !pace.transaction_per_blob {
         access.commit()?;

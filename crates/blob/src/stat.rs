@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _};
 use serde::Serialize;
 
 use crate::Error;
@@ -88,6 +88,35 @@ pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), 
     let columns: i64 =
         connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
     if columns == 2 { Ok(()) } else { Err(Error::NoTable { path: path.to_owned() }) }
+}
+
+/// Refuses to overwrite anything but what `init` made, ours or kvtest's: somebody else's table may
+/// be called `kv` too.
+pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
+    require_table(connection, path)?;
+    match stranger(connection).map_err(Error::sqlite(path))? {
+        None => Ok(()),
+        Some(problem) => Err(Error::NotOurTable { path: path.to_owned(), problem }),
+    }
+}
+
+/// What the table has that neither of the two makes; nothing where our own mark is beside it.
+fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let marked = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blob_recipe'";
+    if connection.prepare(marked)?.exists([])? {
+        return Ok(None);
+    }
+    // Generated columns too.
+    let columns = "SELECT name FROM pragma_table_xinfo('kv') WHERE name NOT IN ('k', 'v')";
+    let column = connection.query_row(columns, [], |row| row.get::<_, String>(0)).optional()?;
+    if let Some(column) = column {
+        return Ok(Some(format!("its table kv has a column {column}")));
+    }
+    let values = "SELECT k, typeof(v) FROM kv WHERE typeof(v) <> 'blob' LIMIT 1";
+    let value = connection.query_row(values, [], |row| {
+        Ok(format!("the value of key {} is {}", row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    });
+    value.optional()
 }
 
 fn read(connection: &Connection) -> rusqlite::Result<Stat> {

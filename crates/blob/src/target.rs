@@ -120,13 +120,14 @@ impl Target {
     /// whoever checks the blobs later accepts both; the number of that generation.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] for a folder that `export` did not write: nothing may be overwritten in
-    /// it. [`Error::Sqlite`], [`Error::Io`].
+    /// [`Error::NotOurs`] for a folder that `export` did not write, [`Error::NotOurTable`] for a
+    /// table of somebody else: nothing may be overwritten there. [`Error::Sqlite`], [`Error::Io`].
     pub fn begin_generation(&mut self) -> Result<u64, Error> {
         let next = self.generation + 1;
         if self.form == Form::Database {
+            let connection = engine::sqlite::open_existing(&self.path)?;
+            stat::require_ours(&connection, &self.path)?;
             if self.recipe.is_some() {
-                let connection = engine::sqlite::open_existing(&self.path)?;
                 let sql = "UPDATE blob_recipe SET generation = ?1";
                 let noted = connection.execute(sql, [next.cast_signed()]);
                 noted.map_err(Error::sqlite(&self.path))?;

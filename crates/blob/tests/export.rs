@@ -93,6 +93,23 @@ fn an_interrupted_export_leaves_nothing() {
 }
 
 #[test]
+fn an_older_export_stays_until_the_new_one_is_whole() {
+    let place = Place::new();
+    let database = place.init(&recipe(5, 10, 0));
+    let folder = place.export(&database, Form::Folder);
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.execute("DELETE FROM kv WHERE k > 3", []).unwrap();
+    let options = ExportOptions { form: Form::Folder, replace: true };
+    let stopped = AtomicBool::new(true);
+    let told = blob::export(&database, &folder, &options, &quiet(), &stopped);
+    assert!(matches!(told, Err(Error::Interrupted)));
+    assert_eq!((count_entries(&folder), place.names().len()), (6, 2));
+    assert_eq!(export(&database, &folder, Form::Folder, true).unwrap(), 3);
+    // Nothing of the old one is left, in its place or beside it.
+    assert_eq!((count_entries(&folder), place.names().len()), (4, 2));
+}
+
+#[test]
 fn keys_that_a_tree_has_no_names_for_are_refused_with_the_way_out() {
     let place = Place::new();
     let database = place.init(&recipe(3, 10, 0));

@@ -106,6 +106,46 @@ fn nothing_is_replaced_unasked_and_only_blobs_are_replaced() {
 }
 
 #[test]
+fn a_table_kv_of_somebody_else_is_neither_replaced_nor_overwritten() {
+    let place = Place::new();
+    let make = |name: &str, sql: &str| {
+        let path = place.path(name);
+        rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        path
+    };
+    let init = |path: &std::path::Path| {
+        let options = InitOptions { replace: true };
+        blob::init(path, &recipe(3, 10, 0), &options, &quiet(), &NEVER)
+    };
+    for (name, sql, problem) in [
+        (
+            "owner.db",
+            "CREATE TABLE kv(k INTEGER PRIMARY KEY, v TEXT, owner TEXT);
+             INSERT INTO kv VALUES(1, 'mine', 'me');",
+            "its table kv has a column owner",
+        ),
+        (
+            "text.db",
+            "CREATE TABLE kv(k INTEGER PRIMARY KEY, v);
+             INSERT INTO kv VALUES(1, x'00'), (2, 'mine');",
+            "the value of key 2 is text",
+        ),
+    ] {
+        let path = make(name, sql);
+        assert!(matches!(init(&path), Err(Error::Exists { .. })));
+        let told = Target::open(&path).unwrap().begin_generation().unwrap_err().to_string();
+        assert!(told.contains(problem) && told.contains("overwritten"), "{told}");
+    }
+    let kvtest = make(
+        "kvtest.db",
+        "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); INSERT INTO kv VALUES(1, randomblob(9));",
+    );
+    assert_eq!(Target::open(&kvtest).unwrap().begin_generation().unwrap(), 1);
+    init(&kvtest).unwrap();
+    assert_eq!(Target::open(&kvtest).unwrap().largest_id(), 3);
+}
+
+#[test]
 fn a_leftover_of_another_database_is_not_taken_for_a_part_of_the_new_one() {
     let place = Place::new();
     std::fs::write(place.path("blobs.db-wal"), "old").unwrap();

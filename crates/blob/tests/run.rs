@@ -91,6 +91,47 @@ fn an_interrupted_update_leaves_the_database_as_it_was() {
     }
 }
 
+/// The ids whose blobs are of generation 1; every other one is of generation 0.
+fn overwritten(path: &Path, recipe: &blob::Recipe) -> Vec<u64> {
+    let mut access = open(path, SqliteSettings::default());
+    let mut found = Vec::new();
+    for id in 1..=recipe.count {
+        let mut generation = None;
+        access.read(id, &mut |bytes| generation = recipe.generation_of(id, 1, bytes)).unwrap();
+        if generation.unwrap() == 1 {
+            found.push(id);
+        }
+    }
+    found
+}
+
+#[test]
+fn an_interrupted_update_that_cannot_be_undone_keeps_whole_blobs_and_counts_them() {
+    for (journal_mode, by, transaction_per_blob) in [
+        (JournalMode::Off, By::Sql, false),
+        (JournalMode::Off, By::BlobApi, false),
+        (JournalMode::Wal, By::Sql, true),
+        (JournalMode::Delete, By::BlobApi, true),
+    ] {
+        let place = Place::new();
+        let recipe = recipe(40, 10_000, 0);
+        let database = place.init(&recipe);
+        let journal_mode = Some(journal_mode);
+        let settings = SqliteSettings { by, journal_mode, ..SqliteSettings::default() };
+        let mut access = open(&database, settings);
+        let stopped = AtomicBool::new(false);
+        let mut ids = (1..=40).inspect(|id| stopped.store(*id == 30, Ordering::Relaxed));
+        let work = Work::Update { seed: recipe.seed, generation: 1, sizes: Some(recipe) };
+        let pace = Pace { transaction_per_blob, ..pace(40) };
+        let told = blob::time(&mut access, &mut ids, work, &pace, &quiet(), &stopped).unwrap_err();
+        assert!(matches!(told, Error::InterruptedAfter { blobs: 30 }), "{told}");
+        assert!(told.to_string().contains("30 blobs were overwritten"), "{told}");
+        drop(access);
+        assert_eq!(overwritten(&database, &recipe), (1..=30).collect::<Vec<_>>());
+        assert_eq!(blob::stat(&database).unwrap().integrity, ["ok"]);
+    }
+}
+
 #[test]
 fn wrong_bytes_are_found_in_every_form() {
     let place = Place::new();
@@ -191,4 +232,40 @@ fn warm_files_are_resident_and_cold_ones_are_not() {
     }
     let told = blob::resident_share(&[place.path("nothing")]).unwrap_err().to_string();
     assert!(told.contains("nothing"), "{told}");
+}
+
+#[test]
+fn an_update_overwrites_no_file_that_export_did_not_write() {
+    let place = Place::new();
+    let recipe = recipe(20, 100, 0);
+    let database = place.init(&recipe);
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.execute("DELETE FROM kv WHERE k = 7", []).unwrap();
+    let folder = place.export(&database, Form::Folder);
+    let names = place.path("names.db");
+    blob::write_names(&Target::open(&folder).unwrap(), &names).unwrap();
+    let strangers = [folder.join("000007"), folder.join("000021")];
+    for stranger in &strangers {
+        std::fs::write(stranger, "mine").unwrap();
+    }
+    let names_too = rusqlite::Connection::open(&names).unwrap();
+    names_too.execute("INSERT INTO file VALUES(7, '000007')", []).unwrap();
+    drop(names_too);
+    let target = Target::open(&folder).unwrap();
+    let files = FileSettings::default();
+    let looked_up =
+        blob::LookupAccess::open(&names, &folder, &SqliteSettings::default(), &files).unwrap();
+    let accesses: [Box<dyn Access>; 2] =
+        [Box::new(target.files(&files).unwrap()), Box::new(looked_up)];
+    for mut access in accesses {
+        let work = Work::Update { seed: 1, generation: 1, sizes: Some(recipe) };
+        let mut ids = Ids::new(Order::Ascending, 1, 21);
+        let timed = blob::time(&mut *access, &mut ids, work, &pace(19), &quiet(), &NEVER).unwrap();
+        assert_eq!((timed.blobs, timed.misses), (19, 1));
+        assert!(!access.update(21, &[0; 4]).unwrap());
+    }
+    for stranger in &strangers {
+        assert_eq!(std::fs::read(stranger).unwrap(), b"mine");
+    }
+    assert!(matches!(blob::remove_export(&folder), Err(Error::NotOurs { .. })));
 }

@@ -198,9 +198,12 @@ fn readers_share_a_pass_and_durability_is_the_same_promise_everywhere() {
         ("dir (durability=program_crash)", "survives_program_crash"),
         ("sqlite (durability=power_loss)", "survives_power_loss"),
         ("dir (durability=power_loss)", "survives_power_loss"),
+        ("sqlite (durability=power_loss, transaction=each)", "survives_power_loss"),
     ] {
         assert_eq!(run["engines"][start]["durability"], promise, "{start}");
     }
+    // Three promises, for all at once and for each blob, by both lines.
+    assert_eq!(trials(&place).len(), 12);
 }
 
 /// The exported folder of a running experiment, once it is there.
@@ -213,34 +216,46 @@ fn exported(data: &Path) -> Option<PathBuf> {
     })
 }
 
-#[test]
-fn wrong_bytes_end_the_experiment() {
-    let place = Place::new();
-    // More blocks than it will come to: a turn after the damage finds it.
-    let words = [
-        "bench",
-        "blob",
-        "--count=50",
-        "--passes=1",
-        "--replicates=1000",
-        "--operations=read",
-        "--on=dir",
-    ];
-    let mut child = place.command(&words).spawn().unwrap();
+/// Runs `words` with reads of 50 files, and changes a byte of one of them as soon as `ready`.
+fn damaged(place: &Place, words: &[&str], ready: impl Fn() -> bool) {
+    use std::os::unix::fs::FileExt as _;
+    let reads = ["bench", "blob", "--count=50", "--operations=read", "--on=dir"];
+    let mut child = place.command(&[&reads[..], words].concat()).spawn().unwrap();
     let folder = loop {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was damaged");
         match exported(&place.path("data")) {
-            Some(folder) => break folder,
-            None => std::thread::yield_now(),
+            Some(folder) if ready() => break folder,
+            _ => std::thread::yield_now(),
         }
     };
-    let blob = folder.join("000017");
-    let mut bytes = std::fs::read(&blob).unwrap();
-    bytes[5_000] ^= 1;
-    std::fs::write(&blob, bytes).unwrap();
+    let path = folder.join("000017");
+    let other = std::fs::read(&path).unwrap()[5_000] ^ 1;
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[other], 5_000).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", error(&output));
     assert!(error(&output).contains("dir: wrong bytes in blob 17"), "{}", error(&output));
+}
+
+#[test]
+fn wrong_bytes_end_the_experiment() {
+    // More blocks than it will come to: a turn after the damage finds it.
+    damaged(&Place::new(), &["--passes=1", "--replicates=1000"], || true);
+}
+
+#[test]
+fn wrong_bytes_in_the_last_trial_are_found_too_and_make_it_void() {
+    let place = Place::new();
+    // Written when the line has been checked and warmed: its only, long trial follows.
+    let begun = || {
+        let runs = std::fs::read_dir(place.path("runs")).into_iter().flatten().flatten();
+        let mut texts = runs.map(|run| std::fs::read_to_string(run.path().join("run.json")));
+        texts.any(|text| text.is_ok_and(|text| text.contains("content_bytes")))
+    };
+    damaged(&place, &["--passes=5000", "--replicates=1"], begun);
+    let trials = trials(&place);
+    let void = trials[0]["status"]["void"].as_str().unwrap();
+    assert!(trials.len() == 1 && void.contains("wrong bytes in blob 17"), "{trials:?}");
 }
 
 #[test]
@@ -253,6 +268,11 @@ fn what_cannot_be_measured_is_refused_with_exit_code_2() {
         (&["--on=sqlite[page_size=512]"], "page_bytes under [blob]"),
         (&["--on=sqlite[mmap_siz=5]"], "mmap_siz"),
         (&["durability", "--on=sqlite[synchronous=off]"], "synchronous is set by blob.durability"),
+        (&["durability", "--on=dir[fsync=on]"], "fsync is set by blob.durability"),
+        (
+            &["durability", "--on=sqlite[transaction=each]"],
+            "transaction is set by blob.transaction",
+        ),
         (&["cold", "--on=postgres:18"], "does not measure it cold"),
         (&["cold", "--operations=read"], "--operations goes with"),
         (&["--count=3"], "blob.count: `3` is no whole number from 16"),

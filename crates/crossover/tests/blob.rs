@@ -152,6 +152,16 @@ fn updates_change_the_bytes_keep_the_sizes_and_check_as_right() {
 }
 
 #[test]
+fn an_update_of_a_folder_ends_where_the_export_ended() {
+    let place = blobs();
+    std::fs::write(place.path("flat/000301"), "mine").unwrap();
+    let run = json(&place, "run flat --update --start 295 --max-id 400 --count 20");
+    assert_eq!((&run["count"], &run["misses"]), (&20.into(), &0.into()), "{run}");
+    assert_eq!(run["max_id"], 300);
+    assert_eq!(std::fs::read(place.path("flat/000301")).unwrap(), b"mine");
+}
+
+#[test]
 fn the_spellings_of_kvtest_work_too() {
     let place = Place::new();
     done(&place, "init x.db --count 300 --size 1000 --pagesize 4096 --variance 100");
@@ -165,6 +175,9 @@ fn the_spellings_of_kvtest_work_too() {
     ] {
         assert!(done(&place, words).contains("time per blob"), "{words}");
     }
+    let (stdout, stderr) = told(&blob(&place, "run x --multitrans --count 10"));
+    assert!(!stdout.contains("a transaction for each"), "{stdout}");
+    assert!(stderr.contains("--multitrans changes nothing here"), "{stderr}");
 }
 
 #[test]
@@ -205,6 +218,12 @@ fn wrong_usage_is_named_and_ends_with_2() {
         ("run x.db --random --once", "cannot be used with"),
         ("run x.db --count 0", "at least 1"),
         ("run x.db --mmap 100G", "mmap_size"),
+        ("run flat --transaction-per-blob", "files are in no transaction"),
+        ("run x.db --random --start 5", "cannot be used with"),
+        ("run flat --fsync", "--fsync goes with --update"),
+        ("run tree --write replace", "--write goes with --update"),
+        ("run flat --update --read plain", "--read goes with reads"),
+        ("run x.db --cold --random", "use --once with --cold"),
     ] {
         let stderr = refused(&place, words, 2);
         assert!(stderr.contains(message), "{words}: {stderr}");
@@ -255,16 +274,73 @@ fn wrong_bytes_end_with_3() {
 }
 
 #[test]
-fn an_update_that_is_interrupted_leaves_the_database_whole() {
-    use std::io::Read as _;
+fn a_damaged_database_ends_with_3() {
+    use std::os::unix::fs::FileExt as _;
     let place = blobs();
-    // Far more updates than it will be left time for.
-    let words = "blob run x.db --update --random --count 1G --journal-mode delete";
+    // Its header counts five free pages where there are none.
+    let file = std::fs::OpenOptions::new().write(true).open(place.path("x.db")).unwrap();
+    file.write_all_at(&5_u32.to_be_bytes(), 36).unwrap();
+    for words in ["stat x.db", "run x.db --count 1 --integrity-check"] {
+        let output = blob(&place, words);
+        let (stdout, stderr) = told(&output);
+        assert_eq!(output.status.code(), Some(3), "{words}: {stderr}");
+        assert!(stdout.contains("size is 0 but should be 5"), "{words}: {stdout}");
+    }
+}
+
+#[test]
+fn cold_blobs_are_taken_once_and_the_state_is_named() {
+    let place = blobs();
+    for target in ["x.db --once", "flat", "tree --once --names names.db"] {
+        let run = json(&place, &format!("run {target} --cold --count 1000 --check"));
+        assert_eq!((&run["count"], &run["misses"]), (&300.into(), &0.into()), "{run}");
+        let state = run["state"].as_str().unwrap();
+        let named = state.contains("data cold") || state.contains("data and metadata cold");
+        assert!(named && state.ends_with("% in the page cache)"), "{state}");
+    }
+    let run = json(&place, "run flat --warm --count 600");
+    assert_eq!(
+        (&run["state"], &run["count"]),
+        (&"warm (100% in the page cache)".into(), &600.into())
+    );
+}
+
+#[test]
+fn an_export_that_finds_no_room_says_what_is_missing_and_leaves_nothing() {
+    let place = Place::new();
+    done(&place, "init x.db --count 300 --size 5k");
+    std::fs::create_dir(place.path("tiny")).unwrap();
+    for (options, said) in [
+        // Known before the first file; found on the way, since each file takes two blocks.
+        ("size=1m", "has no space left"),
+        ("size=2m", "has no space left"),
+        ("size=9m,nr_inodes=50", "files are too many"),
+    ] {
+        let script = format!(
+            "mount -t tmpfs -o {options} tmpfs tiny && {{ {} blob export x.db tiny/out; \
+             code=$?; ls -A tiny; exit $code; }}",
+            env!("CARGO_BIN_EXE_crossover"),
+        );
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]);
+        let output = command.current_dir(place.folder.path()).output().unwrap();
+        let (stdout, stderr) = told(&output);
+        if stderr.contains("unshare:") || stderr.contains("mount:") {
+            // A system that lets nobody mount: nothing can be shown here.
+            return;
+        }
+        assert_eq!((output.status.code(), stdout.as_str()), (Some(1), ""), "{options}: {stderr}");
+        assert!(stderr.contains(said), "{options}: {stderr}");
+    }
+}
+
+/// Starts updates that would take for ever, asks them to stop when `begun`, and gives what is said.
+fn interrupted(place: &Place, more: &str, begun: impl Fn() -> bool) -> String {
+    use std::io::Read as _;
+    let words = format!("blob run x.db --update --random --count 1G {more}");
     let words: Vec<&str> = words.split(' ').collect();
     let mut child = place.command(&words).spawn().unwrap();
-    let journal = place.path("x.db-journal");
-    // The journal is there when the first blob has been overwritten.
-    while !journal.exists() {
+    while !begun() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::yield_now();
     }
@@ -274,8 +350,28 @@ fn an_update_that_is_interrupted_leaves_the_database_whole() {
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!(status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("rolled back"), "{stderr}");
-    assert!(!journal.exists());
-    assert_eq!(json(&place, "stat x.db")["integrity"][0], "ok");
-    done(&place, "run x.db --count 1 --check");
+    // Whatever the journal, the file is whole and every blob the old or the new one.
+    assert_eq!(json(place, "stat x.db")["integrity"][0], "ok");
+    done(place, "run x.db --count 1 --check");
+    stderr
+}
+
+#[test]
+fn an_update_that_is_interrupted_leaves_the_database_whole_and_says_what_became_of_it() {
+    let place = blobs();
+    for (mode, suffix) in [("delete", "journal"), ("wal", "wal")] {
+        // The file is there when the first blob is overwritten, or about to be.
+        let beside = place.path(&format!("x.db-{suffix}"));
+        let told = interrupted(&place, &format!("--journal-mode {mode}"), || beside.exists());
+        assert!(told.contains("rolled back: x.db is as it was before"), "{told}");
+        assert!(mode == "wal" || !beside.exists());
+    }
+    for more in ["--journal-mode off", "--journal-mode delete --transaction-per-blob --no-sync"] {
+        let place = blobs();
+        let changed = || place.path("x.db").metadata().unwrap().modified().unwrap();
+        let before = changed();
+        let told = interrupted(&place, more, || changed() != before);
+        assert!(told.contains("blobs were overwritten and stay so"), "{told}");
+        assert!(!told.contains("rolled back"), "{told}");
+    }
 }

@@ -348,7 +348,7 @@ export interface Claim {
   /** What was divided by what. */
   of: string;
   measured: Estimate | null;
-  verdict: "holds" | "in_part" | "does_not" | "undecided" | "not_measured";
+  verdict: "holds" | "in_part" | "size_undecided" | "does_not" | "undecided" | "not_measured";
 }
 
 export interface Warning {

@@ -66,6 +66,9 @@ impl Access for FileAccess {
     }
 
     fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error> {
+        if !self.writer.is_ours(id)? {
+            return Ok(false);
+        }
         let written = self.writer.write(self.whole_names.path(id), bytes);
         written.map_err(|errno| self.failed("write", id, errno))
     }

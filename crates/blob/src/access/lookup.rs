@@ -121,7 +121,7 @@ impl Access for LookupAccess {
     }
 
     fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error> {
-        if !self.look_up(id)? {
+        if !self.writer.is_ours(id)? || !self.look_up(id)? {
             return Ok(false);
         }
         // Whole paths need no copy; a relative one is completed.
@@ -153,7 +153,11 @@ impl Access for LookupAccess {
         self.execute("COMMIT")
     }
 
-    fn rollback(&mut self) -> Result<(), Error> {
-        if self.held.connection().is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+    fn rollback(&mut self) -> Result<bool, Error> {
+        if !self.held.connection().is_autocommit() {
+            self.execute("ROLLBACK")?;
+        }
+        // The names are as they were; the files are in no transaction.
+        Ok(false)
     }
 }

@@ -64,12 +64,13 @@ pub trait Access {
         Ok(())
     }
 
-    /// Undoes it, where that can be done.
+    /// Ends it without going on: undone where that can be done, else as far as it came. Whether what
+    /// was overwritten is undone.
     ///
     /// # Errors
     /// [`Error::Sqlite`].
-    fn rollback(&mut self) -> Result<(), Error> {
-        Ok(())
+    fn rollback(&mut self) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Moves what was committed to its final place, in WAL mode; elsewhere it is there.

@@ -186,10 +186,16 @@ impl Access for SqliteAccess {
         self.execute("COMMIT")
     }
 
-    fn rollback(&mut self) -> Result<(), Error> {
+    fn rollback(&mut self) -> Result<bool, Error> {
         self.blob = None;
-        // After some errors SQLite has rolled back by itself.
-        if self.connection().is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+        // Without a journal ROLLBACK is undefined and can break the file; between two blobs COMMIT
+        // leaves each of them whole.
+        let has_journal = self.pragma("journal_mode")? != "off";
+        // After some errors SQLite has ended the transaction by itself.
+        if !self.connection().is_autocommit() {
+            self.execute(if has_journal { "ROLLBACK" } else { "COMMIT" })?;
+        }
+        Ok(has_journal)
     }
 
     fn checkpoint(&mut self) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags};
@@ -11,6 +11,8 @@ use rustix::io::Errno;
 
 use super::reader::found;
 use super::{FileSettings, Writing};
+use crate::Error;
+use crate::manifest::Manifest;
 
 /// How the names of unfinished files begin.
 pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
@@ -21,6 +23,10 @@ pub(super) struct Writer {
     fsync: bool,
     /// Where a file is written before it takes the place of the old one.
     unfinished: CString,
+    folder: PathBuf,
+    /// Which files of it `export` wrote, if it wrote any. Known from the first update on: who only
+    /// reads shall not read more, from cold caches.
+    manifest: Option<Option<Manifest>>,
 }
 
 impl Writer {
@@ -32,7 +38,23 @@ impl Writer {
         let path = folder.join(name).into_os_string();
         // A path that was opened before has no zero byte in it.
         let unfinished = CString::new(path.as_bytes()).unwrap_or_default();
-        Self { writing: settings.writing, fsync: settings.fsync, unfinished }
+        Self {
+            writing: settings.writing,
+            fsync: settings.fsync,
+            unfinished,
+            folder: folder.to_owned(),
+            manifest: None,
+        }
+    }
+
+    /// Whether the file of blob `id` may be overwritten: in a folder that `export` made only what it
+    /// wrote.
+    pub fn is_ours(&mut self, id: u64) -> Result<bool, Error> {
+        if self.manifest.is_none() {
+            self.manifest = Some(Manifest::read(&self.folder)?);
+        }
+        let manifest = self.manifest.as_ref().and_then(Option::as_ref);
+        Ok(manifest.is_none_or(|manifest| manifest.wrote(id)))
     }
 
     /// Gives the file at `path` these bytes; false if there is no file.

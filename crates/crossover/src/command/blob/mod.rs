@@ -1,6 +1,7 @@
 //! `crossover blob`: the steps of the blob experiment, one by one, as SQLite's kvtest has them.
 
 mod export;
+mod forms;
 mod init;
 pub mod number;
 mod result;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use blob::{
-    Access, By, FileAccess, FileSettings, Form, JournalMode, LookupAccess, Order, Pace, Reading,
-    SqliteAccess, SqliteSettings, Synchronous, Target, Work, Writing,
+    Access, FileAccess, Form, LookupAccess, Order, Pace, SqliteAccess, SqliteSettings, Target, Work,
 };
 
+use super::forms::{FileArguments, SqliteArguments};
 use super::result::RunResult;
 use super::{number, statistics};
 use crate::shared::{Outcome, Shared, Usage};
@@ -39,12 +39,16 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "update", env = "CROSSOVER_OPEN_ONLY")]
     open_only: bool,
     /// A transaction for each blob instead of one for all
-    #[arg(long, alias = "multitrans", env = "CROSSOVER_TRANSACTION_PER_BLOB")]
+    #[arg(long, env = "CROSSOVER_TRANSACTION_PER_BLOB")]
     transaction_per_blob: bool,
+    /// The same as kvtest spells it, which takes it for folders too
+    #[arg(long, hide = true)]
+    multitrans: bool,
     /// Read all files into the page cache first
     #[arg(long, env = "CROSSOVER_WARM")]
     warm: bool,
-    /// Drop all files from the page cache first (as root all caches of the machine)
+    /// Drop all files from the page cache first (as root all caches of the machine); each blob is
+    /// then taken at most once
     #[arg(long, conflicts_with = "warm", env = "CROSSOVER_COLD")]
     cold: bool,
     /// Afterwards compare every blob with what it must be
@@ -74,61 +78,13 @@ struct OrderArguments {
     /// Another random order, and other new bytes, for every number [default: drawn, and printed]
     #[arg(long, value_name = "N", env = "CROSSOVER_SEED")]
     seed: Option<u64>,
-    /// The first key of an ascending or descending order
-    #[arg(long, value_name = "KEY", default_value = "1", value_parser = number::positive,
-          env = "CROSSOVER_START")]
-    start: u64,
+    /// The first key of an ascending or descending order [default: 1]
+    #[arg(long, value_name = "KEY", value_parser = number::positive,
+          conflicts_with_all = ["random", "once"], env = "CROSSOVER_START")]
+    start: Option<u64>,
     /// The largest key [default: the largest there is]
     #[arg(long, value_name = "KEY", value_parser = number::positive, env = "CROSSOVER_MAX_ID")]
     max_id: Option<u64>,
-}
-
-/// What only a database understands.
-#[derive(clap::Args)]
-struct SqliteArguments {
-    /// Use incremental blob I/O instead of SQL
-    #[arg(long, env = "CROSSOVER_BLOB_API")]
-    blob_api: bool,
-    /// Map so many bytes of the file into memory
-    #[arg(long, value_name = "BYTES", value_parser = number::number, env = "CROSSOVER_MMAP")]
-    mmap: Option<u64>,
-    /// PRAGMA cache_size: pages, or KiB if negative [default: 1000]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, env = "CROSSOVER_CACHE_SIZE")]
-    cache_size: Option<i64>,
-    /// PRAGMA journal_mode (delete, truncate, persist, memory, wal, off) [default: the file's]
-    #[arg(long, alias = "jmode", value_name = "MODE", env = "CROSSOVER_JOURNAL_MODE")]
-    journal_mode: Option<JournalMode>,
-    /// PRAGMA synchronous (off, normal, full, extra) [default: full]
-    #[arg(long, value_name = "LEVEL", env = "CROSSOVER_SYNCHRONOUS")]
-    synchronous: Option<Synchronous>,
-    /// The same as --synchronous off
-    #[arg(long, alias = "nosync", conflicts_with = "synchronous", env = "CROSSOVER_NO_SYNC")]
-    no_sync: bool,
-    /// Leave the checkpoint of a write-ahead log out of the time
-    #[arg(long, alias = "nocheckpoint", env = "CROSSOVER_NO_CHECKPOINT")]
-    no_checkpoint: bool,
-    /// Run PRAGMA integrity_check afterwards; exit code 3 if the file is damaged
-    #[arg(long, env = "CROSSOVER_INTEGRITY_CHECK")]
-    integrity_check: bool,
-}
-
-/// What only files understand.
-#[derive(clap::Args)]
-struct FileArguments {
-    /// Sync each file that is overwritten
-    #[arg(long, env = "CROSSOVER_FSYNC")]
-    fsync: bool,
-    /// How a file is read: stdio as kvtest does, plain (open, fstat, read, close), openat (the
-    /// same, relative to the folder) [default: stdio]
-    #[arg(long, value_name = "HOW", env = "CROSSOVER_READ")]
-    read: Option<Reading>,
-    /// How a file is overwritten: overwrite as kvtest does, or replace (written beside the old one
-    /// and renamed) [default: overwrite]
-    #[arg(long, value_name = "HOW", env = "CROSSOVER_WRITE")]
-    write: Option<Writing>,
-    /// Look each file's name up in this database, which export --names made
-    #[arg(long, value_name = "FILE", env = "CROSSOVER_NAMES")]
-    names: Option<PathBuf>,
 }
 
 impl OrderArguments {
@@ -140,57 +96,6 @@ impl OrderArguments {
             (_, true, _) => Order::Random { seed: self.seed.unwrap_or_else(drawn) },
             (_, _, true) => Order::Once { seed: self.seed.unwrap_or_else(drawn) },
             _ => Order::Ascending,
-        }
-    }
-}
-
-impl SqliteArguments {
-    /// The first option that was given.
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            (self.blob_api, "--blob-api"),
-            (self.mmap.is_some(), "--mmap"),
-            (self.cache_size.is_some(), "--cache-size"),
-            (self.journal_mode.is_some(), "--journal-mode"),
-            (self.synchronous.is_some(), "--synchronous"),
-            (self.no_sync, "--no-sync"),
-            (self.no_checkpoint, "--no-checkpoint"),
-            (self.integrity_check, "--integrity-check"),
-        ];
-        all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
-    }
-
-    fn settings(&self) -> SqliteSettings {
-        let default = SqliteSettings::default();
-        SqliteSettings {
-            by: if self.blob_api { By::BlobApi } else { By::Sql },
-            mmap_bytes: self.mmap.unwrap_or(0),
-            cache_size: self.cache_size.unwrap_or(default.cache_size),
-            journal_mode: self.journal_mode,
-            synchronous: if self.no_sync { Some(Synchronous::Off) } else { self.synchronous },
-            checkpoints: !self.no_checkpoint,
-            ..default
-        }
-    }
-}
-
-impl FileArguments {
-    /// The first option that was given.
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            (self.fsync, "--fsync"),
-            (self.read.is_some(), "--read"),
-            (self.write.is_some(), "--write"),
-            (self.names.is_some(), "--names"),
-        ];
-        all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
-    }
-
-    fn settings(&self) -> FileSettings {
-        FileSettings {
-            reading: self.read.unwrap_or_default(),
-            writing: self.write.unwrap_or_default(),
-            fsync: self.fsync,
         }
     }
 }
@@ -225,12 +130,39 @@ impl Arguments {
             let form = target.form().name();
             return Err(Usage(format!("{option} is not for {path}, which is a {form}")));
         }
+        if let Some(problem) = self.in_vain(target) {
+            return Err(Usage(problem.to_owned()));
+        }
         if self.check && target.recipe().is_none() {
             let text = "what its blobs must be is not known, since crossover blob init did not \
                         make them; leave --check out";
             return Err(Usage(format!("{path}: {text}")));
         }
         Ok(())
+    }
+
+    /// What of the options the others make void.
+    fn in_vain(&self, target: &Target) -> Option<&'static str> {
+        let files = &self.files;
+        let problems = [
+            (
+                self.transaction_per_blob && !self.has_transactions(target),
+                "--transaction-per-blob changes nothing here: files are in no transaction",
+            ),
+            (files.fsync && !self.update, "--fsync goes with --update: what is read is not synced"),
+            (files.write.is_some() && !self.update, "--write goes with --update"),
+            (files.read.is_some() && self.update, "--read goes with reads, not with --update"),
+            (
+                self.cold && self.order.random,
+                "--random takes some blobs again, which are no longer cold: use --once with --cold",
+            ),
+        ];
+        problems.into_iter().find(|(given, _)| *given).map(|(_, problem)| problem)
+    }
+
+    /// Those of the names are transactions too.
+    fn has_transactions(&self, target: &Target) -> bool {
+        target.form() == Form::Database || self.files.names.is_some()
     }
 
     fn open(&self, target: &Target) -> Result<Open, blob::Error> {
@@ -244,6 +176,32 @@ impl Arguments {
                 &self.files.settings(),
             )?),
         })
+    }
+
+    /// The largest key that is asked for. Beyond the largest that `export` wrote no file is ours.
+    fn max_id(&self, target: &Target) -> u64 {
+        let largest = target.largest_id();
+        match self.order.max_id {
+            Some(wanted) if self.update && target.form() != Form::Database => wanted.min(largest),
+            Some(wanted) => wanted,
+            None => largest,
+        }
+    }
+
+    /// The keys in their order; from cold caches each once, since it is warm then.
+    fn ids(&self, order: Order, max_id: u64) -> impl Iterator<Item = u64> + use<> {
+        let most = if self.cold { max_id } else { u64::MAX };
+        let start = self.order.start.unwrap_or(1);
+        blob::Ids::new(order, start, max_id).take(usize::try_from(most).unwrap_or(usize::MAX))
+    }
+
+    /// Whether each blob is in a transaction of its own.
+    fn has_transaction_per_blob(&self, target: &Target, shared: &Shared) -> bool {
+        let has_transactions = self.has_transactions(target);
+        if self.multitrans && !has_transactions {
+            shared.say("--multitrans changes nothing here: files are in no transaction");
+        }
+        has_transactions && (self.transaction_per_blob || self.multitrans)
     }
 
     /// What is done to each blob; a new generation is noted before any of it is written.
@@ -272,7 +230,7 @@ impl Arguments {
         }
         if self.cold {
             let evicted = blob::evict(&paths, shared.interrupted())?;
-            let (name, share) = (evicted.cold.name(), evicted.resident_share * 100.0);
+            let (name, share) = (evicted.name(), evicted.resident_share * 100.0);
             return Ok(Some(format!("{name} ({share:.0}% in the page cache)")));
         }
         Ok(None)
@@ -283,8 +241,9 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let mut target = Target::open(&arguments.target)?;
     arguments.check(&target)?;
     let order = arguments.order.order();
-    let max_id = arguments.order.max_id.unwrap_or(target.largest_id());
-    let mut ids = blob::Ids::new(order, arguments.order.start, max_id);
+    let max_id = arguments.max_id(&target);
+    let mut ids = arguments.ids(order, max_id);
+    let transaction_per_blob = arguments.has_transaction_per_blob(&target, shared);
     let work = arguments.work(&mut target)?;
     let state = arguments.temper(shared)?;
     let mut open = arguments.open(&target)?;
@@ -294,7 +253,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let before = statistics::kernel();
     let pace = Pace {
         count: arguments.count,
-        transaction_per_blob: arguments.transaction_per_blob,
+        transaction_per_blob,
         checkpoint: arguments.update
             && target.form() == Form::Database
             && !arguments.sqlite.no_checkpoint,
@@ -311,7 +270,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     } else {
         result.file_settings(arguments.files.settings(), arguments.files.names.is_some());
     }
-    result.transaction_per_blob = arguments.transaction_per_blob;
+    result.transaction_per_blob = transaction_per_blob;
     result.state = state;
     result.statistics = arguments.stats.then_some(counted);
     if arguments.check
@@ -335,10 +294,8 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 
 /// Says what became of the updates that were interrupted.
 fn explain(error: blob::Error, arguments: &Arguments, target: &Target) -> anyhow::Error {
-    let undone = arguments.update
-        && target.form() == Form::Database
-        && !arguments.transaction_per_blob
-        && matches!(error, blob::Error::Interrupted);
+    // Where something stays overwritten the error itself says so.
+    let undone = arguments.update && matches!(error, blob::Error::Interrupted);
     let error = anyhow::Error::from(error);
     if undone {
         error.context(format!(

@@ -9,7 +9,7 @@ use crate::analysis::{Analysis, CONFIDENCE_LEVEL, Treatment};
 use crate::plan::{BlobCell, BlobOperation, Plan};
 use crate::run::Finished;
 use crate::schedule::Levels;
-use crate::workload::blob::{Line, LineForm, with_tier};
+use crate::workload::blob::{Line, LineForm};
 
 /// The mean size of the article's blobs.
 const ARTICLE_BYTES: f64 = 10_000.0;
@@ -33,13 +33,14 @@ impl<'a> Board<'a> {
         &self.finished.plan
     }
 
-    /// The cell that is most like the article's for this operation: one client, 10,000 bytes.
+    /// The cell that is most like the article's for this operation: one client, one transaction,
+    /// 10,000 bytes.
     pub(super) fn view(&self, operation: BlobOperation, cold: bool) -> Option<View> {
         let plan = self.plan();
         let likeness = |levels: &Levels, cell: &BlobCell| {
             let size = (cell.bytes as f64 / ARTICLE_BYTES).ln().abs();
             let page = (f64::from(cell.page_bytes) / 4_096.0).ln().abs();
-            (crate::plan::clients(levels), size + page)
+            ((crate::plan::clients(levels), cell.transaction_per_blob), size + page)
         };
         let cells = self.finished.cells().into_iter().filter_map(|levels| {
             let cell = plan.blob_at(&levels).ok()?;
@@ -51,7 +52,7 @@ impl<'a> Board<'a> {
         })?;
         let line = |index: usize| {
             let engine = plan.engine_at(index, &levels).ok()?;
-            let line = Line::of(&with_tier(&engine, &cell).ok()?).ok()?;
+            let (_, line) = Line::at(&engine, &cell).ok()?;
             Some((engine.label(), line))
         };
         let lines = (0..plan.engines.len()).filter_map(line).collect();

@@ -15,7 +15,8 @@ use crate::workload::blob::{Line, LineForm};
 /// What a claim says of a ratio.
 #[derive(Clone, Copy)]
 enum Says {
-    /// It is at least so much, and above 1 in any case.
+    /// It is at least so much, and above 1 in any case: the first is its size, the second its
+    /// direction.
     AtLeast(f64),
     /// It lies between these.
     Between(f64, f64),
@@ -225,8 +226,9 @@ fn verdict(ratio: &Estimate, says: Says) -> ClaimVerdict {
         return ClaimVerdict::Undecided;
     }
     match says {
-        Says::AtLeast(figure) if low > 1.0 && high >= figure => ClaimVerdict::Holds,
-        Says::AtLeast(_) if low > 1.0 => ClaimVerdict::InPart,
+        Says::AtLeast(figure) if low > 1.0 && low >= figure => ClaimVerdict::Holds,
+        Says::AtLeast(figure) if low > 1.0 && high < figure => ClaimVerdict::InPart,
+        Says::AtLeast(_) if low > 1.0 => ClaimVerdict::SizeUndecided,
         Says::AtLeast(_) if high < 1.0 => ClaimVerdict::DoesNot,
         Says::AtLeast(_) => ClaimVerdict::Undecided,
         Says::Between(least, most) if low >= least && high <= most => ClaimVerdict::Holds,
@@ -234,6 +236,7 @@ fn verdict(ratio: &Estimate, says: Says) -> ClaimVerdict {
             // Slower at least, though not by as much, or by more.
             if least > 1.0 && low > 1.0 { ClaimVerdict::InPart } else { ClaimVerdict::DoesNot }
         }
+        Says::Between(least, _) if least > 1.0 && low > 1.0 => ClaimVerdict::SizeUndecided,
         Says::Between(..) => ClaimVerdict::Undecided,
         Says::Below if high < 1.0 => ClaimVerdict::Holds,
         Says::Below if low > 1.0 => ClaimVerdict::DoesNot,
@@ -273,29 +276,35 @@ fn explanation(board: &Board<'_>, views: &Views) -> ClaimPart {
         let share = open_close_fraction(board.treatment(folder, &view.levels)?)?;
         let base = view.first(is_by_blob_api).or(view.first(is_by_sql))?;
         let times = board.ratio((folder, &view.levels), (base, &view.levels))?;
-        // Of the file's time, the part that it takes longer.
-        Some((folder, share, 1.0 - 1.0 / times.value))
+        // Of the file's time, the part by which it is longer; below 0 where it is shorter.
+        let longer = 1.0 - 1.0 / times.value;
+        Some((share, longer, explained(folder, base, longer)))
     };
     let found = measure();
+    let verdict = match &found {
+        None => ClaimVerdict::NotMeasured,
+        Some((share, longer, _)) if *longer <= 0.0 || *share < longer / 2.0 => {
+            ClaimVerdict::DoesNot
+        }
+        Some((share, longer, _)) if share < longer => ClaimVerdict::InPart,
+        Some(_) => ClaimVerdict::Holds,
+    };
     ClaimPart {
         claim: "Opening and closing each file costs more than the database does",
         figure: "open() and close() explain it",
-        of: found.map_or_else(String::new, |(folder, _, longer)| {
-            let longer = longer * 100.0;
-            format!(
-                "share of opening and closing in the time of {folder}; it takes {longer:.0}% longer"
-            )
-        }),
-        measured: found.map(|(_, share, _)| exactly(share)),
-        verdict: match found {
-            Some((_, share, longer)) if longer > 0.0 && share >= longer => ClaimVerdict::Holds,
-            Some((_, share, longer)) if longer > 0.0 && share >= longer / 2.0 => {
-                ClaimVerdict::InPart
-            }
-            Some(_) => ClaimVerdict::DoesNot,
-            None => ClaimVerdict::NotMeasured,
-        },
+        measured: found.as_ref().map(|(share, ..)| exactly(*share)),
+        of: found.map_or_else(String::new, |(.., of)| of),
+        verdict,
     }
+}
+
+/// What the share of opening and closing is to be held against.
+fn explained(folder: &str, base: &str, longer: f64) -> String {
+    let beside = match longer > 0.0 {
+        true => format!("{:.0}% of that time is the difference to {base}", longer * 100.0),
+        false => format!("it takes no longer than {base}"),
+    };
+    format!("share of opening and closing in the time of {folder}; {beside}")
 }
 
 /// A number that was counted, or a mean without an interval of its own.
@@ -318,18 +327,38 @@ mod tests {
     #[test]
     fn a_claim_is_judged_by_the_interval_and_not_by_the_point() {
         for (low, high, says, expected) in [
-            (1.30, 1.40, Says::AtLeast(1.35), ClaimVerdict::Holds),
+            (1.35, 1.50, Says::AtLeast(1.35), ClaimVerdict::Holds),
+            (1.36, 1.40, Says::AtLeast(1.35), ClaimVerdict::Holds),
+            (1.30, 1.40, Says::AtLeast(1.35), ClaimVerdict::SizeUndecided),
+            (1.01, 1.35, Says::AtLeast(1.35), ClaimVerdict::SizeUndecided),
+            (1.01, 1.02, Says::AtLeast(1.00), ClaimVerdict::Holds),
+            (1.00, 1.02, Says::AtLeast(1.00), ClaimVerdict::Undecided),
             (1.10, 1.20, Says::AtLeast(1.35), ClaimVerdict::InPart),
             (0.95, 1.40, Says::AtLeast(1.35), ClaimVerdict::Undecided),
             (0.80, 0.90, Says::AtLeast(1.35), ClaimVerdict::DoesNot),
             (5.50, 14.0, Says::Between(5.0, 15.0), ClaimVerdict::Holds),
             (2.00, 3.00, Says::Between(5.0, 15.0), ClaimVerdict::InPart),
-            (4.00, 6.00, Says::Between(5.0, 15.0), ClaimVerdict::Undecided),
+            (4.00, 6.00, Says::Between(5.0, 15.0), ClaimVerdict::SizeUndecided),
+            (14.0, 16.0, Says::Between(5.0, 15.0), ClaimVerdict::SizeUndecided),
+            (0.90, 6.00, Says::Between(5.0, 15.0), ClaimVerdict::Undecided),
+            (0.95, 1.20, Says::Between(0.9, 1.1), ClaimVerdict::Undecided),
             (1.20, 1.30, Says::Between(0.9, 1.1), ClaimVerdict::DoesNot),
             (0.50, 0.60, Says::Below, ClaimVerdict::Holds),
         ] {
             assert_eq!(verdict(&ratio(low, high, 7), says), expected, "{low} {high}");
             assert_eq!(verdict(&ratio(low, high, 3), says), ClaimVerdict::Undecided);
         }
+    }
+
+    #[test]
+    fn the_difference_is_told_as_a_part_of_the_files_time() {
+        // Of 1.35 times the time, 0.35 are the difference: 26%.
+        let told = explained("dir", "sqlite", 1.0 - 1.0 / 1.35);
+        assert!(
+            told.ends_with("time of dir; 26% of that time is the difference to sqlite"),
+            "{told}"
+        );
+        let told = explained("dir", "sqlite", 1.0 - 1.0 / 0.8);
+        assert!(told.ends_with("time of dir; it takes no longer than sqlite"), "{told}");
     }
 }

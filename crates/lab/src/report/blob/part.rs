@@ -126,6 +126,8 @@ pub enum ClaimVerdict {
     Holds,
     /// Its direction, and not its size.
     InPart,
+    /// Its direction; whether its size too the interval leaves open.
+    SizeUndecided,
     /// Not even that.
     DoesNot,
     /// The interval allows both, or there is none.
@@ -140,6 +142,7 @@ impl ClaimVerdict {
         match self {
             Self::Holds => "holds",
             Self::InPart => "in part",
+            Self::SizeUndecided => "direction holds, size undecided",
             Self::DoesNot => "does not hold",
             Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",

@@ -12,7 +12,7 @@ use super::postgres;
 use super::session::{Place, SessionError};
 use super::store::{Store, failed, room_of};
 use crate::deployment::{Database, Site};
-use crate::plan::{BlobCell, BlobOperation, PlanError};
+use crate::plan::{BlobCell, BlobOperation};
 use crate::record::{BlobStore, EngineRecord};
 use crate::resource::ServerSide;
 use crate::run::RunError;
@@ -41,20 +41,6 @@ pub(super) struct Deployed {
     pub database: Option<Database>,
 }
 
-/// `engine` with the settings of the plan's durability.
-pub(crate) fn with_tier(engine: &EngineSpec, cell: &BlobCell) -> Result<EngineSpec, PlanError> {
-    let mut engine = engine.clone();
-    if let Some(tier) = cell.durability {
-        for (key, value) in Line::settings_of(&engine, tier)? {
-            engine
-                .settings
-                .set(key, value)
-                .map_err(|message| PlanError::impossible("engines", message))?;
-        }
-    }
-    Ok(engine)
-}
-
 /// Sets `engine` up.
 pub(super) fn deploy(
     site: &Site<'_>,
@@ -62,8 +48,7 @@ pub(super) fn deploy(
     levels: &Levels,
 ) -> Result<Deployed, RunError> {
     let cell = site.plan.blob_at(levels)?;
-    let engine = with_tier(engine, &cell)?;
-    let line = Line::of(&engine)?;
+    let (engine, line) = Line::at(engine, &cell)?;
     let store = Store::new(site, &cell);
     let mut deployed = match &line.form {
         LineForm::Sqlite(settings) => sqlite(&store, settings.clone())?,

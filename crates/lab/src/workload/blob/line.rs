@@ -4,7 +4,7 @@
 use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 use engine::{EngineSource, EngineSpec};
 
-use crate::plan::PlanError;
+use crate::plan::{BlobCell, PlanError};
 use crate::record::Durability;
 
 /// Where the blobs of a line lie, and how they are accessed.
@@ -14,6 +14,10 @@ pub(crate) struct Line {
     /// Each blob in a transaction of its own.
     pub transaction_per_blob: bool,
 }
+
+/// Every key by which a bracket changes what a write survives, on whichever engine.
+const DURABILITY_KEYS: [&str; 6] =
+    ["journal_mode", "synchronous", "write", "fsync", "synchronous_commit", "full_page_writes"];
 
 /// The kinds of lines.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +33,31 @@ pub(crate) enum LineForm {
 }
 
 impl Line {
-    /// What `engine` means.
+    /// What `engine` means where the plan makes of it what `cell` says, and the engine with the
+    /// settings of its durability.
+    ///
+    /// # Errors
+    /// As [`Line::of`]; what both the plan and the bracket set.
+    pub(crate) fn at(
+        engine: &EngineSpec,
+        cell: &BlobCell,
+    ) -> Result<(EngineSpec, Self), PlanError> {
+        let mut set = engine.clone();
+        if let Some(tier) = cell.durability {
+            for (key, value) in Self::settings_of(engine, tier)? {
+                let taken = set.settings.set(key, value);
+                taken.map_err(|message| PlanError::impossible("engines", message))?;
+            }
+        }
+        let mut line = Self::of(&set)?;
+        if cell.transaction_per_blob {
+            refuse_set_twice(engine, &["transaction"], "blob.transaction")?;
+            line.transaction_per_blob = true;
+        }
+        Ok((set, line))
+    }
+
+    /// What `engine` means by itself.
     ///
     /// # Errors
     /// [`PlanError::Impossible`]: an engine that holds no blobs of ours, a value that is none.
@@ -66,11 +94,13 @@ impl Line {
         }
     }
 
-    /// The settings that give `tier`, for every line alike: as pairs for the bracket.
-    pub(crate) fn settings_of(
+    /// The settings that give `tier`, for every line alike: as pairs for the bracket, in which no
+    /// setting that decides on durability may stand then, not even where the tier needs none.
+    fn settings_of(
         engine: &EngineSpec,
         tier: Durability,
     ) -> Result<Vec<(&'static str, &'static str)>, PlanError> {
+        refuse_set_twice(engine, &DURABILITY_KEYS, "blob.durability")?;
         let kind = engine.source.kind();
         let settings: &[(&str, &str)] = match (kind, tier) {
             ("sqlite" | "sqlite+dir", Durability::None) => {
@@ -93,17 +123,7 @@ impl Line {
             }
             _ => &[],
         };
-        let settings = [settings, files].concat();
-        match settings.iter().find(|(key, _)| engine.settings.get(key).is_some()) {
-            None => Ok(settings),
-            Some((key, _)) => {
-                let message = format!(
-                    "{}: {key} is set by blob.durability; write one of the two",
-                    engine.label()
-                );
-                Err(PlanError::impossible("engines", message))
-            }
-        }
+        Ok([settings, files].concat())
     }
 
     /// What a finished write survives, where this program knows it; a server is asked.
@@ -122,6 +142,19 @@ impl Line {
             blob::Durability::None => Durability::None,
             blob::Durability::Process => Durability::SurvivesProgramCrash,
             blob::Durability::Power => Durability::SurvivesPowerLoss,
+        }
+    }
+}
+
+/// Refuses a bracket with any of `keys`, which `knob` of the plan sets.
+fn refuse_set_twice(engine: &EngineSpec, keys: &[&str], knob: &str) -> Result<(), PlanError> {
+    let is_one = |key: &str| keys.iter().any(|one| one.eq_ignore_ascii_case(key));
+    match engine.settings.iter().find(|(key, _)| is_one(key)) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message =
+                format!("{}: {key} is set by {knob}; write one of the two", engine.label());
+            Err(PlanError::impossible("engines", message))
         }
     }
 }
@@ -203,6 +236,7 @@ fn word<T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::BlobOperation;
 
     fn line(engine: &str) -> Result<Line, String> {
         Line::of(&engine.parse().unwrap()).map_err(|error| error.to_string())
@@ -242,21 +276,61 @@ mod tests {
         }
     }
 
+    fn cell(durability: Option<Durability>, transaction_per_blob: bool) -> BlobCell {
+        BlobCell {
+            operation: BlobOperation::Update,
+            count: 16,
+            bytes: 100,
+            variance: 0,
+            page_bytes: 4_096,
+            updates: 1,
+            transaction_per_blob,
+            cold: false,
+            durability,
+            seed: 1,
+        }
+    }
+
+    fn at(engine: &str, cell: &BlobCell) -> Result<Line, String> {
+        let at = Line::at(&engine.parse().unwrap(), cell);
+        at.map(|(_, line)| line).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn a_tier_is_the_same_promise_on_every_form() {
-        for tier in
-            [Durability::None, Durability::SurvivesProgramCrash, Durability::SurvivesPowerLoss]
-        {
+    fn a_tier_is_the_same_promise_on_every_form_and_no_bracket_weakens_it() {
+        let tiers =
+            [Durability::None, Durability::SurvivesProgramCrash, Durability::SurvivesPowerLoss];
+        for tier in tiers {
             for engine in ["sqlite", "dir", "tree"] {
-                let mut engine: EngineSpec = engine.parse().unwrap();
-                for (key, value) in Line::settings_of(&engine, tier).unwrap() {
-                    engine.settings.set(key, value).unwrap();
-                }
-                assert_eq!(Line::of(&engine).unwrap().durability(), tier, "{engine}");
+                assert_eq!(at(engine, &cell(Some(tier), false)).unwrap().durability(), tier);
+            }
+            for (engine, key) in [
+                ("sqlite[synchronous=off]", "synchronous"),
+                ("sqlite[Journal_Mode=off]", "Journal_Mode"),
+                ("dir[fsync=on]", "fsync"),
+                ("tree[write=replace]", "write"),
+                ("postgres:18[fsync=off]", "fsync"),
+                ("postgres:18[synchronous_commit=off]", "synchronous_commit"),
+            ] {
+                let refusal = at(engine, &cell(Some(tier), false)).unwrap_err();
+                let said = format!("{key} is set by blob.durability; write one of the two");
+                assert!(refusal.contains(&said), "{engine}: {refusal}");
             }
         }
-        let set = "sqlite[synchronous=off]".parse().unwrap();
-        let refusal = Line::settings_of(&set, Durability::None).unwrap_err().to_string();
-        assert!(refusal.contains("blob.durability"), "{refusal}");
+        assert!(at("dir[fsync=on]", &cell(None, false)).is_ok());
+    }
+
+    #[test]
+    fn the_plan_gives_each_blob_its_own_transaction_where_no_bracket_decides_that() {
+        for engine in ["sqlite", "postgres:18", "dir"] {
+            for each in [false, true] {
+                let line = at(engine, &cell(None, each)).unwrap();
+                assert_eq!(line.transaction_per_blob, each, "{engine}");
+            }
+        }
+        let each = "sqlite[transaction=each]";
+        assert!(at(each, &cell(None, false)).unwrap().transaction_per_blob);
+        let refusal = at(each, &cell(None, true)).unwrap_err();
+        assert!(refusal.contains("transaction is set by blob.transaction"), "{refusal}");
     }
 }

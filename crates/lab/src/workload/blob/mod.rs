@@ -8,6 +8,7 @@ mod session;
 mod store;
 mod subject;
 mod trial;
+mod watch;
 
 use engine::EngineSpec;
 
@@ -19,7 +20,6 @@ use crate::schedule::{self, Levels};
 
 use subject::BlobSubject;
 
-pub(crate) use deploy::with_tier;
 pub(crate) use line::{Line, LineForm};
 pub(crate) use subject::{BYTES, CHECKPOINT, OPENING, READING};
 
@@ -47,8 +47,7 @@ impl Workload for Blobs<'_> {
         let mut checked = Vec::new();
         for levels in schedule::first_cells(self.plan) {
             let cell = self.plan.blob_at(&levels)?;
-            let engine = with_tier(engine, &cell)?;
-            let line = Line::of(&engine)?;
+            let (engine, line) = Line::at(engine, &cell)?;
             if cell.cold && line.form == LineForm::Postgres {
                 let message = format!(
                     "{} keeps blobs in memory of its own, so workload blob does not measure it cold",

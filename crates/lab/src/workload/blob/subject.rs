@@ -1,11 +1,11 @@
-//! One line, ready to be measured: every blob of it checked, its load offered, what was written
-//! checked again.
+//! One line, ready to be measured: every blob of it checked, its load offered, every blob checked
+//! again.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use blob::Evicted;
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
@@ -14,6 +14,7 @@ use super::line::LineForm;
 use super::session::{Place, Session};
 use super::store::failed;
 use super::trial::{Work, offer, opening};
+use super::watch::watched;
 use crate::deployment::Site;
 use crate::load::{LoadError, LoadOptions, TrialSample};
 use crate::plan::BlobOperation;
@@ -22,7 +23,7 @@ use crate::record::EngineRecord;
 use crate::resource::ServerSide;
 use crate::run::RunError;
 use crate::schedule::Levels;
-use crate::workload::{Answers, Counters, Subject};
+use crate::workload::{Answers, Counters, MeasuredPart, Subject};
 
 /// Dirty pages of earlier writes are waited for so long before a trial that writes.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(2);
@@ -44,6 +45,9 @@ pub(crate) const OPENING: &str = "file_open_close_us_mean";
 /// What a session that is not timed may wait.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// A trial that is measured is checked to its end, whoever asks to stop: cut off it would be void.
+static GOING_ON: AtomicBool = AtomicBool::new(false);
+
 /// A line of the plan.
 pub(super) struct BlobSubject<'a> {
     site: &'a Site<'a>,
@@ -52,6 +56,8 @@ pub(super) struct BlobSubject<'a> {
     generations: Mutex<Vec<u64>>,
     first_error: Mutex<Option<String>>,
     counters: Counters,
+    /// Of the last load.
+    part: Option<MeasuredPart>,
     /// What is evicted before a cold trial.
     evicted_paths: Vec<PathBuf>,
 }
@@ -73,6 +79,7 @@ impl<'a> BlobSubject<'a> {
             generations: Mutex::new(vec![0; blobs + 1]),
             first_error: Mutex::default(),
             counters: Counters::new(),
+            part: None,
             evicted_paths,
         };
         if subject.deployed.cell.cold {
@@ -81,8 +88,12 @@ impl<'a> BlobSubject<'a> {
         Ok(subject)
     }
 
-    fn session(&self, read_only: bool) -> Result<Session<'_>, RunError> {
-        let opened = self.deployed.place.open(read_only, PATIENCE, self.site.interrupted);
+    fn session<'s>(
+        &'s self,
+        read_only: bool,
+        interrupted: &'s AtomicBool,
+    ) -> Result<Session<'s>, RunError> {
+        let opened = self.deployed.place.open(read_only, PATIENCE, interrupted);
         opened.map_err(|error| self.wrong(&error.0))
     }
 
@@ -91,14 +102,14 @@ impl<'a> BlobSubject<'a> {
     }
 
     /// Reads every blob and compares all of its bytes with what was written last.
-    fn check_every_blob(&self) -> Result<(), RunError> {
-        let mut session = self.session(true)?;
+    fn check_every_blob(&self, interrupted: &AtomicBool) -> Result<(), RunError> {
+        let mut session = self.session(true, interrupted)?;
         let generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let recipe = &self.deployed.recipe;
         let ended = |error: super::session::SessionError| self.wrong(&error.0);
         session.begin().map_err(ended)?;
         for (id, generation) in (0_u64..).zip(generations.iter()).skip(1) {
-            if self.site.interrupted.load(std::sync::atomic::Ordering::Relaxed) {
+            if interrupted.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted.into());
             }
             let mut found = None;
@@ -124,8 +135,8 @@ impl<'a> BlobSubject<'a> {
 
     /// Empties the page cache of the blobs and makes sure of it.
     fn make_cold(&mut self) -> Result<(), RunError> {
-        let Evicted { cold, resident_share } =
-            blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
+        let evicted = blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
+        let resident_share = evicted.resident_share;
         if resident_share > RESIDENT_SHARE_MAX {
             let share = resident_share * 100.0;
             return Err(self.wrong(&format!(
@@ -137,7 +148,7 @@ impl<'a> BlobSubject<'a> {
         self.count(RESIDENT, resident_share);
         let settings = &mut self.deployed.record.settings;
         if let Some((_, state)) = settings.iter_mut().find(|(name, _)| name == "cache") {
-            *state = format!("{}; in a virtual machine the host may hold it", cold.name());
+            *state = evicted.name();
         }
         Ok(())
     }
@@ -145,7 +156,7 @@ impl<'a> BlobSubject<'a> {
     /// Files are put back as they were; they are not made anew for each turn.
     fn put_back(&self) -> Result<(), RunError> {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut session = self.session(false)?;
+        let mut session = self.session(false, self.site.interrupted)?;
         let mut bytes = Vec::new();
         for (id, generation) in (0_u64..).zip(generations.iter_mut()) {
             if *generation > 0 {
@@ -213,7 +224,7 @@ impl Subject for BlobSubject<'_> {
     }
 
     fn check_answers(&mut self, _cells: &[Levels], _answers: &mut Answers) -> Result<(), RunError> {
-        self.check_every_blob()
+        self.check_every_blob(self.site.interrupted)
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
@@ -236,11 +247,14 @@ impl Subject for BlobSubject<'_> {
             generations: &self.generations,
             first_error: &self.first_error,
         };
-        let (mut sample, done) = offer(&work)?;
+        let side = self.deployed.side.as_ref();
+        let (offered, part) = watched(options.clients, side, |edges| offer(&work, edges));
+        let (mut sample, done) = offered?;
         let opening = match self.opens_files() {
             true => Some(opening(&work)?),
             false => None,
         };
+        self.part = part;
         self.count(BYTES, done.bytes as f64);
         if updates {
             self.count(CHECKPOINT, done.checkpoint.as_secs_f64());
@@ -256,6 +270,10 @@ impl Subject for BlobSubject<'_> {
             sample.client_cpu_seconds = 0.0;
         }
         Ok(sample)
+    }
+
+    fn measured_part(&mut self) -> Option<MeasuredPart> {
+        self.part.take()
     }
 
     fn words_of_failure(&self, _operation: u16) -> Option<String> {
@@ -276,14 +294,12 @@ impl Subject for BlobSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
-        self.session(true).map(drop)
+        self.session(true, self.site.interrupted).map(drop)
     }
 
+    /// After reads too: inside the clock lengths alone are looked at.
     fn check_data(&mut self) -> Result<(), RunError> {
-        match self.deployed.cell.operation {
-            BlobOperation::Read => Ok(()),
-            BlobOperation::Update => self.check_every_blob(),
-        }
+        self.check_every_blob(&GOING_ON)
     }
 
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {

@@ -12,6 +12,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom as _;
 
 use super::session::{Place, Session, SessionError};
+use super::watch::Edges;
 use crate::load::{
     LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
 };
@@ -54,12 +55,13 @@ pub(super) struct Done {
 }
 
 /// Offers the load of one trial.
-pub(super) fn offer(work: &Work<'_>) -> Result<(TrialSample, Done), LoadError> {
+pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done), LoadError> {
     let clients = work.options.clients;
     let (recorded, done): (Vec<Recorded>, Vec<Done>) =
         in_threads(clients, "client", |number, gate| {
             let pinned = work.options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
-            let opened = work.open();
+            let opened = work.open_for_trial();
+            edges.ready();
             let started = gate.pass();
             pinned?;
             if !started {
@@ -77,7 +79,9 @@ pub(super) fn offer(work: &Work<'_>) -> Result<(TrialSample, Done), LoadError> {
                 BlobOperation::Read => desk.read_passes()?,
                 BlobOperation::Update => desk.update_transactions()?,
             }
-            desk.end()
+            let ended = desk.end();
+            edges.ended();
+            ended
         })?
         .into_iter()
         .unzip();
@@ -125,6 +129,33 @@ impl Work<'_> {
         self.place
             .open(read_only, self.options.timeout, self.interrupted)
             .map_err(|error| LoadError::InvalidLoad(error.0))
+    }
+
+    /// A session for the trial. A fresh one does things that it does once only: it meets every page
+    /// of a mapped file for the first time, and a server's process fills caches of its own. So a warm
+    /// trial begins with a pass that nobody records; a cold one is about just that.
+    fn open_for_trial(&self) -> Result<Session<'_>, LoadError> {
+        let mut session = self.open()?;
+        if self.cell.operation == BlobOperation::Update || self.cell.cold {
+            return Ok(session);
+        }
+        let failed = |error: SessionError| LoadError::InvalidLoad(error.0);
+        session.begin().map_err(failed)?;
+        for id in 1..=self.recipe.count {
+            self.look_up(id)?;
+            session.read(id, &mut |_| {}).map_err(failed)?;
+        }
+        session.commit().map_err(failed)?;
+        Ok(session)
+    }
+
+    /// Now and then looks whether the user asked to stop.
+    fn look_up(&self, id: u64) -> Result<(), LoadError> {
+        let wanted = id.is_multiple_of(LOOK_UP_EVERY);
+        match wanted && self.interrupted.load(Ordering::Relaxed) {
+            true => Err(LoadError::Interrupted),
+            false => Ok(()),
+        }
     }
 
     /// The order of one pass, the same for all clients.
@@ -177,7 +208,7 @@ impl Desk<'_, '_> {
         'trial: while !work.is_over(pass, end - begun) {
             let ids = work.order(pass);
             for id in ids.into_iter().skip(usize::from(self.number)).step_by(clients) {
-                self.look_up(id)?;
+                work.look_up(id)?;
                 end = self.read(id);
                 if self.failures >= FAILURES_MAX || work.is_over(pass, end - begun) {
                     break 'trial;
@@ -226,7 +257,7 @@ impl Desk<'_, '_> {
             ids.truncate(updates);
             let last = ids.len().saturating_sub(1);
             for (place, id) in ids.into_iter().enumerate() {
-                self.look_up(id)?;
+                work.look_up(id)?;
                 let index = usize::try_from(id).unwrap_or(0);
                 let generation = generations.get(index).map_or(1, |generation| generation + 1);
                 work.recipe.blob(id, generation, &mut bytes);
@@ -287,14 +318,6 @@ impl Desk<'_, '_> {
         control: impl FnOnce(&mut Session<'_>) -> Result<(), SessionError>,
     ) -> Result<(), LoadError> {
         control(&mut self.session).map_err(|error| LoadError::InvalidLoad(error.0))
-    }
-
-    fn look_up(&self, id: u64) -> Result<(), LoadError> {
-        let wanted = id.is_multiple_of(LOOK_UP_EVERY);
-        match wanted && self.work.interrupted.load(Ordering::Relaxed) {
-            true => Err(LoadError::Interrupted),
-            false => Ok(()),
-        }
     }
 }
 
