@@ -112,16 +112,9 @@ impl SideDatabase {
         }
     }
 
-    /// A text that is another one whenever the data may be: the number that every change of the
-    /// data raises, and what tells a table that was made anew, whose numbers begin again.
+    /// A text that is another one whenever the data, or the totals of it, may be.
     pub(crate) async fn data_version(&self) -> Result<String, Error> {
-        let version = match self {
-            Self::Sqlite { .. } => {
-                "SELECT data_version, (SELECT schema_version FROM pragma_schema_version)
-                 FROM schema_version"
-            }
-            Self::Postgres(_) => "SELECT data_version, tableoid::bigint FROM schema_version",
-        };
+        let version = schema::version_row(self.dialect());
         let numbers = self.rows(version, Vec::new()).await?.into_iter().flatten();
         Ok(numbers.map(Value::into_text).collect::<Vec<_>>().join("-"))
     }

@@ -132,3 +132,21 @@ async fn no_facts_give_no_totals() {
         assert_eq!(verify(&database).await.unwrap(), Verification::default());
     }
 }
+
+/// Its numbers begin again: the names of before must not answer for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
+    for database in both(&Rows::nasty()).await {
+        let store = database.rollup_store().await;
+        let (before, _) = answer(&store).await.unwrap();
+        assert!(before.contains("\"twilio\""), "{before}");
+        let restore = "CREATE TABLE kept AS SELECT * FROM schema_version;
+            UPDATE blogs SET name = 'restored' WHERE name = 'twilio';
+            DROP TABLE schema_version;
+            CREATE TABLE schema_version AS SELECT * FROM kept;
+            DROP TABLE kept";
+        execute(&database, restore).await;
+        let after = answer(&store).await.unwrap();
+        assert_eq!(after, (before.replace("twilio", "restored"), Design::Rollup));
+    }
+}

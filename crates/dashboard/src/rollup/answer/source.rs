@@ -13,7 +13,7 @@ use crate::answer::{Answer, AnswerWriter, Earlier};
 use crate::query::{Period, Query};
 use crate::rollup::dictionary::{Cache, Dictionary, Reader};
 use crate::rollup::statements::PAGES;
-use crate::schema::{DataVersion, ROW};
+use crate::schema::{DataVersion, Dialect, version_row};
 use crate::statement::Design;
 use crate::store::Error;
 use crate::transaction::{self, Row};
@@ -33,9 +33,9 @@ pub(crate) fn sqlite(
     if !version.agrees() {
         return Ok(None);
     }
-    let dictionary = match cache.get(version.data) {
+    let dictionary = match cache.get(version) {
         Some(dictionary) => dictionary,
-        None => sqlite_dictionary(snapshot, version.data, cache)?,
+        None => sqlite_dictionary(snapshot, version, cache)?,
     };
     let mut add_up = |period: Period| {
         let mut summation = Summation::new(query, &dictionary)?;
@@ -59,7 +59,7 @@ pub(crate) fn sqlite(
 
 fn sqlite_dictionary(
     snapshot: &Connection,
-    version: i64,
+    version: DataVersion,
     cache: &Cache,
 ) -> Result<Arc<Dictionary>, Error> {
     let mut reader = Reader::default();
@@ -85,14 +85,15 @@ pub(crate) async fn postgres(
     query: &Query,
     cache: &Cache,
 ) -> Result<Option<Answer>, Error> {
-    let prepared = snapshot.prepare_cached(ROW).await?;
-    let version = DataVersion::from_postgres(&snapshot.query_one(&prepared, &[]).await?)?;
+    let prepared = snapshot.prepare_cached(version_row(Dialect::Postgres)).await?;
+    let version = snapshot.query_one(&prepared, &[]).await?;
+    let version = DataVersion::from_row(Row::Postgres(&version))?;
     if !version.agrees() {
         return Ok(None);
     }
-    let dictionary = match cache.get(version.data) {
+    let dictionary = match cache.get(version) {
         Some(dictionary) => dictionary,
-        None => postgres_dictionary(snapshot, version.data, cache).await?,
+        None => postgres_dictionary(snapshot, version, cache).await?,
     };
     let earlier = match earlier_period(query)? {
         Some(period) => Some((period, add_up(snapshot, query, period, &dictionary).await?)),
@@ -125,7 +126,7 @@ async fn add_up(
 
 async fn postgres_dictionary(
     snapshot: &impl GenericClient,
-    version: i64,
+    version: DataVersion,
     cache: &Cache,
 ) -> Result<Arc<Dictionary>, Error> {
     let mut reader = Reader::default();
