@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use dashboard::statement::Design;
 use dashboard::{http, key, store};
 
 use super::{get, get_with, served};
@@ -18,16 +19,22 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
     let limit = Some(Duration::from_nanos(1));
     let questions = store::Options { query_limit: limit, ..store::Options::default() };
     for database in both(&Rows::nasty()).await {
-        let application = served(&database.url, &questions, http::Options::default()).await;
-        let reply = get(&application, QUESTION).await;
-        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{}", reply.body);
-        assert_eq!(reply.header("content-type"), "application/problem+json");
-        assert!(reply.body.contains("--query-limit") || reply.body.contains("--query-concurrency"));
-        assert!(reply.header("retry-after").parse::<u64>().unwrap() >= 1);
-        let health = get_with(&application, "/healthz", None).await;
-        assert_eq!(health.status, StatusCode::OK);
-        let metrics = get_with(&application, "/metrics", None).await.body;
-        assert!(metrics.contains("crossover_limits_reached_total{limit=\"query_"), "{metrics}");
+        drop(database.rollup_store().await);
+        for design in [Design::Daily, Design::Rollup] {
+            let questions = store::Options { design: Some(design), ..questions.clone() };
+            let application = served(&database.url, &questions, http::Options::default()).await;
+            let reply = get(&application, QUESTION).await;
+            assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{}", reply.body);
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            let options = ["--query-limit", "--query-concurrency"];
+            assert!(options.iter().any(|option| reply.body.contains(option)), "{}", reply.body);
+            assert!(reply.header("retry-after").parse::<u64>().unwrap() >= 1);
+            let health = get_with(&application, "/healthz", None).await;
+            assert_eq!(health.status, StatusCode::OK);
+            let metrics = get_with(&application, "/metrics", None).await.body;
+            let counted = "crossover_limits_reached_total{limit=\"query_";
+            assert!(metrics.contains(counted), "{metrics}");
+        }
     }
 }
 
