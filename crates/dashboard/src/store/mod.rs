@@ -202,6 +202,9 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
+    /// A small statement beside the questions took too long.
+    #[error("the database gave no answer in time: it is busy or down; try again later")]
+    NoAnswer,
     /// The question took longer than the limit, and its work was stopped.
     #[error(
         "the query was stopped after {}; ask for a shorter period or fewer rows, or raise \
@@ -255,7 +258,7 @@ impl Error {
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::NoConnection { .. } => true,
+            Self::NoConnection { .. } | Self::NoAnswer => true,
             Self::Engine(error) => matches!(error, engine::Error::CannotConnect { .. }),
             // Without a code the server itself did not speak: the connection is gone.
             Self::Postgres(error) => error.is_closed() || error.code().is_none(),
