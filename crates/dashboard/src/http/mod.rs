@@ -3,7 +3,9 @@
 mod asker;
 mod catalog;
 mod document;
+mod given;
 mod health;
+mod limits;
 mod manual;
 mod metrics;
 mod observe;
@@ -14,6 +16,7 @@ mod rate;
 mod reply;
 mod serve;
 mod session;
+mod stall;
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
@@ -37,6 +40,7 @@ use crate::catalog::Catalog;
 use crate::key::{Key, KeyHash};
 use crate::store::Store;
 
+pub use limits::Limits;
 pub use problem::Problem;
 pub use serve::{listen, serve};
 
@@ -62,6 +66,8 @@ pub struct Options {
     /// Whether a proxy in front says where requests come from (`X-Forwarded-For`, `-Proto`,
     /// `-Host`); without one anybody could say so.
     pub behind_proxy: bool,
+    /// What each connection may take.
+    pub limits: Limits,
 }
 
 /// Everything a request needs.
@@ -79,6 +85,7 @@ pub struct App {
     public: bool,
     secure_cookies: bool,
     behind_proxy: bool,
+    limits: Limits,
 }
 
 impl App {
@@ -99,6 +106,7 @@ impl App {
             public: options.is_public,
             secure_cookies: options.secure_cookies,
             behind_proxy: options.behind_proxy,
+            limits: options.limits,
         }
     }
 }

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::asker::{COOKIE, address, require_same_site, session, unauthorized};
+use super::given::Given;
 use super::{App, Problem, reply};
 use crate::account::{SESSION_SECONDS, SessionToken};
 
@@ -99,6 +99,8 @@ pub(super) async fn get(
             content_type = "application/problem+json"),
         (status = 403, description = "From another site", body = Problem,
             content_type = "application/problem+json"),
+        (status = 408, description = "The body did not arrive in time", body = Problem,
+            content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem,
             content_type = "application/problem+json"),
         (status = 415, description = "The body is not JSON", body = Problem,
@@ -113,10 +115,10 @@ pub(super) async fn sign_in(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     extensions: Extensions,
-    body: Result<Json<SignIn>, JsonRejection>,
+    body: Result<Given<SignIn>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Json(SignIn { name, password }) = body?;
+    let Given(SignIn { name, password }) = body?;
     let address = address(&app, &headers, &extensions);
     let from = format!("address {}", address.map_or_else(String::new, |a| a.to_string()));
     let of = format!("account {name}");
@@ -190,6 +192,8 @@ pub(super) async fn sign_out(
             content_type = "application/problem+json"),
         (status = 403, description = "The token does not hold, or from another site",
             body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The body did not arrive in time", body = Problem,
+            content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem,
             content_type = "application/problem+json"),
         (status = 415, description = "The body is not JSON", body = Problem,
@@ -201,10 +205,10 @@ pub(super) async fn sign_out(
 pub(super) async fn make_first_account(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    body: Result<Json<FirstAccount>, JsonRejection>,
+    body: Result<Given<FirstAccount>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Json(FirstAccount { token, name, password }) = body?;
+    let Given(FirstAccount { token, name, password }) = body?;
     let token = app.access.make_first_account(&token, &name, &password).await?;
     Ok(signed_in_as(&app, &headers, StatusCode::CREATED, name, &token))
 }
