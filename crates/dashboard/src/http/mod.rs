@@ -16,6 +16,7 @@ mod rate;
 mod reply;
 mod serve;
 mod session;
+mod sign_ins;
 mod stall;
 
 use std::num::NonZeroU32;
@@ -79,8 +80,7 @@ pub struct App {
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
     rate: Option<rate::Buckets>,
-    sign_ins_by_name: rate::Buckets,
-    sign_ins_by_address: rate::Buckets,
+    sign_ins: sign_ins::SignIns,
     metrics: metrics::Metrics,
     public: bool,
     secure_cookies: bool,
@@ -101,8 +101,7 @@ impl App {
             extra_key: options.extra_key.as_ref().map(Key::hash),
             cache: AnswerCache::new(options.answer_cache_bytes),
             rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
-            sign_ins_by_name: rate::Buckets::new(10, 5 * minute),
-            sign_ins_by_address: rate::Buckets::new(400, 10 * minute),
+            sign_ins: sign_ins::SignIns::new(),
             public: options.is_public,
             secure_cookies: options.secure_cookies,
             behind_proxy: options.behind_proxy,

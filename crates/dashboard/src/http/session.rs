@@ -120,22 +120,17 @@ pub(super) async fn sign_in(
     require_same_site(&app, &headers)?;
     let Given(SignIn { name, password }) = body?;
     let address = address(&app, &headers, &extensions);
-    let from = format!("address {}", address.map_or_else(String::new, |a| a.to_string()));
-    let of = format!("account {name}");
-    let now = Instant::now();
-    for (buckets, key) in [(&app.sign_ins_by_name, &of), (&app.sign_ins_by_address, &from)] {
-        if let Err(wait) = buckets.take(key, now) {
-            let detail = "too many wrong passwords; wait a little";
-            let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
-            refusal.limit = Some("sign_in");
-            return Err(refusal.retry_after(wait));
-        }
+    let from = address.map_or_else(String::new, |address| address.to_string());
+    if let Err(wait) = app.sign_ins.take(&name, &from, Instant::now()) {
+        let detail = "too many wrong passwords; wait a little";
+        let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
+        refusal.limit = Some("sign_in");
+        return Err(refusal.retry_after(wait));
     }
     let signed_in = app.access.sign_in(&name, &password).await;
     if !matches!(signed_in, Ok(None)) {
         // Only wrong passwords count.
-        app.sign_ins_by_name.give_back(&of);
-        app.sign_ins_by_address.give_back(&from);
+        app.sign_ins.give_back(&name, &from);
     }
     let Some(token) = signed_in? else {
         tracing::warn!(%from, "a wrong name or password");
