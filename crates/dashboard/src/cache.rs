@@ -10,6 +10,8 @@ use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::query::{Format, Query};
 use crate::statement::Design;
+use crate::store::Error;
+use crate::store::patience::Patience;
 
 /// What an entry costs besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
@@ -91,13 +93,17 @@ impl AnswerCache {
     }
 
     /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
-    /// for it; if it fails, the next of them tries.
-    pub(crate) async fn answer<E>(
+    /// for it, each as long as his patience lasts; if it fails, the next of them tries.
+    ///
+    /// # Errors
+    /// Those of `make`; [`Error::TooSlow`] for who has waited for somebody else's answer in vain.
+    pub(crate) async fn answer(
         &self,
         question: &Question,
-        make: impl Future<Output = Result<KeptAnswer, E>>,
-    ) -> Result<(KeptAnswer, Lookup), E> {
-        match self.answers.get_value_or_guard_async(question).await {
+        patience: &Patience,
+        make: impl Future<Output = Result<KeptAnswer, Error>>,
+    ) -> Result<(KeptAnswer, Lookup), Error> {
+        match patience.wait(self.answers.get_value_or_guard_async(question)).await? {
             Ok(kept) => Ok((kept, Lookup::Hit)),
             Err(guard) => {
                 let made = make.await?;
@@ -116,6 +122,8 @@ impl AnswerCache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::query::Grouping;
 
@@ -140,9 +148,14 @@ mod tests {
         }
     }
 
+    /// For askers who have no work to do themselves.
+    async fn never() -> Result<KeptAnswer, Error> {
+        panic!("made twice")
+    }
+
     async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {
-        let make = async { Ok::<_, ()>(kept(bytes)) };
-        cache.answer(question, make).await.unwrap().1
+        let (patience, _asker) = Patience::begin(None);
+        cache.answer(question, &patience, async { Ok(kept(bytes)) }).await.unwrap().1
     }
 
     #[tokio::test]
@@ -174,8 +187,10 @@ mod tests {
         ask(&cache, &huge, 1_000_000).await;
         assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
         let failing = question(&[START, END], "failing");
-        let failed = cache.answer(&failing, async { Err::<KeptAnswer, _>("no") }).await;
-        assert_eq!(failed.unwrap_err(), "no");
+        let (patience, _asker) = Patience::begin(None);
+        let fails = async { Err(Error::BrokenOff("by the test".to_owned())) };
+        let failed = cache.answer(&failing, &patience, fails).await;
+        assert!(failed.unwrap_err().to_string().contains("by the test"));
         assert_eq!(ask(&cache, &failing, 10).await, Lookup::Miss);
         assert!(AnswerCache::new(0).is_none());
     }
@@ -187,16 +202,36 @@ mod tests {
         let (finish, finished) = tokio::sync::oneshot::channel::<()>();
         let slow = async {
             finished.await.unwrap();
-            Ok::<_, ()>(kept(10))
+            Ok(kept(10))
         };
-        let first = cache.answer(&question, slow);
-        let again = async { Err::<KeptAnswer, _>(()) };
-        let second = cache.answer(&question, again);
+        let (patience, _asker) = Patience::begin(None);
+        let first = cache.answer(&question, &patience, slow);
+        let second = cache.answer(&question, &patience, never());
         tokio::pin!(first, second);
         assert!(futures_util::poll!(&mut first).is_pending());
         assert!(futures_util::poll!(&mut second).is_pending());
         finish.send(()).unwrap();
         assert_eq!(first.await.unwrap().1, Lookup::Miss);
         assert_eq!(second.await.unwrap().1, Lookup::Hit);
+    }
+
+    /// Each has waited as long as he would; nobody waits for all who came before him.
+    #[tokio::test]
+    async fn who_waits_for_a_slow_answer_waits_no_longer_than_for_one_of_his_own() {
+        let cache = AnswerCache::new(1_000_000).unwrap();
+        let question = question(&[START, END], "1");
+        let (endless, _asker) = Patience::begin(None);
+        let first = cache.answer(&question, &endless, std::future::pending());
+        tokio::pin!(first);
+        assert!(futures_util::poll!(&mut first).is_pending());
+        let wait = async || {
+            let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
+            cache.answer(&question, &patience, never()).await.unwrap_err()
+        };
+        let (second, third) = tokio::join!(wait(), wait());
+        for error in [second, third] {
+            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+        }
+        assert!(futures_util::poll!(&mut first).is_pending(), "the first one goes on");
     }
 }

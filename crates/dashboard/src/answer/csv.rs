@@ -1,6 +1,8 @@
 //! The rows as CSV (RFC 4180) under a header line. Query and totals are left out: a spreadsheet
 //! has its own sums.
 
+use std::borrow::Cow;
+
 use super::{Error, Written};
 use crate::query::Query;
 
@@ -28,11 +30,22 @@ impl Rows {
     }
 
     pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
-        self.0.serialize(row).map_err(failed)
+        let (key, label) = (harmless(row.key), harmless(row.label));
+        self.0.serialize(Written { key: &key, label: &label, ..*row }).map_err(failed)
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Error> {
         self.0.into_inner().map_err(|error| Error(error.into_error().into()))
+    }
+}
+
+/// A text for a cell of a CSV file: one that a spreadsheet would run as a formula gets an
+/// apostrophe. Names come from documents that anybody can write.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
     }
 }
 

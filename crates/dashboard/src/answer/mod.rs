@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::query::{Count, Format, Query};
 use crate::statement::Design;
 
+pub use self::csv::harmless;
 pub use earlier::Earlier;
 
 /// One row as it came from the engine.

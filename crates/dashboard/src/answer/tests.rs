@@ -46,6 +46,17 @@ fn csv_quotes_what_would_break_a_line() {
 }
 
 #[test]
+fn csv_has_no_cell_that_a_spreadsheet_runs() {
+    let rows = [row("=1+1", 1), row("@SUM(A1)", 1), row("-2", 1), row("a=b", 1)];
+    let expected = "key,label,pageviews,sessions,engagement_seconds\r\n\
+                    '=1+1,'=1+1,1,2,3\r\n\
+                    '@SUM(A1),'@SUM(A1),1,2,3\r\n\
+                    '-2,'-2,1,2,3\r\n\
+                    a=b,a=b,1,2,3\r\n";
+    assert_eq!(answer(&[("format", "csv")], &rows), expected);
+}
+
+#[test]
 fn csv_without_rows_still_has_its_header() {
     let header = "key,label,pageviews,sessions,engagement_seconds,articles\r\n";
     assert_eq!(answer(&[("format", "csv"), ("count", "articles")], &[]), header);

@@ -3,7 +3,9 @@
 mod asker;
 mod catalog;
 mod document;
+mod given;
 mod health;
+mod limits;
 mod manual;
 mod metrics;
 mod observe;
@@ -14,6 +16,8 @@ mod rate;
 mod reply;
 mod serve;
 mod session;
+mod sign_ins;
+mod stall;
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
@@ -37,6 +41,7 @@ use crate::catalog::Catalog;
 use crate::key::{Key, KeyHash};
 use crate::store::Store;
 
+pub use limits::Limits;
 pub use problem::Problem;
 pub use serve::{listen, serve};
 
@@ -62,6 +67,8 @@ pub struct Options {
     /// Whether a proxy in front says where requests come from (`X-Forwarded-For`, `-Proto`,
     /// `-Host`); without one anybody could say so.
     pub behind_proxy: bool,
+    /// What each connection may take.
+    pub limits: Limits,
 }
 
 /// Everything a request needs.
@@ -73,12 +80,12 @@ pub struct App {
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
     rate: Option<rate::Buckets>,
-    sign_ins_by_name: rate::Buckets,
-    sign_ins_by_address: rate::Buckets,
+    sign_ins: sign_ins::SignIns,
     metrics: metrics::Metrics,
     public: bool,
     secure_cookies: bool,
     behind_proxy: bool,
+    limits: Limits,
 }
 
 impl App {
@@ -94,11 +101,11 @@ impl App {
             extra_key: options.extra_key.as_ref().map(Key::hash),
             cache: AnswerCache::new(options.answer_cache_bytes),
             rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
-            sign_ins_by_name: rate::Buckets::new(10, 5 * minute),
-            sign_ins_by_address: rate::Buckets::new(400, 10 * minute),
+            sign_ins: sign_ins::SignIns::new(),
             public: options.is_public,
             secure_cookies: options.secure_cookies,
             behind_proxy: options.behind_proxy,
+            limits: options.limits,
         }
     }
 }

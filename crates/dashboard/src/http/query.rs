@@ -13,6 +13,8 @@ use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::{App, Problem, reply};
 use crate::cache::{KeptAnswer, Lookup, Question};
 use crate::query::{Grouping, Query, quoted};
+use crate::store;
+use crate::store::patience::Patience;
 
 /// Sums of the traffic of a period, grouped and filtered.
 #[utoipa::path(
@@ -86,19 +88,22 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
 /// The answer, out of the cache if there is one. The version is read before the answer is made:
 /// whatever changes in between makes the entry one that nobody asks for.
 async fn answer(app: &App, query: Query) -> Result<(KeptAnswer, Option<Lookup>), Problem> {
-    let Some(cache) = &app.cache else { return Ok((make(app, query).await?, None)) };
+    // One patience for all that an asker waits for; dropped with the request, it stops the work.
+    let (patience, _asker) = app.store.patience();
+    let Some(cache) = &app.cache else { return Ok((make(app, query, patience).await?, None)) };
     let version = app.access.data_version().await?;
     match Question::of(&query, version) {
         Some(question) => {
-            let (kept, lookup) = cache.answer(&question, make(app, query)).await?;
+            let make = make(app, query, patience.clone());
+            let (kept, lookup) = cache.answer(&question, &patience, make).await?;
             Ok((kept, Some(lookup)))
         }
-        None => Ok((make(app, query).await?, None)),
+        None => Ok((make(app, query, patience).await?, None)),
     }
 }
 
-async fn make(app: &App, query: Query) -> Result<KeptAnswer, Problem> {
-    let answer = app.store.answer(query).await?;
+async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, store::Error> {
+    let answer = app.store.answer_within(query, patience).await?;
     Ok(KeptAnswer {
         content_type: answer.content_type,
         etag: reply::etag_of(&answer.body),

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,13 +18,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
+use super::limits::Limits;
+use super::stall::Unstalled;
 use super::{App, Error, router};
-
-/// A client that needs longer for the head of a request, or to begin another one on a connection
-/// that it keeps, loses the connection.
-const HEAD_TIME: Duration = Duration::from_secs(60);
 
 /// After the signal to stop, answers under way have this long to be finished and read.
 const GRACE: Duration = Duration::from_secs(10);
@@ -63,32 +63,41 @@ pub async fn serve(
     app: App,
     stop: impl Future<Output = ()> + Send + 'static,
 ) {
-    serve_within(listener, router(app), stop, HEAD_TIME).await;
+    let limits = app.limits;
+    serve_within(listener, router(app), stop, limits).await;
 }
 
 async fn serve_within(
     listener: TcpListener,
     router: Router,
     stop: impl Future<Output = ()> + Send + 'static,
-    head_time: Duration,
+    limits: Limits,
 ) {
     let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(limits.connections));
     tokio::pin!(stop);
     loop {
-        let (stream, address) = tokio::select! {
-            () = &mut stop => break,
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    tracing::warn!("cannot accept a connection: {error}");
-                    tokio::time::sleep(PAUSE).await;
-                    continue;
-                }
-            },
+        // Who finds no place waits where the system keeps connections that nobody has accepted.
+        let next = async {
+            let place = places.clone().acquire_owned().await;
+            (place, listener.accept().await)
         };
-        let connection = connection(stream, address, router.clone(), head_time);
+        let (place, accepted) = tokio::select! {
+            () = &mut stop => break,
+            next = next => next,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!("cannot accept a connection: {error}");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let connection = connection(stream, address, router.clone(), limits);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
+            let _place = place;
             if let Err(error) = watched.await {
                 tracing::debug!("a connection ended early: {error}");
             }
@@ -105,7 +114,7 @@ fn connection(
     stream: TcpStream,
     address: SocketAddr,
     router: Router,
-    head_time: Duration,
+    limits: Limits,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> {
     // Without it the end of an answer may wait 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
@@ -118,8 +127,8 @@ fn connection(
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_time)
-        .serve_connection(TokioIo::new(stream), answer)
+        .header_read_timeout(limits.head_time)
+        .serve_connection(TokioIo::new(Unstalled::new(stream, limits.stall_time)), answer)
 }
 
 async fn answer(router: Router, request: hyper::Request<Incoming>) -> Response {
@@ -131,27 +140,42 @@ async fn answer(router: Router, request: hyper::Request<Incoming>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::future::ready;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use axum::body::Bytes;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
 
+    const SHORT: Duration = Duration::from_millis(200);
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+
+    fn here() -> Router {
+        Router::new().route("/", get(async || "here"))
+    }
+
     /// The server with its address, and what stops it.
-    async fn start(head_time: Duration) -> (SocketAddr, tokio::sync::oneshot::Sender<()>) {
+    async fn start(
+        router: Router,
+        limits: Limits,
+    ) -> (SocketAddr, tokio::sync::oneshot::Sender<()>) {
         let listener = listen("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let router = Router::new().route("/", get(async || "here"));
         tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
-            serve_within(listener, router, stopped, head_time).await;
+            serve_within(listener, router, stopped, limits).await;
         });
         (address, stop)
     }
 
     #[tokio::test]
     async fn a_client_that_never_ends_its_request_loses_its_connection() {
-        let (address, _stop) = start(Duration::from_millis(200)).await;
+        let limits = Limits { head_time: SHORT, ..Limits::default() };
+        let (address, _stop) = start(here(), limits).await;
         let mut slow = TcpStream::connect(address).await.unwrap();
         slow.write_all(b"GET / HTTP/1.1\r\nHost: here\r\nX-Slow: ").await.unwrap();
         let mut told = Vec::new();
@@ -167,9 +191,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_idle_connection_does_not_keep_the_server_from_stopping() {
-        let (address, stop) = start(HEAD_TIME).await;
+        let (address, stop) = start(here(), Limits::default()).await;
         let mut idle = TcpStream::connect(address).await.unwrap();
-        idle.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        idle.write_all(REQUEST).await.unwrap();
         let mut first = [0; 12];
         idle.read_exact(&mut first).await.unwrap();
         assert_eq!(&first, b"HTTP/1.1 200");
@@ -177,5 +201,51 @@ mod tests {
         let mut rest = Vec::new();
         // Ends when the server has closed it, long before the client has to say anything.
         idle.read_to_end(&mut rest).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_that_takes_nothing_of_its_answer_loses_its_connection() {
+        let (held, given_up) = tokio::sync::oneshot::channel::<()>();
+        let held = Arc::new(Mutex::new(Some(held)));
+        let endless = move || {
+            let held = held.lock().unwrap().take();
+            let piece = move || {
+                let _held = &held;
+                Ok::<_, Infallible>(Bytes::from_static(&[b'x'; 4_096]))
+            };
+            ready(Body::from_stream(futures_util::stream::repeat_with(piece)))
+        };
+        let limits = Limits { stall_time: SHORT, ..Limits::default() };
+        let (address, _stop) = start(Router::new().route("/", get(endless)), limits).await;
+        let mut idle = TcpStream::connect(address).await.unwrap();
+        idle.write_all(REQUEST).await.unwrap();
+        // Ends only when the server drops the rest of the answer.
+        assert!(given_up.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn connections_beyond_the_limit_wait_until_one_ends() {
+        let asked = Arc::new(AtomicU8::new(b'0'));
+        let count = move || ready(vec![asked.fetch_add(1, Ordering::Relaxed)]);
+        let limits = Limits { connections: 1, ..Limits::default() };
+        let (address, _stop) = start(Router::new().route("/", get(count)), limits).await;
+        let mut first = TcpStream::connect(address).await.unwrap();
+        first.write_all(REQUEST).await.unwrap();
+        assert_eq!(body(&mut first).await, b'0');
+        let mut second = TcpStream::connect(address).await.unwrap();
+        second.write_all(REQUEST).await.unwrap();
+        first.write_all(REQUEST).await.unwrap();
+        assert_eq!(body(&mut first).await, b'1', "the second one waits");
+        drop(first);
+        assert_eq!(body(&mut second).await, b'2');
+    }
+
+    /// The only byte of an answer's body.
+    async fn body(client: &mut TcpStream) -> u8 {
+        let mut head: Vec<u8> = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(client.read_u8().await.unwrap());
+        }
+        client.read_u8().await.unwrap()
     }
 }

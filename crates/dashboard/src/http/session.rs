@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::asker::{COOKIE, address, require_same_site, session, unauthorized};
+use super::given::Given;
 use super::{App, Problem, reply};
 use crate::account::{SESSION_SECONDS, SessionToken};
 
@@ -99,6 +99,8 @@ pub(super) async fn get(
             content_type = "application/problem+json"),
         (status = 403, description = "From another site", body = Problem,
             content_type = "application/problem+json"),
+        (status = 408, description = "The body did not arrive in time", body = Problem,
+            content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem,
             content_type = "application/problem+json"),
         (status = 415, description = "The body is not JSON", body = Problem,
@@ -113,27 +115,22 @@ pub(super) async fn sign_in(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     extensions: Extensions,
-    body: Result<Json<SignIn>, JsonRejection>,
+    body: Result<Given<SignIn>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Json(SignIn { name, password }) = body?;
+    let Given(SignIn { name, password }) = body?;
     let address = address(&app, &headers, &extensions);
-    let from = format!("address {}", address.map_or_else(String::new, |a| a.to_string()));
-    let of = format!("account {name}");
-    let now = Instant::now();
-    for (buckets, key) in [(&app.sign_ins_by_name, &of), (&app.sign_ins_by_address, &from)] {
-        if let Err(wait) = buckets.take(key, now) {
-            let detail = "too many wrong passwords; wait a little";
-            let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
-            refusal.limit = Some("sign_in");
-            return Err(refusal.retry_after(wait));
-        }
+    let from = address.map_or_else(String::new, |address| address.to_string());
+    if let Err(wait) = app.sign_ins.take(&name, &from, Instant::now()) {
+        let detail = "too many wrong passwords; wait a little";
+        let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
+        refusal.limit = Some("sign_in");
+        return Err(refusal.retry_after(wait));
     }
     let signed_in = app.access.sign_in(&name, &password).await;
     if !matches!(signed_in, Ok(None)) {
         // Only wrong passwords count.
-        app.sign_ins_by_name.give_back(&of);
-        app.sign_ins_by_address.give_back(&from);
+        app.sign_ins.give_back(&name, &from);
     }
     let Some(token) = signed_in? else {
         tracing::warn!(%from, "a wrong name or password");
@@ -190,6 +187,8 @@ pub(super) async fn sign_out(
             content_type = "application/problem+json"),
         (status = 403, description = "The token does not hold, or from another site",
             body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The body did not arrive in time", body = Problem,
+            content_type = "application/problem+json"),
         (status = 413, description = "The body is too large", body = Problem,
             content_type = "application/problem+json"),
         (status = 415, description = "The body is not JSON", body = Problem,
@@ -201,10 +200,10 @@ pub(super) async fn sign_out(
 pub(super) async fn make_first_account(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    body: Result<Json<FirstAccount>, JsonRejection>,
+    body: Result<Given<FirstAccount>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Json(FirstAccount { token, name, password }) = body?;
+    let Given(FirstAccount { token, name, password }) = body?;
     let token = app.access.make_first_account(&token, &name, &password).await?;
     Ok(signed_in_as(&app, &headers, StatusCode::CREATED, name, &token))
 }

@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use engine::DatabaseUrl;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
+use tokio_postgres::IsolationLevel;
 
 use crate::rollup::{self, Work};
 use crate::schema;
@@ -167,6 +168,24 @@ impl<'a> Database<'a> {
                 let client = work.runtime.block_on(engine::postgres::connect(url))?;
                 work.runtime.block_on(schema::check_postgres(&client))?;
                 Ok(Self::Postgres(Box::new(client), work.runtime))
+            }
+        }
+    }
+
+    /// Runs `use_it` on one snapshot, which keeps nobody waiting.
+    fn read<T>(
+        &mut self,
+        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self {
+            Self::Sqlite(connection) => {
+                let snapshot = connection.transaction()?;
+                use_it(&Transaction::Sqlite(&snapshot))
+            }
+            Self::Postgres(client, runtime) => {
+                let begin = client.build_transaction();
+                let begin = begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+                use_it(&Transaction::Postgres(&runtime.block_on(begin.start())?, runtime))
             }
         }
     }

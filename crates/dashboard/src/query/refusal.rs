@@ -91,9 +91,7 @@ pub enum Refusal {
 
 /// Where the keys of a filter's dimension can be read.
 fn listing(parameter: &str) -> String {
-    let dimension = parameter.strip_prefix("not_").unwrap_or(parameter);
-    let grouping = if dimension == "country" { "countrie" } else { dimension };
-    format!("/api/query/{grouping}s")
+    format!("/api/values/{}", parameter.strip_prefix("not_").unwrap_or(parameter))
 }
 
 impl Refusal {

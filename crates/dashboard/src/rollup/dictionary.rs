@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::query::{Field, Filter, Query, Refusal};
-use crate::schema::{Column, Table};
+use crate::schema::{Column, DataVersion, Table};
 use crate::transaction::{Error, Row};
 
 /// No place.
@@ -141,7 +141,7 @@ pub(crate) struct Articles {
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     /// The version.
-    pub version: i64,
+    pub version: DataVersion,
     /// By the order of [`FIELDS`].
     pub names: [Keyed; FIELDS.len()],
     /// By their codes.
@@ -202,7 +202,7 @@ impl Reader {
     }
 
     /// The dictionary of what was read.
-    pub fn finish(self, version: i64) -> Dictionary {
+    pub fn finish(self, version: DataVersion) -> Dictionary {
         let names = self.names.map(|(ids, names)| Keyed::new(&ids, names));
         let (ids, uuids, titles) = self.articles;
         let ids = Keyed::new(&ids, uuids);
@@ -278,15 +278,19 @@ pub(crate) struct Cache(Arc<Mutex<Option<Arc<Dictionary>>>>);
 
 impl Cache {
     /// That of `version`, if it is there.
-    pub fn get(&self, version: i64) -> Option<Arc<Dictionary>> {
+    pub fn get(&self, version: DataVersion) -> Option<Arc<Dictionary>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clone().filter(|dictionary| dictionary.version == version)
     }
 
-    /// Keeps one, unless a later one is there already.
+    /// Keeps one, unless a later one of the same table is there already.
     pub fn put(&self, dictionary: &Arc<Dictionary>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.as_ref().is_none_or(|kept| kept.version < dictionary.version) {
+        let is_later = |kept: &Arc<Dictionary>| {
+            let (kept, new) = (kept.version, dictionary.version);
+            kept.table == new.table && kept.data > new.data
+        };
+        if !kept.as_ref().is_some_and(is_later) {
             *kept = Some(dictionary.clone());
         }
     }

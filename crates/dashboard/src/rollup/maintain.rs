@@ -9,7 +9,7 @@ use super::fold::{Blogs, DayTotals, Page};
 use super::page::{self, Entry, combine};
 use super::{Error, blogs, statements, write_page};
 use crate::query::Day;
-use crate::schema::DataVersion;
+use crate::schema::{DataVersion, Dialect, version_row};
 use crate::transaction::{Row, Transaction};
 
 /// Keeps totals in step with the facts. The pages of longer spans stay in memory from day to day,
@@ -122,12 +122,12 @@ impl Keeper {
 /// Which data there is; in PostgreSQL nobody else changes it from here on.
 pub(crate) fn version(transaction: &Transaction<'_>) -> Result<DataVersion, Error> {
     let sql = match transaction {
-        Transaction::Sqlite(_) => crate::schema::ROW,
+        Transaction::Sqlite(_) => version_row(Dialect::Sqlite),
         Transaction::Postgres(..) => statements::LOCK,
     };
-    let mut version = DataVersion { data: 0, totals: None };
+    let mut version = DataVersion::default();
     transaction.rows(sql, &[], |row| {
-        version = DataVersion { data: row.integer(0)?, totals: row.optional_integer(1)? };
+        version = DataVersion::from_row(row)?;
         Ok::<_, Error>(())
     })?;
     Ok(version)

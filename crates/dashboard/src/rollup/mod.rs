@@ -20,6 +20,7 @@ use indicatif::ProgressBar;
 use rusqlite::TransactionBehavior;
 use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
+use tokio_postgres::IsolationLevel;
 
 use crate::query::{Day, Period};
 use crate::schema::{self, Dialect};
@@ -117,7 +118,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 /// # Errors
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, |transaction| {
+    in_transaction(target, work, Access::Write, |transaction| {
         if !exists(transaction)? {
             make(transaction)?;
         }
@@ -133,18 +134,28 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Proves every total against the facts, each by a sum of its own. Blocks, as [`rebuild`].
+/// Proves every total against the facts, each by a sum of its own, in one state of the database
+/// that others go on changing. Blocks, as [`rebuild`].
 ///
 /// # Errors
 /// [`Error::Missing`] where there are no totals.
 pub fn verify(target: &DatabaseUrl, work: Work<'_>) -> Result<Verification, Error> {
-    in_transaction(target, work, |transaction| verify::verify(transaction, work))
+    in_transaction(target, work, Access::Read, |transaction| verify::verify(transaction, work))
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// One snapshot; nobody is kept waiting.
+    Read,
+    Write,
 }
 
 /// Runs `use_it` in a transaction of a dashboard's database, and commits.
 fn in_transaction<T>(
     target: &DatabaseUrl,
     work: Work<'_>,
+    access: Access,
     use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let outcome = match target {
@@ -156,15 +167,24 @@ fn in_transaction<T>(
             let interrupted = work.interrupted.clone();
             let look = move || interrupted.load(Ordering::Relaxed);
             connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = connection.transaction_with_behavior(match access {
+                Access::Read => TransactionBehavior::Deferred,
+                Access::Write => TransactionBehavior::Immediate,
+            })?;
             let made = use_it(&Transaction::Sqlite(&transaction));
             made.and_then(|made| Ok(transaction.commit().map(|()| made)?))
         }
         DatabaseUrl::Postgres(url) => {
             let mut client = work.runtime.block_on(engine::postgres::connect(url))?;
             work.runtime.block_on(schema::check_postgres(&client))?;
-            let transaction = work.runtime.block_on(client.transaction())?;
+            let begin = match access {
+                Access::Read => client
+                    .build_transaction()
+                    .isolation_level(IsolationLevel::RepeatableRead)
+                    .read_only(true),
+                Access::Write => client.build_transaction(),
+            };
+            let transaction = work.runtime.block_on(begin.start())?;
             let made = use_it(&Transaction::Postgres(&transaction, work.runtime));
             made.and_then(|made| Ok(work.runtime.block_on(transaction.commit()).map(|()| made)?))
         }

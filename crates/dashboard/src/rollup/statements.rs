@@ -30,8 +30,10 @@ pub(crate) const REMOVE_PAGE: &str =
 /// Notes that the totals are those of the data.
 pub(crate) const TOTALS_AGREE: &str = "UPDATE schema_version SET totals_version = data_version";
 
-/// Keeps other writers waiting until the end of the transaction, where the engine would not.
-pub(crate) const LOCK: &str = "SELECT data_version, totals_version FROM schema_version FOR UPDATE";
+/// The version of the data, as `schema::version_row` gives it; keeps other writers waiting until
+/// the end of the transaction, where the engine would not.
+pub(crate) const LOCK: &str =
+    "SELECT data_version, totals_version, tableoid::bigint FROM schema_version FOR UPDATE";
 
 /// Totals straight from the facts of the days from `$1` to `$2`: both parts of the key, the number
 /// of facts, the sums. Written apart from what makes pages, so as to judge them.

@@ -10,7 +10,7 @@ use super::definition::{KEPT, Kind, grain_number};
 use super::page::{self, Sums};
 use super::{Error, Work, exists, statements};
 use crate::query::{Day, Period};
-use crate::schema::{DataVersion, ROW};
+use crate::schema::{DataVersion, version_row};
 use crate::transaction::Transaction;
 
 /// What the proof found.
@@ -34,9 +34,9 @@ pub struct Difference {
 type Totals = HashMap<(i32, i32), Sums>;
 
 pub(super) fn verify(transaction: &Transaction<'_>, work: Work<'_>) -> Result<Verification, Error> {
-    let mut version = DataVersion { data: 0, totals: None };
-    transaction.rows(ROW, &[], |row| {
-        version = DataVersion { data: row.integer(0)?, totals: row.optional_integer(1)? };
+    let mut version = DataVersion::default();
+    transaction.rows(version_row(transaction.dialect()), &[], |row| {
+        version = DataVersion::from_row(row)?;
         Ok::<_, Error>(())
     })?;
     if version.totals.is_none() || !exists(transaction)? {

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
 use super::{Dialect, Table, VERSION};
+use crate::transaction::{self, Row};
 
 /// The tables whose changes count.
 const WATCHED: [Table; 9] = [
@@ -61,16 +62,28 @@ pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
 }
 
 /// Which data there is, and which the totals were made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DataVersion {
+    /// Tells a table that was made anew, whose numbers begin again: by a restore, for example.
+    pub table: i64,
     /// Of the data.
     pub data: i64,
     /// Of the totals, if there are any.
     pub totals: Option<i64>,
 }
 
-/// The statement that reads it, the same for both engines.
-pub(crate) const ROW: &str = "SELECT data_version, totals_version FROM schema_version";
+/// The statement that reads it.
+pub(crate) const fn version_row(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => {
+            "SELECT data_version, totals_version, \
+             (SELECT schema_version FROM pragma_schema_version) FROM schema_version"
+        }
+        Dialect::Postgres => {
+            "SELECT data_version, totals_version, tableoid::bigint FROM schema_version"
+        }
+    }
+}
 
 impl DataVersion {
     /// Whether the totals are those of the data.
@@ -78,17 +91,18 @@ impl DataVersion {
         self.totals == Some(self.data)
     }
 
-    pub fn read_sqlite(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut prepared = connection.prepare_cached(ROW)?;
-        prepared.query_row([], |row| Ok(Self { data: row.get(0)?, totals: row.get(1)? }))
+    /// From the row that [`version_row`] gives.
+    pub fn from_row(row: Row<'_>) -> Result<Self, transaction::Error> {
+        let (data, totals) = (row.integer(0)?, row.optional_integer(1)?);
+        Ok(Self { table: row.integer(2)?, data, totals })
     }
 
-    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, tokio_postgres::Error> {
-        Self::from_postgres(&client.query_one(ROW, &[]).await?)
+    pub fn read_sqlite(connection: &Connection) -> Result<Self, transaction::Error> {
+        let mut prepared = connection.prepare_cached(version_row(Dialect::Sqlite))?;
+        prepared.query_row([], |found| Ok(Self::from_row(Row::Sqlite(found))))?
     }
 
-    pub fn from_postgres(row: &tokio_postgres::Row) -> Result<Self, tokio_postgres::Error> {
-        let totals: Option<i32> = row.try_get(1)?;
-        Ok(Self { data: row.try_get::<_, i32>(0)?.into(), totals: totals.map(i64::from) })
+    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, transaction::Error> {
+        Self::from_row(Row::Postgres(&client.query_one(version_row(Dialect::Postgres), &[]).await?))
     }
 }

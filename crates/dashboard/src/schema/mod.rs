@@ -15,7 +15,7 @@ use crate::new_file;
 
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub(crate) use check::{existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table};
-pub(crate) use data_version::{DataVersion, ROW, first_row, watch_changes};
+pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };

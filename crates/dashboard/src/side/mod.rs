@@ -3,11 +3,16 @@
 
 mod value;
 
+use std::future::Future;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
+use deadpool_postgres::Object;
 use engine::{DatabaseUrl, Settings};
 use rusqlite::{Connection, params_from_iter};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 use tokio_postgres::types::ToSql;
 
 pub(crate) use value::Value;
@@ -18,6 +23,9 @@ use crate::store::postgres_pool::Pool;
 
 /// PostgreSQL connections for each use beside the questions.
 const CONNECTIONS: usize = 2;
+
+/// A small statement that needs longer, its wait for a connection included, is given up.
+pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// A statement with its values; parameters are `$1`, `$2` in the order of the values.
 pub(crate) type Change = (&'static str, Vec<Value>);
@@ -72,56 +80,65 @@ impl SideDatabase {
     }
 
     /// The rows that a statement gives.
+    ///
+    /// # Errors
+    /// [`Error::NoAnswer`] if there are none in time.
     pub(crate) async fn rows(
         &self,
         sql: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<Record>, Error> {
+        self.rows_by(Instant::now() + LIMIT, sql, values).await
+    }
+
+    async fn rows_by(
+        &self,
+        deadline: Instant,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Record>, Error> {
         match self {
             Self::Sqlite { reader, .. } => {
-                let reader = reader.clone();
-                in_background(move || sqlite_rows(&lock(&reader), sql, &values)).await
+                let work = move |connection: &mut Connection| sqlite_rows(connection, sql, &values);
+                by(deadline, in_background(reader, work)).await?
             }
-            Self::Postgres(pool) => match postgres_rows(pool, sql, &values).await {
-                Err(error) if error.is_connection_lost() => {
-                    pool.forget_idle();
-                    postgres_rows(pool, sql, &values).await
-                }
-                done => done,
-            },
+            Self::Postgres(pool) => {
+                let pool = pool.clone();
+                in_task(async move {
+                    match postgres_rows(&pool, deadline, sql, &values).await {
+                        Err(error) if error.is_connection_lost() => {
+                            pool.forget_idle();
+                            postgres_rows(&pool, deadline, sql, &values).await
+                        }
+                        done => done,
+                    }
+                })
+                .await
+            }
         }
     }
 
     /// Makes the changes, all or nothing. How many rows each of them changed.
+    ///
+    /// # Errors
+    /// [`Error::NoAnswer`] if it is not known in time whether they are made.
     pub(crate) async fn change(&self, changes: Vec<Change>) -> Result<Vec<u64>, Error> {
+        let deadline = Instant::now() + LIMIT;
         match self {
             Self::Sqlite { writer, .. } => {
-                let writer = writer.clone();
-                in_background(move || sqlite_change(&mut lock(&writer), &changes)).await
+                let work = move |connection: &mut Connection| sqlite_change(connection, &changes);
+                by(deadline, in_background(writer, work)).await?
             }
             Self::Postgres(pool) => {
-                let mut client = pool.get().await?;
-                let transaction = client.build_transaction().read_only(false).start().await?;
-                let mut counts = Vec::new();
-                for (sql, values) in &changes {
-                    counts.push(transaction.execute(*sql, &references(values)).await?);
-                }
-                transaction.commit().await?;
-                Ok(counts)
+                let pool = pool.clone();
+                in_task(async move { postgres_change(&pool, deadline, &changes).await }).await
             }
         }
     }
 
-    /// A text that is another one whenever the data may be: the number that every change of the
-    /// data raises, and what tells a table that was made anew, whose numbers begin again.
+    /// A text that is another one whenever the data, or the totals of it, may be.
     pub(crate) async fn data_version(&self) -> Result<String, Error> {
-        let version = match self {
-            Self::Sqlite { .. } => {
-                "SELECT data_version, (SELECT schema_version FROM pragma_schema_version)
-                 FROM schema_version"
-            }
-            Self::Postgres(_) => "SELECT data_version, tableoid::bigint FROM schema_version",
-        };
+        let version = schema::version_row(self.dialect());
         let numbers = self.rows(version, Vec::new()).await?.into_iter().flatten();
         Ok(numbers.map(Value::into_text).collect::<Vec<_>>().join("-"))
     }
@@ -158,16 +175,71 @@ fn sqlite_change(connection: &mut Connection, changes: &[Change]) -> Result<Vec<
 
 async fn postgres_rows(
     pool: &Pool,
+    deadline: Instant,
     sql: &'static str,
     values: &[Value],
 ) -> Result<Vec<Record>, Error> {
-    let client = pool.get().await?;
-    let prepared = client.prepare_cached(sql).await?;
-    let found = client.query(&prepared, &references(values)).await?;
-    let record =
-        |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect();
-    let records: Result<Vec<Record>, tokio_postgres::Error> = found.iter().map(record).collect();
-    Ok(records?)
+    let client = by(deadline, pool.get()).await??;
+    let work = async {
+        let prepared = client.prepare_cached(sql).await?;
+        let found = client.query(&prepared, &references(values)).await?;
+        let record =
+            |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect();
+        let records: Result<Vec<Record>, tokio_postgres::Error> =
+            found.iter().map(record).collect();
+        Ok::<_, Error>(records?)
+    };
+    let done = by(deadline, work).await;
+    give_up_if_late(pool, client, done)
+}
+
+async fn postgres_change(
+    pool: &Pool,
+    deadline: Instant,
+    changes: &[Change],
+) -> Result<Vec<u64>, Error> {
+    let mut client = by(deadline, pool.get()).await??;
+    let work = async {
+        let transaction = client.build_transaction().read_only(false).start().await?;
+        let mut counts = Vec::new();
+        for (sql, values) in changes {
+            counts.push(transaction.execute(*sql, &references(values)).await?);
+        }
+        transaction.commit().await?;
+        Ok::<_, Error>(counts)
+    };
+    let done = by(deadline, work).await;
+    give_up_if_late(pool, client, done)
+}
+
+/// A connection that is still at work must not go back into the pool.
+fn give_up_if_late<T>(
+    pool: &Pool,
+    client: Object,
+    done: Result<Result<T, Error>, Error>,
+) -> Result<T, Error> {
+    done.unwrap_or_else(|late| {
+        let pool = pool.clone();
+        tokio::spawn(async move { pool.stop(client).await });
+        Err(late)
+    })
+}
+
+/// What `work` ends with.
+///
+/// # Errors
+/// [`Error::NoAnswer`] if it does not end by then.
+pub(crate) async fn by<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, Error> {
+    tokio::time::timeout_at(deadline, work).await.map_err(|_| Error::NoAnswer)
+}
+
+/// To its end, also when the asker goes away meanwhile: the connection would else go back into the
+/// pool while it is busy.
+async fn in_task<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    let done = tokio::spawn(work).await;
+    done.map_err(|error| Error::BrokenOff(error.to_string()))?
 }
 
 /// `?1` for `$1`: SQLite would take the latter for a name.
@@ -179,14 +251,33 @@ fn references(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-fn lock(connection: &Mutex<Connection>) -> std::sync::MutexGuard<'_, Connection> {
-    connection.lock().unwrap_or_else(PoisonError::into_inner)
+/// On a thread that may wait for a disk, when the connection is free.
+async fn in_background<T: Send + 'static>(
+    connection: &Arc<Mutex<Connection>>,
+    work: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let mut connection = connection.clone().lock_owned().await;
+    let done = tokio::task::spawn_blocking(move || work(&mut connection)).await;
+    done.map_err(|error| Error::BrokenOff(error.to_string()))?
 }
 
-/// On a thread that may wait for a disk.
-async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::BrokenOff(error.to_string()))?
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_look_up_that_is_not_made_in_time_says_so_and_the_next_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        schema::create_sqlite(&mut engine::sqlite::create(&path).unwrap()).unwrap();
+        let side = SideDatabase::open(&DatabaseUrl::Sqlite(path)).await.unwrap();
+        let SideDatabase::Sqlite { reader, .. } = &side else { panic!("no file") };
+        let busy = reader.clone().lock_owned().await;
+        let sql = "SELECT count(*) FROM articles";
+        let soon = Instant::now() + Duration::from_millis(20);
+        let error = side.rows_by(soon, sql, Vec::new()).await.unwrap_err();
+        assert!(matches!(error, Error::NoAnswer) && error.is_unavailable(), "{error}");
+        drop(busy);
+        assert_eq!(side.rows(sql, Vec::new()).await.unwrap(), [[Value::Number(0)]]);
+    }
 }

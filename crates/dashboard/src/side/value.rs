@@ -1,4 +1,4 @@
-//! Values of the tables of askers: texts and whole numbers, in and out of both engines.
+//! Values of small statements: texts, whole numbers and bytes, in and out of both engines.
 
 use std::error::Error;
 
@@ -11,16 +11,25 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 pub(crate) enum Value {
     Text(String),
     Number(i64),
+    Bytes(Vec<u8>),
     Null,
 }
 
 impl Value {
-    /// The text, or a number written as one.
+    /// The text, or a number written as one; nothing for what is neither.
     pub(crate) fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,
             Self::Number(number) => number.to_string(),
-            Self::Null => String::new(),
+            Self::Bytes(_) | Self::Null => String::new(),
+        }
+    }
+
+    /// The bytes; none for what is something else.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Text(_) | Self::Number(_) | Self::Null => &[],
         }
     }
 
@@ -28,7 +37,7 @@ impl Value {
     pub(crate) fn number(&self) -> Option<i64> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Text(_) | Self::Null => None,
+            Self::Text(_) | Self::Bytes(_) | Self::Null => None,
         }
     }
 }
@@ -50,6 +59,7 @@ impl rusqlite::ToSql for Value {
         match self {
             Self::Text(text) => rusqlite::ToSql::to_sql(text),
             Self::Number(number) => rusqlite::ToSql::to_sql(number),
+            Self::Bytes(bytes) => rusqlite::ToSql::to_sql(bytes),
             Self::Null => rusqlite::ToSql::to_sql(&rusqlite::types::Null),
         }
     }
@@ -60,8 +70,9 @@ impl rusqlite::types::FromSql for Value {
         match value {
             ValueRef::Null => Ok(Self::Null),
             ValueRef::Integer(number) => Ok(Self::Number(number)),
+            ValueRef::Blob(bytes) => Ok(Self::Bytes(bytes.to_owned())),
             ValueRef::Text(_) => Ok(Self::Text(value.as_str()?.to_owned())),
-            _ => Err(FromSqlError::InvalidType),
+            ValueRef::Real(_) => Err(FromSqlError::InvalidType),
         }
     }
 }
@@ -78,6 +89,7 @@ impl ToSql for Value {
                 ToSql::to_sql(&i32::try_from(*number)?, kind, out)
             }
             Self::Number(number) => ToSql::to_sql(number, kind, out),
+            Self::Bytes(bytes) => ToSql::to_sql(bytes, kind, out),
             Self::Null => Ok(IsNull::Yes),
         }
     }
@@ -94,6 +106,7 @@ impl<'a> FromSql<'a> for Value {
         match *kind {
             Type::INT4 => Ok(Self::Number(<i32 as FromSql>::from_sql(kind, raw)?.into())),
             Type::INT8 => Ok(Self::Number(<i64 as FromSql>::from_sql(kind, raw)?)),
+            Type::BYTEA => Ok(Self::Bytes(raw.to_owned())),
             _ => Ok(Self::Text(<String as FromSql>::from_sql(kind, raw)?)),
         }
     }
@@ -108,5 +121,5 @@ impl<'a> FromSql<'a> for Value {
 }
 
 fn is_known(kind: &Type) -> bool {
-    matches!(*kind, Type::INT4 | Type::INT8 | Type::TEXT | Type::VARCHAR)
+    matches!(*kind, Type::INT4 | Type::INT8 | Type::TEXT | Type::VARCHAR | Type::BYTEA)
 }

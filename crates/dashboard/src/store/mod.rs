@@ -1,7 +1,7 @@
 //! Where answers come from: one SQLite file or one PostgreSQL database behind the same few calls.
 
 mod design;
-mod patience;
+pub(crate) mod patience;
 mod postgres;
 pub(crate) mod postgres_pool;
 mod sqlite;
@@ -20,6 +20,7 @@ use crate::answer::{self, Answer};
 use crate::query::{Day, Filter, Query, Refusal};
 use crate::statement::Design;
 use crate::{rollup, schema};
+use patience::{Asker, Patience};
 
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
@@ -120,9 +121,27 @@ impl Store {
     /// # Errors
     /// [`Error::Refused`] if the question names something that is not there, else the engine's.
     pub async fn answer(&self, query: Query) -> Result<Answer, Error> {
+        let (patience, _asker) = self.patience();
+        self.answer_within(query, patience).await
+    }
+
+    /// The patience of an asker who begins to wait now.
+    pub(crate) fn patience(&self) -> (Patience, Asker) {
+        Patience::begin(match self {
+            Self::Sqlite(store) => store.query_limit(),
+            Self::Postgres(store) => store.query_limit(),
+        })
+    }
+
+    /// Answers a question of somebody who has waited for a while.
+    pub(crate) async fn answer_within(
+        &self,
+        query: Query,
+        patience: Patience,
+    ) -> Result<Answer, Error> {
         match self {
-            Self::Sqlite(store) => store.answer(query).await,
-            Self::Postgres(store) => store.answer(query).await,
+            Self::Sqlite(store) => store.answer(query, patience).await,
+            Self::Postgres(store) => store.answer(query, patience).await,
         }
     }
 
@@ -183,6 +202,9 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
+    /// A small statement beside the questions took too long.
+    #[error("the database gave no answer in time: it is busy or down; try again later")]
+    NoAnswer,
     /// The question took longer than the limit, and its work was stopped.
     #[error(
         "the query was stopped after {}; ask for a shorter period or fewer rows, or raise \
@@ -236,7 +258,7 @@ impl Error {
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::NoConnection { .. } => true,
+            Self::NoConnection { .. } | Self::NoAnswer => true,
             Self::Engine(error) => matches!(error, engine::Error::CannotConnect { .. }),
             // Without a code the server itself did not speak: the connection is gone.
             Self::Postgres(error) => error.is_closed() || error.code().is_none(),

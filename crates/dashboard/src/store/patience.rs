@@ -10,7 +10,7 @@ use super::Error;
 
 /// The patience of one asker, which begins when he asks.
 #[derive(Debug, Clone)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     limit: Option<Duration>,
     deadline: Option<Instant>,
     gone: Arc<AtomicBool>,
@@ -18,7 +18,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// Begins now. The asker is there as long as what is returned beside it.
-    pub(super) fn begin(limit: Option<Duration>) -> (Self, Asker) {
+    pub(crate) fn begin(limit: Option<Duration>) -> (Self, Asker) {
         let gone = Arc::new(AtomicBool::new(false));
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         (Self { limit, deadline, gone: gone.clone() }, Asker(gone))
@@ -30,13 +30,32 @@ impl Patience {
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// To be called now and then by work that no engine stops.
+    ///
+    /// # Errors
+    /// [`Error::TooSlow`] when the work is for nobody any more.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_over() { Err(self.stopped()) } else { Ok(()) }
+    }
+
     /// Waits for a turn, at most until the deadline.
     pub(super) async fn turn<T>(&self, turn: impl Future<Output = T>) -> Result<T, Error> {
+        let no_turn = || Error::NoTurn { limit: self.limit.unwrap_or_default() };
+        self.until_over(turn).await.ok_or_else(no_turn)
+    }
+
+    /// Waits for what somebody else works on, at most until the deadline.
+    ///
+    /// # Errors
+    /// [`Error::TooSlow`] at the deadline.
+    pub(crate) async fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
+        self.until_over(work).await.ok_or_else(|| self.stopped())
+    }
+
+    async fn until_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         match self.deadline {
-            None => Ok(turn.await),
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), turn)
-                .await
-                .map_err(|_| Error::NoTurn { limit: self.limit.unwrap_or_default() }),
+            None => Some(work.await),
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), work).await.ok(),
         }
     }
 
@@ -56,7 +75,7 @@ impl Patience {
 
 /// Somebody who waits for an answer. Dropped, he has gone away.
 #[derive(Debug)]
-pub(super) struct Asker(Arc<AtomicBool>);
+pub(crate) struct Asker(Arc<AtomicBool>);
 
 impl Drop for Asker {
     fn drop(&mut self) {

@@ -68,10 +68,13 @@ impl PostgresStore {
         &self.settings
     }
 
+    pub(super) fn query_limit(&self) -> Option<Duration> {
+        self.query_limit
+    }
+
     /// In a task of its own: an asker who goes away must not put a busy connection back into the
     /// pool, where the next question would wait for the rest of this one.
-    pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let (patience, _asker) = Patience::begin(self.query_limit);
+    pub(super) async fn answer(&self, query: Query, patience: Patience) -> Result<Answer, Error> {
         let task = tokio::spawn(answer_within(
             self.questions.clone(),
             query,
@@ -125,16 +128,23 @@ async fn attempt(
             }
         }
     };
-    tokio::select! {
-        answer = answer(&mut client, query, designs) => return answer,
-        () = over => {}
+    let answer = tokio::select! {
+        answer = answer(&mut client, query, designs, patience) => answer,
+        () = over => Err(patience.stopped()),
+    };
+    if matches!(answer, Err(Error::TooSlow { .. })) {
+        pool.stop(client).await;
     }
-    pool.stop(client).await;
-    Err(patience.stopped())
+    answer
 }
 
 /// One statement sees one snapshot anyway; several share one by a transaction.
-async fn answer(client: &mut Object, query: Query, designs: &Designs) -> Result<Answer, Error> {
+async fn answer(
+    client: &mut Object,
+    query: Query,
+    designs: &Designs,
+    patience: &Patience,
+) -> Result<Answer, Error> {
     let is_one_statement = !designs.tries_totals()
         && query.filters.values.is_empty()
         && query.comparison.is_none()
@@ -149,7 +159,8 @@ async fn answer(client: &mut Object, query: Query, designs: &Designs) -> Result<
         .start()
         .await?;
     if designs.tries_totals() {
-        let answer = rollup::answer::postgres(&snapshot, &query, designs.dictionary()).await?;
+        let dictionary = designs.dictionary();
+        let answer = rollup::answer::postgres(&snapshot, &query, dictionary, patience).await?;
         if let Some(answer) = answer {
             snapshot.commit().await?;
             designs.with_totals();

@@ -74,7 +74,7 @@ impl Pool {
 
     /// Ends what a connection is busy with. The connection goes with it: the server may learn of
     /// the wish a moment too late, and then it must not meet the next question.
-    pub(super) async fn stop(&self, client: Object) {
+    pub(crate) async fn stop(&self, client: Object) {
         let client = Object::take(client);
         let cancelled = async {
             let tls = engine::postgres::tls(&self.url)?;

@@ -78,14 +78,18 @@ impl SqliteStore {
         &self.metrics
     }
 
+    pub(super) fn query_limit(&self) -> Option<Duration> {
+        self.query_limit
+    }
+
     /// An asker who goes away takes his question with him.
-    pub(super) async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let (patience, _asker) = Patience::begin(self.query_limit);
+    pub(super) async fn answer(&self, query: Query, patience: Patience) -> Result<Answer, Error> {
         let designs = self.designs.clone();
         let metrics = self.metrics.clone();
+        let watch = patience.clone();
         let work = move |connection: &Connection| {
             let mut counters = SqliteCounters::default();
-            let answer = answer(connection, query, &designs, &mut counters);
+            let answer = answer(connection, query, &designs, &watch, &mut counters);
             counters.add(&SqliteCounters::take(connection)?);
             metrics.count(&counters);
             answer
@@ -134,11 +138,13 @@ fn answer(
     connection: &Connection,
     query: Query,
     designs: &Designs,
+    patience: &Patience,
     counters: &mut SqliteCounters,
 ) -> Result<Answer, Error> {
     let snapshot = connection.unchecked_transaction()?;
     if designs.tries_totals() {
-        let answer = rollup::answer::sqlite(&snapshot, &query, designs.dictionary(), counters)?;
+        let dictionary = designs.dictionary();
+        let answer = rollup::answer::sqlite(&snapshot, &query, dictionary, patience, counters)?;
         if let Some(answer) = answer {
             snapshot.commit()?;
             designs.with_totals();

@@ -8,6 +8,7 @@ use dashboard::store::{Options, Store};
 use engine::DatabaseUrl;
 
 use crate::database::{TestDatabase, both, work};
+use crate::import::{traffic, unmatched_urls};
 use crate::rows::Rows;
 
 pub async fn verify(database: &TestDatabase) -> Result<Verification, rollup::Error> {
@@ -130,5 +131,75 @@ async fn no_facts_give_no_totals() {
         store.check().await.unwrap();
         assert!(answer(&store).await.unwrap().0.contains("\"row_count\":0"));
         assert_eq!(verify(&database).await.unwrap(), Verification::default());
+    }
+}
+
+/// Its numbers begin again: the names of before must not answer for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
+    for database in both(&Rows::nasty()).await {
+        let store = database.rollup_store().await;
+        let (before, _) = answer(&store).await.unwrap();
+        assert!(before.contains("\"twilio\""), "{before}");
+        let restore = "CREATE TABLE kept AS SELECT * FROM schema_version;
+            UPDATE blogs SET name = 'restored' WHERE name = 'twilio';
+            DROP TABLE schema_version;
+            CREATE TABLE schema_version AS SELECT * FROM kept;
+            DROP TABLE kept";
+        execute(&database, restore).await;
+        let after = answer(&store).await.unwrap();
+        assert_eq!(after, (before.replace("twilio", "restored"), Design::Rollup));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_and_a_list_need_not_wait_for_who_writes() {
+    let half = "BEGIN; UPDATE traffic SET pageviews = pageviews + 1; DELETE FROM totals";
+    for database in both(&Rows::nasty()).await {
+        drop(database.rollup_store().await);
+        let undisturbed = async || {
+            assert_eq!(verify(&database).await.unwrap().differences, []);
+            assert_eq!(unmatched_urls(&database).await, []);
+        };
+        match &database.url {
+            DatabaseUrl::Sqlite(path) => {
+                let writer = engine::sqlite::open_existing(path).unwrap();
+                writer.execute_batch(half).unwrap();
+                undisturbed().await;
+            }
+            DatabaseUrl::Postgres(url) => {
+                let writer = engine::postgres::connect(url).await.unwrap();
+                writer.batch_execute(half).await.unwrap();
+                undisturbed().await;
+            }
+        }
+    }
+}
+
+/// Day after day is replaced; the proof sees one state of them all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_beside_imports_finds_nothing_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [3, 4].map(|pageviews| {
+        let row = |day| format!("2020-02-{day},https://example.com/1,DE,{pageviews},1,1\n");
+        let rows: String = (10..30).map(row).collect();
+        let path = folder.path().join(format!("{pageviews}.csv"));
+        let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+        std::fs::write(&path, format!("{header}{rows}")).unwrap();
+        path
+    });
+    for database in both(&Rows::nasty()).await {
+        drop(database.rollup_store().await);
+        let imports = async {
+            for file in files.iter().cycle().take(6) {
+                traffic(&database, file).await.unwrap();
+            }
+        };
+        let proofs = async {
+            for _ in 0..6 {
+                assert_eq!(verify(&database).await.unwrap().differences, []);
+            }
+        };
+        tokio::join!(imports, proofs);
     }
 }

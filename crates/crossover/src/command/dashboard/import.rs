@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use comfy_table::Table;
+use dashboard::answer::harmless;
 use dashboard::import::{
     self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, Unmatched,
 };
@@ -189,7 +190,7 @@ fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<
 fn csv(urls: &[Unmatched]) -> String {
     let mut text = "url,pageviews,sessions,first_day,last_day\n".to_owned();
     for Unmatched { url, pageviews, sessions, first_day, last_day } in urls {
-        let url = url.replace('"', "\"\"");
+        let url = harmless(url).replace('"', "\"\"");
         text += &format!("\"{url}\",{pageviews},{sessions},{first_day},{last_day}\n");
     }
     text
@@ -211,4 +212,25 @@ fn in_work<T>(
         error if error.is_usage() => Usage(error.to_string()).into(),
         error => error.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_has_no_cell_that_breaks_a_line_or_that_a_spreadsheet_runs() {
+        let day: Day = "2021-01-31".parse().unwrap();
+        let url = |url: &str| Unmatched {
+            url: url.to_owned(),
+            pageviews: 2,
+            sessions: 1,
+            first_day: day,
+            last_day: day,
+        };
+        let expected = "url,pageviews,sessions,first_day,last_day\n\
+                        \"a.b/\"\"c\"\",d\",2,1,2021-01-31,2021-01-31\n\
+                        \"'=1+1\",2,1,2021-01-31,2021-01-31\n";
+        assert_eq!(csv(&[url("a.b/\"c\",d"), url("=1+1")]), expected);
+    }
 }

@@ -141,6 +141,7 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
         rate_limit: arguments.rate_limit,
         secure_cookies: arguments.secure_cookies,
         behind_proxy: arguments.behind_proxy,
+        limits: http::Limits::default(),
     };
     if !access.has_accounts().await? {
         // Whoever serves with a key of his own or for everybody is let in without an account.

@@ -93,10 +93,10 @@ pub fn import_traffic(
     work: Work<'_>,
 ) -> Result<ImportedTraffic, Error> {
     let mut database = Database::open(target, work)?;
-    let (articles, agrees) = database.transaction(|transaction| {
+    let (articles, version, agrees) = database.transaction(|transaction| {
         let version = rollup::maintain::version(transaction)?;
         let agrees = version.agrees() && rollup::exists(transaction)?;
-        Ok((Articles::read(transaction)?, agrees))
+        Ok((Articles::read(transaction)?, version, agrees))
     })?;
     let mut gather = Gather::new(&articles, wish)?;
     let bytes: u64 =
@@ -111,7 +111,7 @@ pub fn import_traffic(
         // Totals can follow only from where they agree.
         rollup::rebuild(target, work)?;
     }
-    let imported = Writer::new(gather).write(&mut database, work)?;
+    let imported = Writer::new(gather, version).write(&mut database, work)?;
     if let Database::Postgres(client, runtime) = &database {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
@@ -210,5 +210,55 @@ fn stop_before_the_first_day(work: Work<'_>) -> Result<(), Error> {
 impl From<spill::Temporary> for Error {
     fn from(spill::Temporary(reason): spill::Temporary) -> Self {
         Self::Temporary(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use indicatif::ProgressBar;
+
+    use super::*;
+    use crate::import::{ImportArticles, import_articles};
+
+    /// One of them may be the article that a URL is of.
+    #[test]
+    fn articles_that_come_while_traffic_is_read_are_noticed_before_the_first_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            path
+        };
+        let path = folder.path().join("test.db");
+        crate::schema::create_sqlite(&mut engine::sqlite::create(&path).unwrap()).unwrap();
+        let target = DatabaseUrl::Sqlite(path);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let (progress, interrupted) = (ProgressBar::hidden(), Arc::new(AtomicBool::new(false)));
+        let work =
+            Work { runtime: runtime.handle(), progress: &progress, interrupted: &interrupted };
+        let traffic = "date,url,country,pageviews,sessions,engagement_seconds\n\
+                       2021-01-01,https://example.com/one,DE,1,1,1\n";
+        let wish = ImportTraffic {
+            files: vec![write("t.csv", traffic)],
+            mapping: Vec::new(),
+            site: None,
+            today: "2021-01-02".parse().unwrap(),
+        };
+        let mut database = Database::open(&target, work).unwrap();
+        let (articles, version) = database
+            .transaction(|it| Ok((Articles::read(it)?, rollup::maintain::version(it)?)))
+            .unwrap();
+        let mut gather = Gather::new(&articles, &wish).unwrap();
+        read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
+        let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
+        let article = ImportArticles { file: write("a.csv", article), mapping: Vec::new() };
+        import_articles(&target, &article, work).unwrap();
+        let written = Writer::new(gather, version).write(&mut database, work);
+        assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
+        let again = import_traffic(&target, &wish, work).unwrap();
+        assert_eq!((again.facts, again.unmatched_urls), (1, 0));
     }
 }

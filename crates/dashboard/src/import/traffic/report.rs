@@ -3,6 +3,7 @@
 //! texts.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -89,11 +90,10 @@ pub(super) fn read(
         stop_before_the_first_day(work)?;
         rows = read_report(path, (file, rows), report, mapping, gather)?;
     }
-    let complete = reports.iter().map(|report| report.row_count).max().unwrap_or(0);
-    if complete > rows {
+    for (complete, held) in incomplete(&reports) {
         gather.note(format!(
-            "{}: its report has {complete} rows, of which the file holds {rows}: fetch the other \
-             pages too",
+            "{}: reports of {complete} rows are not whole: the file holds {held} of their rows; \
+             fetch the other pages too",
             path.display()
         ));
     }
@@ -108,6 +108,20 @@ fn flatten<'d, 'a>(documents: &'d [Document<'a>], reports: &mut Vec<&'d Document
             reports.push(document);
         }
     }
+}
+
+/// How many rows reports have on all their pages, and how many of them are there if not all are.
+/// Pages of one report have the same headers and tell the same number of rows. Several reports may
+/// be alike in that, but if they are whole they hold a multiple of it.
+fn incomplete(reports: &[&Document<'_>]) -> Vec<(u64, u64)> {
+    let mut held: BTreeMap<(Vec<&str>, u64), u64> = BTreeMap::new();
+    for report in reports.iter().filter(|report| report.row_count > 0) {
+        let headers = report.dimension_headers.iter().chain(&report.metric_headers);
+        let names = headers.map(|header| &*header.name).collect();
+        *held.entry((names, report.row_count)).or_default() += report.rows.len() as u64;
+    }
+    let told = held.into_iter().map(|((_, complete), held)| (complete, held));
+    told.filter(|(complete, held)| *held == 0 || held % complete != 0).collect()
 }
 
 /// Gathers the rows of one report, which are counted from `before` on; how many there are then.

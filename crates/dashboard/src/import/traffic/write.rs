@@ -13,6 +13,7 @@ use crate::query::Day;
 use crate::rollup::Work;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::{Entry, Sums, collect};
+use crate::schema::DataVersion;
 use crate::transaction::{Transaction, Value};
 
 pub(super) struct Writer<'a> {
@@ -20,13 +21,14 @@ pub(super) struct Writer<'a> {
     keeper: Keeper,
     /// The ids of the countries met, once they are known.
     countries: Vec<i32>,
-    /// The version of the data that the last day left.
-    version: Option<i64>,
+    /// The version of the data that articles were read from, then that which the last day left.
+    version: i64,
     imported: ImportedTraffic,
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(gather: Gather<'a>) -> Self {
+    /// For what was gathered from data of that version.
+    pub fn new(gather: Gather<'a>, version: DataVersion) -> Self {
         let imported = ImportedTraffic {
             rows: gather.rows,
             days: 0,
@@ -38,7 +40,8 @@ impl<'a> Writer<'a> {
             unmatched_pageviews: 0,
             notes: gather.notes.clone(),
         };
-        Self { gather, keeper: Keeper::new(), countries: Vec::new(), version: None, imported }
+        let (keeper, countries) = (Keeper::new(), Vec::new());
+        Self { gather, keeper, countries, version: version.data, imported }
     }
 
     /// Writes all days.
@@ -74,8 +77,7 @@ impl<'a> Writer<'a> {
         day: Day,
         records: &[Record],
     ) -> Result<(), Error> {
-        let version = self.keeper.begin(transaction)?;
-        if self.version.is_some_and(|expected| expected != version) {
+        if self.keeper.begin(transaction)? != self.version {
             return Err(Error::Changed { days: self.imported.days });
         }
         if self.countries.is_empty() {
@@ -102,7 +104,7 @@ impl<'a> Writer<'a> {
         self.imported.pageviews += pageviews(records, false);
         self.imported.unmatched_pageviews += pageviews(records, true);
         self.keeper.replace_day(transaction, day, facts)?;
-        self.version = Some(self.keeper.finish(transaction)?);
+        self.version = self.keeper.finish(transaction)?;
         Ok(())
     }
 

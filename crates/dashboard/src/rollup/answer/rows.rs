@@ -5,18 +5,23 @@ use super::cells::Cell;
 use crate::answer::{self, Row};
 use crate::query::{Count, Day, Field, Grouping, SortBy, Split};
 use crate::store::Error;
+use crate::store::patience::Patience;
 
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
 type Sorted = (i64, u32, u32, u32);
+
+/// So many rows are written in about a millisecond: then the clock is looked at.
+const ROWS_BETWEEN_LOOKS: usize = 4_096;
 
 impl Summation {
     /// Hands all rows to `push` in their order; the number of distinct articles, if it was asked
     /// for.
     ///
     /// # Errors
-    /// Those of `push`; a day that no date can be written for.
+    /// Those of `push`; a day that no date can be written for; a question over its time.
     pub fn finish(
         self,
+        patience: &Patience,
         push: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<Option<i64>, Error> {
         let Self { query, dictionary, cells, .. } = self;
@@ -42,7 +47,10 @@ impl Summation {
             order.push((by, rank, country, place));
         }
         order.sort_unstable();
-        for (_, _, _, place) in order {
+        for (number, (_, _, _, place)) in order.into_iter().enumerate() {
+            if number % ROWS_BETWEEN_LOOKS == 0 {
+                patience.check()?;
+            }
             let Some(cell) = cells.get(place as usize) else { continue };
             let written = keys.time(cell)?;
             let (key, label) = match &written {

@@ -13,29 +13,31 @@ use crate::answer::{Answer, AnswerWriter, Earlier};
 use crate::query::{Period, Query};
 use crate::rollup::dictionary::{Cache, Dictionary, Reader};
 use crate::rollup::statements::PAGES;
-use crate::schema::{DataVersion, ROW};
+use crate::schema::{DataVersion, Dialect, version_row};
 use crate::statement::Design;
 use crate::store::Error;
+use crate::store::patience::Patience;
 use crate::transaction::{self, Row};
 
 /// The answer from the totals of a SQLite file, by a connection that is in a transaction; none
 /// where the totals are not those of the data.
 ///
 /// # Errors
-/// A question at fault, or SQLite's.
+/// A question at fault or over its time, or SQLite's.
 pub(crate) fn sqlite(
     snapshot: &Connection,
     query: &Query,
     cache: &Cache,
+    patience: &Patience,
     counters: &mut SqliteCounters,
 ) -> Result<Option<Answer>, Error> {
     let version = DataVersion::read_sqlite(snapshot)?;
     if !version.agrees() {
         return Ok(None);
     }
-    let dictionary = match cache.get(version.data) {
+    let dictionary = match cache.get(version) {
         Some(dictionary) => dictionary,
-        None => sqlite_dictionary(snapshot, version.data, cache)?,
+        None => sqlite_dictionary(snapshot, version, cache)?,
     };
     let mut add_up = |period: Period| {
         let mut summation = Summation::new(query, &dictionary)?;
@@ -43,6 +45,7 @@ pub(crate) fn sqlite(
         for read in summation.reads(period) {
             let mut rows = prepared.query(read)?;
             while let Some(row) = rows.next()? {
+                patience.check()?;
                 let row = Row::Sqlite(row);
                 summation.add(row.small(0)?, row.bytes(1)?)?;
             }
@@ -54,12 +57,12 @@ pub(crate) fn sqlite(
         Some(period) => Some((period, add_up(period)?)),
         None => None,
     };
-    compose(query, earlier, add_up(query.period)?).map(Some)
+    compose(query, earlier, add_up(query.period)?, patience).map(Some)
 }
 
 fn sqlite_dictionary(
     snapshot: &Connection,
-    version: i64,
+    version: DataVersion,
     cache: &Cache,
 ) -> Result<Arc<Dictionary>, Error> {
     let mut reader = Reader::default();
@@ -79,29 +82,34 @@ fn sqlite_dictionary(
 /// one snapshot; none where the totals are not those of the data.
 ///
 /// # Errors
-/// A question at fault, or PostgreSQL's.
+/// A question at fault or over its time, or PostgreSQL's.
 pub(crate) async fn postgres(
     snapshot: &impl GenericClient,
     query: &Query,
     cache: &Cache,
+    patience: &Patience,
 ) -> Result<Option<Answer>, Error> {
-    let prepared = snapshot.prepare_cached(ROW).await?;
-    let version = DataVersion::from_postgres(&snapshot.query_one(&prepared, &[]).await?)?;
+    let prepared = snapshot.prepare_cached(version_row(Dialect::Postgres)).await?;
+    let version = snapshot.query_one(&prepared, &[]).await?;
+    let version = DataVersion::from_row(Row::Postgres(&version))?;
     if !version.agrees() {
         return Ok(None);
     }
-    let dictionary = match cache.get(version.data) {
+    let dictionary = match cache.get(version) {
         Some(dictionary) => dictionary,
-        None => postgres_dictionary(snapshot, version.data, cache).await?,
+        None => postgres_dictionary(snapshot, version, cache).await?,
     };
     let earlier = match earlier_period(query)? {
-        Some(period) => Some((period, add_up(snapshot, query, period, &dictionary).await?)),
+        Some(period) => {
+            Some((period, add_up(snapshot, query, period, &dictionary, patience).await?))
+        }
         None => None,
     };
-    let present = add_up(snapshot, query, query.period, &dictionary).await?;
-    let query = query.clone();
+    let present = add_up(snapshot, query, query.period, &dictionary, patience).await?;
+    let (query, patience) = (query.clone(), patience.clone());
     // Hundreds of thousands of rows take a while: not on a thread that drives connections.
-    let composed = tokio::task::spawn_blocking(move || compose(&query, earlier, present));
+    let work = move || compose(&query, earlier, present, &patience);
+    let composed = tokio::task::spawn_blocking(work);
     composed.await.map_err(|error| Error::BrokenOff(error.to_string()))?.map(Some)
 }
 
@@ -110,12 +118,14 @@ async fn add_up(
     query: &Query,
     period: Period,
     dictionary: &Arc<Dictionary>,
+    patience: &Patience,
 ) -> Result<Summation, Error> {
     let mut summation = Summation::new(query, dictionary)?;
     let prepared = snapshot.prepare_cached(PAGES).await?;
     for read in summation.reads(period) {
         let mut rows = pin!(snapshot.query_raw(&prepared, read).await?);
         while let Some(row) = rows.try_next().await? {
+            patience.check()?;
             let row = Row::Postgres(&row);
             summation.add(row.small(0)?, row.bytes(1)?)?;
         }
@@ -125,7 +135,7 @@ async fn add_up(
 
 async fn postgres_dictionary(
     snapshot: &impl GenericClient,
-    version: i64,
+    version: DataVersion,
     cache: &Cache,
 ) -> Result<Arc<Dictionary>, Error> {
     let mut reader = Reader::default();
@@ -150,11 +160,12 @@ fn compose(
     query: &Query,
     earlier: Option<(Period, Summation)>,
     present: Summation,
+    patience: &Patience,
 ) -> Result<Answer, Error> {
     let earlier = match earlier {
         Some((period, summation)) => {
             let mut rows = Earlier::new(query, period);
-            let all = summation.finish(&mut |row| {
+            let all = summation.finish(patience, &mut |row| {
                 rows.push(row);
                 Ok(())
             })?;
@@ -164,7 +175,7 @@ fn compose(
         None => None,
     };
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
-    let all = present.finish(&mut |row| Ok(writer.push(row)?))?;
+    let all = present.finish(patience, &mut |row| Ok(writer.push(row)?))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
     Ok(writer.finish(Design::Rollup)?)
 }
@@ -175,5 +186,34 @@ impl From<transaction::Error> for Error {
             transaction::Error::Sqlite(error) => Self::Sqlite(error),
             transaction::Error::Postgres(error) => Self::Postgres(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Day, Grouping};
+    use crate::schema::create_sqlite;
+
+    /// SQLite itself stops only what takes it long, and reading a page does not.
+    #[test]
+    fn totals_are_not_added_up_for_somebody_who_has_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = engine::sqlite::create(&folder.path().join("test.db")).unwrap();
+        create_sqlite(&mut file).unwrap();
+        let first: Day = "2021-01-01".parse().unwrap();
+        let page = "INSERT INTO totals (kind, grain, day, content) VALUES (1, 2, ?, x'01')";
+        file.execute(page, [first.number()]).unwrap();
+        let period = [("start", "2021-01-01"), ("end", "2021-12-31")];
+        let period = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let query = Query::parse(Grouping::Teams, &period).unwrap();
+        let (patience, asker) = Patience::begin(None);
+        let ask = || {
+            let mut counters = SqliteCounters::default();
+            sqlite(&file, &query, &Cache::default(), &patience, &mut counters)
+        };
+        assert!(ask().unwrap().is_some());
+        drop(asker);
+        assert!(matches!(ask(), Err(Error::TooSlow { .. })));
     }
 }

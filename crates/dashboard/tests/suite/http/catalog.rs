@@ -59,6 +59,13 @@ async fn the_extent_follows_the_data() {
         let application = application(&database).await;
         let before = get(&application, "/api/dataset").await.json();
         assert_eq!(get(&application, "/api/dataset").await.json(), before);
+        // With totals it is read from them.
+        drop(database.rollup_store().await);
+        let again = get(&application, "/api/dataset").await.json();
+        assert!(again["traffic_rows"].as_i64().unwrap() > 0);
+        for field in ["first_day", "last_day", "traffic_rows", "articles", "blogs"] {
+            assert_eq!(again[field], before[field]);
+        }
         execute(&database, "DELETE FROM traffic").await;
         let after = get(&application, "/api/dataset").await.json();
         assert_ne!(before["data_version"], after["data_version"]);

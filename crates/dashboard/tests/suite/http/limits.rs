@@ -1,14 +1,19 @@
 //! Limits: of time, of queries at once, of requests in a minute. Each says what it is and when to
 //! try again, and none of them touches anybody else.
 
+use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use dashboard::statement::Design;
 use dashboard::{http, key, store};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
-use super::{get, get_with, served};
-use crate::database::{both, sqlite};
+use super::{app, get, get_with, served};
+use crate::database::{TestDatabase, both, sqlite};
 use crate::rows::Rows;
 
 const QUESTION: &str = "/api/query/teams?start=2019-01-01&end=2022-12-31";
@@ -18,16 +23,22 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
     let limit = Some(Duration::from_nanos(1));
     let questions = store::Options { query_limit: limit, ..store::Options::default() };
     for database in both(&Rows::nasty()).await {
-        let application = served(&database.url, &questions, http::Options::default()).await;
-        let reply = get(&application, QUESTION).await;
-        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{}", reply.body);
-        assert_eq!(reply.header("content-type"), "application/problem+json");
-        assert!(reply.body.contains("--query-limit") || reply.body.contains("--query-concurrency"));
-        assert!(reply.header("retry-after").parse::<u64>().unwrap() >= 1);
-        let health = get_with(&application, "/healthz", None).await;
-        assert_eq!(health.status, StatusCode::OK);
-        let metrics = get_with(&application, "/metrics", None).await.body;
-        assert!(metrics.contains("crossover_limits_reached_total{limit=\"query_"), "{metrics}");
+        drop(database.rollup_store().await);
+        for design in [Design::Daily, Design::Rollup] {
+            let questions = store::Options { design: Some(design), ..questions.clone() };
+            let application = served(&database.url, &questions, http::Options::default()).await;
+            let reply = get(&application, QUESTION).await;
+            assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{}", reply.body);
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            let options = ["--query-limit", "--query-concurrency"];
+            assert!(options.iter().any(|option| reply.body.contains(option)), "{}", reply.body);
+            assert!(reply.header("retry-after").parse::<u64>().unwrap() >= 1);
+            let health = get_with(&application, "/healthz", None).await;
+            assert_eq!(health.status, StatusCode::OK);
+            let metrics = get_with(&application, "/metrics", None).await.body;
+            let counted = "crossover_limits_reached_total{limit=\"query_";
+            assert!(metrics.contains(counted), "{metrics}");
+        }
     }
 }
 
@@ -72,4 +83,55 @@ async fn thousands_of_values_and_absurd_parameters_are_refused_by_name() {
         assert_eq!(reply.json()["parameter"], name, "{parameters}");
     }
     assert_eq!(get(&application, QUESTION).await.status, StatusCode::OK);
+}
+
+/// The dashboard behind a real socket, where everybody may read.
+async fn listening(database: &TestDatabase, limits: http::Limits) -> SocketAddr {
+    let options = http::Options { is_public: true, limits, ..http::Options::default() };
+    let app = app(&database.url, &store::Options::default(), &options).await;
+    let listener = http::listen("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(http::serve(listener, app, std::future::pending()));
+    address
+}
+
+/// All that the server says to `request` until it closes the connection.
+async fn reply_to(address: SocketAddr, request: &str) -> String {
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(request.as_bytes()).await.unwrap();
+    let mut told = String::new();
+    client.read_to_string(&mut told).await.unwrap();
+    told
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_refused_and_the_connection_closed() {
+    let limits = http::Limits { body_time: Duration::from_millis(50), ..http::Limits::default() };
+    let database = sqlite(&Rows::none());
+    let address = listening(&database, limits).await;
+    for path in ["/api/session", "/api/account"] {
+        let begun = format!(
+            "POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n\
+             Content-Length: 100\r\n\r\n{{\"name\""
+        );
+        let told = reply_to(address, &begun).await;
+        assert!(told.starts_with("HTTP/1.1 408 "), "{told}");
+        assert!(told.contains("application/problem+json") && told.contains("not there within"));
+    }
+}
+
+/// As many values as are taken are more than fit into an address.
+#[tokio::test]
+async fn an_address_of_ten_thousand_values_is_refused_as_too_long() {
+    let database = sqlite(&Rows::nasty());
+    let address = listening(&database, http::Limits::default()).await;
+    let mut question = QUESTION.to_owned();
+    for number in 0..10_000 {
+        write!(question, "&not_team={number}").unwrap();
+    }
+    for (question, status) in [(question.as_str(), "414"), (QUESTION, "200")] {
+        let request = format!("GET {question} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");
+        let told = reply_to(address, &request).await;
+        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
+    }
 }

@@ -132,7 +132,7 @@ async fn what_is_no_signing_in_is_refused_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_passwords_are_counted_by_name_and_right_ones_are_not() {
+async fn wrong_passwords_are_counted_and_right_ones_are_not() {
     let application = with_ann(&sqlite(&Rows::none())).await;
     for _ in 0..20 {
         assert_eq!(sign_in(&application, PASSWORD).await.status, StatusCode::OK);
@@ -147,6 +147,25 @@ async fn wrong_passwords_are_counted_by_name_and_right_ones_are_not() {
     let metrics = get_with(&application, "/metrics", None).await.body;
     let line = r#"crossover_limits_reached_total{limit="sign_in"} 1"#;
     assert!(metrics.lines().any(|found| found == line), "{metrics}");
+}
+
+/// Nobody closes an account to its owner by guessing.
+#[tokio::test]
+async fn who_guesses_elsewhere_keeps_nobody_out() {
+    let database = sqlite(&Rows::none());
+    account::add(&database.url, "ann", Password::chosen(PASSWORD).unwrap()).await.unwrap();
+    let options = http::Options { behind_proxy: true, ..http::Options::default() };
+    let application = served(&database.url, &store::Options::default(), options).await;
+    let sign_in = async |address: &str, password: &str| {
+        let body = serde_json::json!({"name": "ann", "password": password}).to_string();
+        let from = [("x-forwarded-for", address)];
+        post(&application, "/api/session", &from, &body).await.status
+    };
+    for _ in 0..10 {
+        assert_eq!(sign_in("192.0.2.1", "wrong").await, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(sign_in("192.0.2.1", PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(sign_in("192.0.2.2", PASSWORD).await, StatusCode::OK);
 }
 
 #[tokio::test]

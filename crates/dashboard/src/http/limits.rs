@@ -1,0 +1,30 @@
+//! What a client may take of the server's time and places.
+
+use std::time::Duration;
+
+/// Limits on every connection, whoever has made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A client that needs longer for the head of a request, or to begin another one on a
+    /// connection that it keeps, loses the connection.
+    pub head_time: Duration,
+    /// A client that needs longer for the body of a request is refused.
+    pub body_time: Duration,
+    /// A client that takes nothing of an answer for so long loses the connection.
+    pub stall_time: Duration,
+    /// So many connections are served at once; further ones wait until one of them ends.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    /// Fewer connections than the 1,024 files that a process may have open unless it is told
+    /// otherwise: the database needs some of them.
+    fn default() -> Self {
+        Self {
+            head_time: Duration::from_secs(60),
+            body_time: Duration::from_secs(30),
+            stall_time: Duration::from_secs(60),
+            connections: 900,
+        }
+    }
+}
