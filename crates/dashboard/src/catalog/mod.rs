@@ -44,8 +44,8 @@ pub struct Dataset {
 #[derive(Debug)]
 pub struct Catalog {
     side: SideDatabase,
-    /// Of the last version seen: reading it once is enough. Locked while it is read: who comes
-    /// meanwhile waits for that, and asks the database nothing.
+    /// Of the last version seen: reading it once is enough. Locked meanwhile, so that of many who
+    /// come at once one reads it.
     dataset: Mutex<Option<Dataset>>,
 }
 
