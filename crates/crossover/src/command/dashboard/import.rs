@@ -8,11 +8,11 @@ use dashboard::import::{
     self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, Unmatched,
 };
 use dashboard::query::Day;
-use dashboard::rollup::Work;
 use indicatif::HumanCount;
 use serde_json::json;
 
 use super::database::DatabaseArgument;
+use super::in_work;
 use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 #[derive(clap::Subcommand)]
@@ -98,7 +98,8 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<Outcome> {
     let database = arguments.database.resolve()?;
     let wish = ImportArticles { file: arguments.file, mapping: arguments.mapping.mapping };
     let imported =
-        in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))?;
+        in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))
+            .map_err(refused)?;
     let ImportedArticles { added, changed, unchanged, matched_pageviews, matched_days } = imported;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&imported)?,
@@ -124,7 +125,8 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<Outcome> {
         today: today(),
     };
     let imported =
-        in_work(shared, "traffic", |work| import::import_traffic(&database, &wish, work))?;
+        in_work(shared, "traffic", |work| import::import_traffic(&database, &wish, work))
+            .map_err(refused)?;
     imported.notes.iter().for_each(|note| shared.say(&format!("note: {note}")));
     if imported.unmatched_urls > 0 {
         shared.say(&format!(
@@ -161,7 +163,8 @@ fn today() -> Day {
 fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let database = arguments.database.resolve()?;
     let (urls, count) =
-        in_work(shared, "unmatched", |work| import::unmatched(&database, arguments.limit, work))?;
+        in_work(shared, "unmatched", |work| import::unmatched(&database, arguments.limit, work))
+            .map_err(refused)?;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&json!({"url_count": count, "urls": urls}))?,
         OutputFormat::Csv => shared.print(&csv(&urls))?,
@@ -196,22 +199,12 @@ fn csv(urls: &[Unmatched]) -> String {
     text
 }
 
-fn in_work<T>(
-    shared: &Shared,
-    label: &'static str,
-    work: impl FnOnce(Work<'_>) -> Result<T, import::Error>,
-) -> anyhow::Result<T> {
-    let progress = shared.progress(label);
-    let done = work(Work {
-        runtime: shared.runtime().handle(),
-        progress: &progress,
-        interrupted: shared.interrupted(),
-    });
-    progress.finish_and_clear();
-    done.map_err(|error| match error {
+/// A mistake of the user's is one of usage.
+fn refused(error: import::Error) -> anyhow::Error {
+    match error {
         error if error.is_usage() => Usage(error.to_string()).into(),
         error => error.into(),
-    })
+    }
 }
 
 #[cfg(test)]

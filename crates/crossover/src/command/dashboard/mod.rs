@@ -13,6 +13,8 @@ mod rollup;
 mod serve;
 mod span;
 
+use dashboard::rollup::Work;
+
 use crate::shared::{Outcome, Shared};
 
 #[derive(clap::Subcommand)]
@@ -48,4 +50,20 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Account(command) => account::run(command, shared),
         Command::Backup(arguments) => backup::run(&arguments, shared),
     }
+}
+
+/// Does `work` behind a progress bar, until it ends or the user does not want to wait.
+fn in_work<T, E>(
+    shared: &Shared,
+    label: &'static str,
+    work: impl FnOnce(Work<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let progress = shared.progress(label);
+    let done = work(Work {
+        runtime: shared.runtime().handle(),
+        progress: &progress,
+        interrupted: shared.interrupted(),
+    });
+    progress.finish_and_clear();
+    done
 }

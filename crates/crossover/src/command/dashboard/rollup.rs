@@ -1,9 +1,10 @@
 //! `crossover dashboard rollup`: the totals that the design `rollup` answers from.
 
-use dashboard::rollup::{self, Work};
+use dashboard::rollup;
 use serde_json::json;
 
 use super::database::DatabaseArgument;
+use super::in_work;
 use crate::shared::{Outcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
@@ -55,19 +56,4 @@ fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     }
     shared.say("make them anew with `crossover dashboard rollup rebuild`");
     Ok(Outcome::Findings)
-}
-
-fn in_work<T>(
-    shared: &Shared,
-    label: &'static str,
-    work: impl FnOnce(Work<'_>) -> Result<T, rollup::Error>,
-) -> anyhow::Result<T> {
-    let progress = shared.progress(label);
-    let done = work(Work {
-        runtime: shared.runtime().handle(),
-        progress: &progress,
-        interrupted: shared.interrupted(),
-    });
-    progress.finish_and_clear();
-    Ok(done?)
 }
