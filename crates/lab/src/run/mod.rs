@@ -170,7 +170,7 @@ fn has_no_trial(run: &Path) -> bool {
     std::fs::read_dir(run.join("trials")).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Takes an interrupted run up again. `plan` is what the user asks for now, if anything.
+/// Takes an interrupted run up again. A `plan` named with it must be the run's own.
 ///
 /// # Errors
 /// [`RunError`]; a changed plan, program or data is refused.

@@ -236,7 +236,7 @@ pub fn check(plan: &Plan, runs: &std::path::Path, shared: &Shared) -> anyhow::Re
     with_options(runs, shared, |options| Ok(lab::run::check(plan, options)?))
 }
 
-/// Takes a run up again; `plan` is what the user asks for now, if anything.
+/// Takes a run up again; a `plan` named with it must be the run's own.
 pub fn resume(
     name: &str,
     plan: Option<Plan>,
