@@ -26,14 +26,11 @@ fn word(stream: u64, place: u64) -> u64 {
 /// beginning of a longer one.
 pub fn content(seed: u64, id: u64, generation: u64, bytes: &mut [u8]) {
     let stream = stream(seed, id, generation);
-    let mut place = 0;
-    let mut words = bytes.chunks_exact_mut(8);
-    for eight in &mut words {
-        place += 1;
-        eight.copy_from_slice(&word(stream, place).to_le_bytes());
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    for (eight, place) in words.iter_mut().zip(1..) {
+        *eight = word(stream, place).to_le_bytes();
     }
-    let rest = words.into_remainder();
-    let last = word(stream, place + 1).to_le_bytes();
+    let last = word(stream, words.len() as u64 + 1).to_le_bytes();
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
@@ -46,11 +43,10 @@ pub fn generation_of(seed: u64, id: u64, newest: u64, bytes: &[u8]) -> Option<u6
 
 fn is_content(seed: u64, id: u64, generation: u64, bytes: &[u8]) -> bool {
     let stream = stream(seed, id, generation);
-    let mut place = 0;
-    bytes.chunks(8).all(|chunk| {
-        place += 1;
-        word(stream, place).to_le_bytes()[..chunk.len()] == *chunk
-    })
+    let (words, rest) = bytes.as_chunks::<8>();
+    let last = word(stream, words.len() as u64 + 1).to_le_bytes();
+    words.iter().zip(1..).all(|(eight, place)| *eight == word(stream, place).to_le_bytes())
+        && last[..rest.len()] == *rest
 }
 
 #[cfg(test)]

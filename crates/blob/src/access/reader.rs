@@ -19,6 +19,8 @@ pub(super) struct Reader {
     /// The folder, where paths are relative to it.
     folder: Option<OwnedFd>,
     bytes: Vec<u8>,
+    /// Where the end of a file is read to before it is copied.
+    end: [u8; STDIO_BYTES],
 }
 
 impl Reader {
@@ -31,7 +33,7 @@ impl Reader {
             }
             Reading::Stdio | Reading::Plain => None,
         };
-        Ok(Self { reading, folder, bytes: Vec::new() })
+        Ok(Self { reading, folder, bytes: Vec::new(), end: [0; STDIO_BYTES] })
     }
 
     /// What paths are relative to: empty if they are to be whole.
@@ -80,9 +82,8 @@ impl Reader {
         if read < whole || whole == length {
             return Ok(read);
         }
-        let mut buffer = [0; STDIO_BYTES];
-        let rest = rustix::io::read(&file, &mut buffer[..])?.min(length - whole);
-        bytes[whole..whole + rest].copy_from_slice(&buffer[..rest]);
+        let rest = rustix::io::read(&file, &mut self.end[..])?.min(length - whole);
+        bytes[whole..whole + rest].copy_from_slice(&self.end[..rest]);
         Ok(whole + rest)
     }
 }
