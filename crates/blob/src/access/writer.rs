@@ -78,8 +78,13 @@ impl Writer {
         let Some(old) = found(rustix::fs::stat(path))? else { return Ok(false) };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::open(&*self.unfinished, flags, Mode::from_raw_mode(old.st_mode))?;
-        self.finish(file, bytes)?;
-        rustix::fs::rename(&*self.unfinished, path)?;
+        let written = self.finish(file, bytes);
+        let placed = written.and_then(|()| rustix::fs::rename(&*self.unfinished, path));
+        if placed.is_err() {
+            // The failure is told; the old file is as it was.
+            let _ = rustix::fs::unlink(&*self.unfinished);
+        }
+        placed?;
         if self.fsync {
             sync_folder_of(path)?;
         }
