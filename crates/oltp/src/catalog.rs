@@ -1,8 +1,9 @@
 //! Which tables are ours: a table of marks, `crossover_oltp`, names each with what it was filled
-//! with. What has no mark is somebody else's and never touched.
+//! with, and each bears our comment, which goes with it when somebody replaces it by his own. What
+//! has not both is somebody else's and never touched.
 
 use crate::console::Console;
-use crate::layout::{Layout, layouts};
+use crate::layout::{Layout, OURS, layouts};
 use crate::statement::Dialect;
 use crate::{Error, Schema, TableOptions};
 
@@ -13,9 +14,18 @@ pub(crate) fn find(
     console: &mut Console<'_>,
     schema: Schema,
 ) -> Result<Option<TableOptions>, Error> {
-    let marks = marks(console)?;
-    let whole = marks.iter().filter(|mark| mark.is_whole);
-    Ok(whole.filter_map(|mark| TableOptions::read(&mark.options)).find(|one| one.schema == schema))
+    let mut found = None;
+    for mark in marks(console)?.iter().filter(|mark| mark.is_whole) {
+        let Some(options) = TableOptions::read(&mark.options).filter(|one| one.schema == schema)
+        else {
+            continue;
+        };
+        if !is_ours(console, &mark.table)? {
+            return Ok(None);
+        }
+        found = Some(options);
+    }
+    Ok(found)
 }
 
 /// Refuses to go on unless these very tables are there.
@@ -30,10 +40,8 @@ pub(crate) fn require(console: &mut Console<'_>, wanted: &TableOptions) -> Resul
         None => {
             let table = layouts(wanted).first().map(|layout| layout.name.clone());
             let table = table.unwrap_or_default();
-            let marked = marks(console)?.into_iter().any(|mark| mark.table == table);
-            if !marked && exists(console, &table)? {
-                return Err(foreign(console, &table, "it has no mark"));
-            }
+            let marks = marks(console)?;
+            refuse_foreign(console, &marks, &table)?;
             Err(Error::NotFilled { place: console.place.clone(), table })
         }
     }
@@ -46,22 +54,17 @@ pub(crate) fn claim(
     layouts: &[Layout],
 ) -> Result<(), Error> {
     let marks = marks(console)?;
-    for layout in layouts {
-        let marked = marks.iter().any(|mark| mark.table == layout.name);
-        if !exists(console, &layout.name)? {
-            continue;
-        }
-        if !marked {
-            return Err(foreign(console, &layout.name, "it has no mark"));
-        }
-        check_columns(console, layout)?;
+    let prefix = format!("{} ", options.schema.name());
+    let old: Vec<&Mark> = marks.iter().filter(|mark| mark.options.starts_with(&prefix)).collect();
+    let names = layouts.iter().map(|layout| &layout.name).chain(old.iter().map(|mark| &mark.table));
+    for name in names {
+        refuse_foreign(console, &marks, name)?;
     }
     console.run(&format!(
         "CREATE TABLE IF NOT EXISTS {MARKS} \
          (name VARCHAR(64) PRIMARY KEY, options VARCHAR(200) NOT NULL, filled INTEGER NOT NULL)"
     ))?;
-    let prefix = format!("{} ", options.schema.name());
-    for mark in marks.iter().filter(|mark| mark.options.starts_with(&prefix)) {
+    for mark in old {
         forget(console, &mark.table)?;
     }
     for layout in layouts {
@@ -78,7 +81,11 @@ pub(crate) fn complete(console: &mut Console<'_>, options: &TableOptions) -> Res
 
 /// Drops the tables of ours and the marks.
 pub(crate) fn remove(console: &mut Console<'_>) -> Result<(), Error> {
-    for mark in marks(console)? {
+    let marks = marks(console)?;
+    for mark in &marks {
+        refuse_foreign(console, &marks, &mark.table)?;
+    }
+    for mark in &marks {
         forget(console, &mark.table)?;
     }
     console.run(&format!("DROP TABLE IF EXISTS {MARKS}"))
@@ -129,16 +136,36 @@ fn exists(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
     Ok(console.value(&sql)? != "0")
 }
 
-/// A marked table may have been replaced by somebody's own.
-fn check_columns(console: &mut Console<'_>, layout: &Layout) -> Result<(), Error> {
-    let (columns, table) = (layout.column_list(), &layout.name);
-    let found = console.run(&format!("SELECT {columns} FROM {table} LIMIT 0"));
-    found.map_err(|error| match error {
-        Error::Engine { .. } => {
-            foreign(console, table, &format!("it has not the columns {columns}"))
-        }
-        error => error,
-    })
+/// Whether a table bears our comment.
+fn is_ours(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
+    let sql = match console.dialect() {
+        Dialect::Postgres => format!(
+            "SELECT count(*) FROM pg_class WHERE oid = to_regclass('{table}') \
+             AND obj_description(oid, 'pg_class') = '{OURS}'"
+        ),
+        Dialect::Sqlite => format!(
+            "SELECT count(*) FROM sqlite_schema WHERE name = '{table}' AND instr(sql, '{OURS}')"
+        ),
+        Dialect::Mysql => format!(
+            "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() \
+             AND table_name = '{table}' AND table_comment = '{OURS}'"
+        ),
+    };
+    Ok(console.value(&sql)? != "0")
+}
+
+/// Refuses to go on where a table of this name is somebody else's.
+fn refuse_foreign(console: &mut Console<'_>, marks: &[Mark], table: &str) -> Result<(), Error> {
+    if !exists(console, table)? {
+        return Ok(());
+    }
+    if !marks.iter().any(|mark| mark.table == table) {
+        return Err(foreign(console, table, "it has no mark"));
+    }
+    match is_ours(console, table)? {
+        true => Ok(()),
+        false => Err(foreign(console, table, "somebody has put it in the place of one that was")),
+    }
 }
 
 fn foreign(console: &Console<'_>, table: &str, difference: &str) -> Error {

@@ -32,7 +32,7 @@ pub enum Error {
         place: String,
         /// The table.
         table: String,
-        /// How it is known: columns, or no mark.
+        /// How it is known.
         difference: String,
     },
     /// The tables are ours, but not those asked for.

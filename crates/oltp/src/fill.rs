@@ -44,7 +44,9 @@ pub fn fill(
     let total: u64 = layouts.iter().map(|layout| layout.rows).sum();
     let mut before = 0;
     for layout in &layouts {
-        console.run(&layout.create(dialect, options))?;
+        for statement in layout.create(dialect, options) {
+            console.run(&statement)?;
+        }
         // Texts travel in UTF-8; the engine makes of them what it stores.
         let rows = Rows::new(options, layout.number, CharacterSet::Utf8);
         let mut filling = Filling { layout, rows, interrupted, progress, before, total };

@@ -4,6 +4,9 @@ use crate::row::{Fields, ITEMS_PER_ORDER, Rows, customers};
 use crate::statement::Dialect;
 use crate::{CharacterSet, Collation, Schema, TableOptions};
 
+/// The comment on every table of ours.
+pub(crate) const OURS: &str = "made by crossover";
+
 /// One table.
 pub(crate) struct Layout {
     pub name: String,
@@ -103,17 +106,25 @@ impl Layout {
         self.columns().collect::<Vec<_>>().join(", ")
     }
 
-    /// CREATE TABLE; PostgreSQL's key comes when the rows are there.
-    pub(crate) fn create(&self, dialect: Dialect, options: &TableOptions) -> String {
+    /// CREATE TABLE with our comment, which SQLite keeps as a part of the statement; PostgreSQL's
+    /// key comes when the rows are there.
+    pub(crate) fn create(&self, dialect: Dialect, options: &TableOptions) -> Vec<String> {
         let column = |(name, kind): &(&str, Type)| {
             format!("{name} {}", kind.definition(dialect, options.collation))
         };
-        let columns: Vec<String> = self.columns.iter().map(column).collect();
-        let mut sql = format!("CREATE TABLE {} ({})", self.name, columns.join(", "));
-        if dialect == Dialect::Mysql {
-            sql.push_str(&mysql_table(options));
+        let (name, columns) = (&self.name, self.columns.iter().map(column).collect::<Vec<_>>());
+        let columns = columns.join(", ");
+        match dialect {
+            Dialect::Postgres => vec![
+                format!("CREATE TABLE {name} ({columns})"),
+                format!("COMMENT ON TABLE {name} IS '{OURS}'"),
+            ],
+            Dialect::Sqlite => vec![format!("CREATE TABLE {name} (/* {OURS} */ {columns})")],
+            Dialect::Mysql => {
+                let table = mysql_table(options);
+                vec![format!("CREATE TABLE {name} ({columns}){table} COMMENT '{OURS}'")]
+            }
         }
-        sql
     }
 
     /// What follows when the rows are there: keys and indexes, in PostgreSQL also the sequence.
@@ -189,7 +200,7 @@ mod tests {
         let sql = layouts[1].create(Dialect::Postgres, &options);
         let expected = "CREATE TABLE sbtest2 (id SERIAL, k INTEGER DEFAULT '0' NOT NULL, \
                         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL)";
-        assert_eq!(sql, expected);
+        assert_eq!(sql[0], expected);
         let index = layouts[1].finish(Dialect::Sqlite);
         assert_eq!(index, ["CREATE INDEX k_2 ON sbtest2 (k)"]);
     }

@@ -35,6 +35,8 @@ fn the_shortest_time_has_an_answer_of_every_client() {
     let load = run(&target, &tables, &LoadOptions { until, ..passes(Mix::ReadWrite, 3, 1) });
     assert!(load.clients.iter().all(|client| client.transactions >= 1), "{:?}", load.clients);
     assert!(!load.wall_time.is_zero());
+    // None of them ended in it, so there was no throughput.
+    assert_eq!(load.transactions_per_second, 0.0);
 }
 
 #[test]
@@ -69,6 +71,22 @@ fn a_full_disk_ends_the_load_and_says_so() {
     assert!(load.clients.iter().all(|client| client.ended_by == Some(Failure::DiskFull)));
     let (failure, text) = load.first_failure.unwrap();
     assert!(failure == Failure::DiskFull && text.contains("full"), "{text}");
+}
+
+#[test]
+fn a_table_put_in_the_place_of_ours_is_refused_and_left() {
+    let place = Place::new();
+    let (target, tables) = (place.sqlite(), tables(Mix::Insert, 10));
+    fill(&target, &tables);
+    let Target::Sqlite { path, .. } = &target else { panic!() };
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let own = "DROP TABLE sbtest1; CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, k, c, pad)";
+    connection.execute_batch(own).unwrap();
+    let refusal = oltp::fill(&target, &tables, &|_, _| {}, &NEVER).unwrap_err();
+    assert!(refusal.is_usage() && refusal.to_string().contains("sbtest1"), "{refusal}");
+    let left: u32 =
+        connection.query_row("SELECT count(*) FROM sbtest1", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
 }
 
 #[test]

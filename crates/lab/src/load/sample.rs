@@ -84,7 +84,7 @@ pub struct TrialSample {
     /// Right answers per second: in closed load the sum over clients of each one's right answers
     /// by the time until its last answer (dividing by the wall time would count clients that have
     /// finished and wait for the last one as if they were serving nobody); in open load right
-    /// answers by wall time.
+    /// answers by wall time; in workload `oltp` those that came within the trial's time, by it.
     pub requests_per_second: f64,
     /// From the first client's start to the last client's end.
     pub wall_time: Duration,

@@ -290,6 +290,7 @@ fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load
     let mut load = Load {
         clients: Vec::new(),
         per_second: Vec::new(),
+        transactions_per_second: 0.0,
         statements: BTreeMap::new(),
         kept: Vec::new(),
         threads: shared.threads,
@@ -300,9 +301,12 @@ fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load
     };
     let mut accounts = Vec::new();
     let mut first_failure = None;
+    let mut in_time = 0;
     for thread in done.threads {
-        let Finished { per_second, statements, first_failure: failure, last_end, measured_from } =
+        let Finished { per_second, ended_in_time, statements, last_end, measured_from, .. } =
             thread.finished;
+        let failure = thread.finished.first_failure;
+        in_time += ended_in_time;
         load.wall_time = load.wall_time.max(last_end - measured_from);
         if load.per_second.len() < per_second.len() {
             load.per_second.resize(per_second.len(), 0);
@@ -324,5 +328,13 @@ fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load
     accounts.sort_by_key(|account: &Account| account.client);
     load.clients = accounts.into_iter().map(|account| account.totals).collect();
     load.first_failure = first_failure.map(|(_, failure, text)| (failure, text));
+    let time = match shared.program.options.until {
+        Until::Time(time) => time,
+        Until::Transactions(_) => load.wall_time,
+    };
+    // Where every client was lost in the warm-up, no time was measured.
+    if !time.is_zero() {
+        load.transactions_per_second = in_time as f64 / time.as_secs_f64();
+    }
     load
 }

@@ -1,5 +1,6 @@
-//! What is noted while a load runs: by client, and by thread. Nothing is counted before the
-//! warm-up is over; a transaction belongs to the part in which it began.
+//! What is noted while a load runs: by client, and by thread. An observation belongs to the part in
+//! which its transaction began. Throughput is counted by when transactions end, whenever they began:
+//! who waits when the measured part begins or ends would else be left out with his wait.
 
 use std::time::Instant;
 
@@ -60,6 +61,8 @@ pub(crate) struct Notes<'a, S: Sink> {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub per_second: Vec<u64>,
+    /// Transactions that succeeded and ended before the time was over.
+    pub ended_in_time: u64,
     /// By the program's slots.
     pub statements: Vec<StatementTotals>,
     pub first_failure: Option<(Instant, Failure, String)>,
@@ -80,6 +83,7 @@ impl<'a, S: Sink> Notes<'a, S> {
         let statements = vec![StatementTotals::default(); shared.program.statements.len()];
         let finished = Finished {
             per_second: Vec::new(),
+            ended_in_time: 0,
             statements,
             first_failure: None,
             last_end: measured_from,
@@ -178,11 +182,26 @@ impl<'a, S: Sink> Notes<'a, S> {
         // Whatever succeeded has changed the tables, counted or not.
         if failure.is_none() {
             account.totals.rows_added += account.rows_added;
+            self.succeeded(end);
         }
         if account.counted {
             self.count(account, end, failure);
         }
         end
+    }
+
+    /// One more in the second in which it ended, if that is in the measured part.
+    fn succeeded(&mut self, end: Instant) {
+        let Some(since) = end.checked_duration_since(self.measured_from) else { return };
+        self.finished.ended_in_time += u64::from(self.stops_at.is_none_or(|stop| end < stop));
+        let second = since.as_secs() as usize;
+        let series = &mut self.finished.per_second;
+        if series.len() <= second {
+            series.resize(second + 1, 0);
+        }
+        if let Some(count) = series.get_mut(second) {
+            *count += 1;
+        }
     }
 
     fn count(&mut self, account: &mut Account, end: Instant, failure: Option<Failure>) {
@@ -191,17 +210,7 @@ impl<'a, S: Sink> Notes<'a, S> {
         self.finished.last_end = self.finished.last_end.max(end);
         match failure {
             Some(failure) => *totals.failures.entry(failure).or_default() += 1,
-            None => {
-                totals.transactions += 1;
-                let second = totals.last_end.as_secs() as usize;
-                let series = &mut self.finished.per_second;
-                if series.len() <= second {
-                    series.resize(second + 1, 0);
-                }
-                if let Some(count) = series.get_mut(second) {
-                    *count += 1;
-                }
-            }
+            None => totals.transactions += 1,
         }
         let (client, start) = (account.client, account.start);
         if let Some(sink) = &mut self.sink {
@@ -213,5 +222,37 @@ impl<'a, S: Sink> Notes<'a, S> {
     pub(crate) fn finish(self) -> (Finished, S::Kept) {
         let sink = self.sink.unwrap_or_else(self.make_sink);
         (self.finished, sink.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::super::program::Program;
+    use super::*;
+    use crate::{Latencies, LoadOptions, Mix, TableOptions};
+
+    #[test]
+    fn throughput_counts_what_ends_in_the_time_whenever_it_began() {
+        let options = LoadOptions::new(Mix::PointSelect, 1, Duration::from_secs(2));
+        let never = AtomicBool::new(false);
+        let shared = Shared {
+            program: Program::new(&TableOptions::default(), &options, 1),
+            started: OnceLock::new(),
+            interrupted: &never,
+            called_off: AtomicBool::new(false),
+            threads: 1,
+        };
+        let mut notes = Notes::new(&shared, &Latencies::new);
+        let from = notes.measured_from;
+        notes.succeeded(from - Duration::from_millis(10));
+        for milliseconds in [10, 1_500, 2_100] {
+            notes.succeeded(from + Duration::from_millis(milliseconds));
+        }
+        assert_eq!(notes.finished.per_second, [1, 1, 1]);
+        assert_eq!(notes.finished.ended_in_time, 2);
     }
 }

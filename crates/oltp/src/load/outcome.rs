@@ -24,8 +24,11 @@ pub struct Load<K> {
     /// By client.
     pub clients: Vec<ClientTotals>,
     /// Transactions that succeeded, by the second in which they ended, from the moment when the
-    /// first thread began to measure.
+    /// first thread began to measure; also those that had begun in the warm-up.
     pub per_second: Vec<u64>,
+    /// Those of them that ended before the time was over, by that time. Where a load ends with its
+    /// transactions instead: all of them, by the time they took.
+    pub transactions_per_second: f64,
     /// What the engine was asked for, retries included: BEGIN and COMMIT too.
     pub statements: BTreeMap<Statement, StatementTotals>,
     /// What the sinks kept.

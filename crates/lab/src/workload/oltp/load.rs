@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction};
+use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction, Until};
 
 use super::of_engine;
 use super::watch::{Edge, Watch, watch};
@@ -32,7 +32,7 @@ pub(super) struct Offered {
     pub part: MeasuredPart,
     /// The first failure, in the engine's words.
     pub words: Option<String>,
-    /// Why clients ended before their time, if any did.
+    /// Why the trial does not count, if it does not.
     pub ended: Option<String>,
     /// Rows inserted less rows deleted.
     pub rows_added: i64,
@@ -91,20 +91,30 @@ pub(super) fn offer(
     let load = load?;
     part.answers_by_second.clone_from(&load.per_second);
     part.counters.extend(counters(&load));
-    let ended = load.clients.iter().filter(|client| client.ended_by.is_some()).count();
     let words = load.first_failure.as_ref().map(|(_, words)| words.clone());
-    let said = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
     let rows_added = load.clients.iter().map(|client| client.rows_added).sum();
-    let clients = load.clients.len();
+    let ended = why_void(&load, options);
+    let (clients, rate) = (load.clients.len(), load.transactions_per_second);
     let mut sample = TrialSample::assemble(load.kept);
     sample.connections_opened = clients as u64;
-    Ok(Offered {
-        sample,
-        part,
-        ended: (ended > 0)
-            .then(|| format!("{ended} of {clients} clients ended before their time{said}")),
-        words,
-        rows_added,
+    // By client it would leave out who still waits when the time is over.
+    sample.requests_per_second = rate;
+    Ok(Offered { sample, part, words, ended, rows_added })
+}
+
+/// Clients were lost, or the engine is too slow for the time of a trial.
+fn why_void(load: &Load<Recorded>, options: &LoadOptions) -> Option<String> {
+    let ended = load.clients.iter().filter(|client| client.ended_by.is_some()).count();
+    if ended > 0 {
+        let clients = load.clients.len();
+        let words = load.first_failure.as_ref().map(|(_, words)| format!(": {words}"));
+        let words = words.unwrap_or_default();
+        return Some(format!("{ended} of {clients} clients ended before their time{words}"));
+    }
+    let Until::Time(time) = options.until else { return None };
+    (load.transactions_per_second <= 0.0).then(|| {
+        let seconds = time.as_secs();
+        format!("no transaction came to its end within {seconds} s: give trials more time")
     })
 }
 
@@ -140,9 +150,10 @@ fn counters(load: &Load<Recorded>) -> Counters {
     let statements: u64 = load.statements.values().map(|one| one.executions).sum();
     let slowest = clients.iter().map(|client| client.transactions).min().unwrap_or(0) as f64;
     let mean = transactions / clients.len().max(1) as f64;
-    // Where every client was lost in the warm-up, no time was measured and there is no rate.
-    let rate = (!load.wall_time.is_zero()).then(|| {
-        ("client_statements_per_second", statements as f64 / load.wall_time.as_secs_f64())
+    // What a transaction takes, retries included, as often as transactions end.
+    let rate = (transactions > 0.0).then(|| {
+        let each = statements as f64 / transactions;
+        ("client_statements_per_second", each * load.transactions_per_second)
     });
     let counts = [
         ("client_retries_after_deadlocks", sum(&|client| client.retries.deadlocks)),
