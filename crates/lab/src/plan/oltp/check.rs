@@ -1,10 +1,12 @@
 //! What `[oltp]` asks for and cannot be had, said before anything is started.
 
-use ::oltp::CharacterSet;
+use ::oltp::{CharacterSet, Collation, Mix};
 use engine::{EngineSource, EngineSpec};
 
-use super::{Checkpoints, LOAD_FACTORS, START_FACTORS, Transport};
-use crate::plan::{Application, ConnectionUse, Data, LoadModel, Plan, PlanError, Scale, Trial};
+use super::{Checkpoints, LOAD_FACTORS, Oltp, START_FACTORS, Transport};
+use crate::plan::{
+    Application, ConnectionUse, Data, Level, LoadModel, Plan, PlanError, Scale, Trial,
+};
 use crate::schedule::Levels;
 
 /// The kinds of engine that can have common settings.
@@ -37,6 +39,7 @@ impl Plan {
             }
         }
         self.oltp_at(&Levels::new())?;
+        self.check_texts()?;
         self.engines.iter().try_for_each(|engine| self.check_oltp_engine(engine))
     }
 
@@ -112,25 +115,60 @@ impl Plan {
         if oltp.transport == Transport::Tcp && kind == "mariadb" {
             return refuse(format!("{engine} is reached by a Unix socket only; give its URL"));
         }
-        let mut sets = vec![oltp.character_set];
-        let factor = self.factors.get("character_set").into_iter();
-        for level in factor.flat_map(|factor| &factor.levels) {
-            let levels = Levels::from([("character_set".to_owned(), level.clone())]);
-            sets.push(self.oltp_at(&levels)?.character_set);
-        }
-        for set in sets {
+        for oltp in self.oltp_with("character_set")? {
+            let set = oltp.character_set;
             let wrong = match set {
                 CharacterSet::Utf16 => kind != "sqlite",
                 CharacterSet::Latin2 => kind == "sqlite",
                 CharacterSet::Utf8 => false,
             };
             if wrong {
-                let set = format!("{set:?}").to_lowercase();
                 return refuse(format!(
-                    "{engine} does not store {set}; utf16 is SQLite's, latin2 that of the others"
+                    "{engine} does not store {}; utf16 is SQLite's, latin2 that of the others",
+                    set.name()
                 ));
             }
         }
+        for oltp in self.oltp_with("client_character_set")? {
+            let set = oltp.client_character_set;
+            if set == CharacterSet::Utf16 || (set == CharacterSet::Latin2 && kind == "sqlite") {
+                return refuse(format!(
+                    "clients of {engine} do not send {}; they send utf8, and latin2 to servers",
+                    set.name()
+                ));
+            }
+        }
+        let by_language = |oltp: &Oltp| oltp.collation == Collation::Language;
+        if kind == "sqlite" && self.oltp_with("collation")?.iter().any(by_language) {
+            return refuse(format!(
+                "{engine} orders texts by their bytes alone: collation bytes, or other engines"
+            ));
+        }
         Ok(())
+    }
+
+    /// `[oltp]` at every level of one factor, or as it is where that is none.
+    pub(crate) fn oltp_with(&self, name: &str) -> Result<Vec<Oltp>, PlanError> {
+        let at = |level: &Level| self.oltp_at(&Levels::from([(name.to_owned(), level.clone())]));
+        match self.factors.get(name) {
+            Some(factor) => factor.levels.iter().map(at).collect(),
+            None => Ok(vec![self.oltp_at(&Levels::new())?]),
+        }
+    }
+
+    /// Texts are stored and ordered in other ways by one mix alone.
+    fn check_texts(&self) -> Result<(), PlanError> {
+        let plain = |oltp: &Oltp| {
+            oltp.character_set == CharacterSet::Utf8 && oltp.collation == Collation::Bytes
+        };
+        let mut all = self.oltp_with("character_set")?;
+        all.extend(self.oltp_with("collation")?);
+        match self.mixes()?.into_iter().find(|mix| *mix != Mix::Encoding) {
+            Some(mix) if !all.iter().all(plain) => Err(PlanError::impossible(
+                "oltp",
+                format!("character sets and collations are compared by mix encoding, not by {mix}"),
+            )),
+            _ => Ok(()),
+        }
     }
 }

@@ -5,6 +5,7 @@ mod check;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::oltp::{CharacterSet, Collation, Distribution, Mix, Schema, TableOptions};
+use engine::{EngineSource, EngineSpec};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +166,11 @@ impl Oltp {
     /// What the report's first line says of it.
     pub(crate) fn describe(&self, plan: &Plan) -> String {
         let varied = |name: &str| plan.factors.contains_key(name);
+        let writes = plan.mixes().is_ok_and(|mixes| mixes.iter().any(|mix| mix.writes()));
+        let is_started = |engine: &EngineSpec| {
+            use EngineSource::{Mariadb, MariadbFolder, Postgres, PostgresFolder};
+            matches!(engine.source, Postgres(_) | PostgresFolder(_) | Mariadb | MariadbFolder(_))
+        };
         let mut parts = Vec::new();
         if !varied("mix") {
             parts.push(format!("workload {}", self.mix));
@@ -182,14 +188,21 @@ impl Oltp {
             parts.push(format!("keys {}", self.distribution));
         }
         parts.push("prepared statements".to_owned());
-        parts.push(match self.transport {
-            Transport::Socket => "Unix socket".to_owned(),
-            Transport::Tcp => "TCP".to_owned(),
-        });
+        if plan.engines.iter().any(is_started) {
+            parts.push(match self.transport {
+                Transport::Socket => "servers of Crossover's by Unix socket".to_owned(),
+                Transport::Tcp => "servers of Crossover's by TCP on this machine".to_owned(),
+            });
+        }
         parts.push(format!("{} of warm-up before each trial", self.warm_up));
-        match self.checkpoints {
-            Some(Checkpoints::Between) => parts.push("writes between checkpoints".to_owned()),
-            Some(Checkpoints::Sustained) => parts.push("writes over checkpoints".to_owned()),
+        // What has come of it is said of each treatment, as the engines count.
+        match self.checkpoints.filter(|_| writes) {
+            Some(Checkpoints::Between) => {
+                parts.push("no checkpoint is to end in a trial that writes".to_owned());
+            }
+            Some(Checkpoints::Sustained) => {
+                parts.push("two checkpoints or more are to end in a trial that writes".to_owned());
+            }
             None => {}
         }
         parts.join("; ")

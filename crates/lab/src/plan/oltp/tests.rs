@@ -50,8 +50,21 @@ fn what_the_workload_cannot_do_is_refused_by_its_key() {
     assert!(kind.contains("did you mean `postgres`"), "{kind}");
     let short = refusal("[oltp]", "[oltp]\ncheckpoints = \"sustained\"");
     assert!(short.contains("at least 90s"), "{short}");
-    let set = refusal("[oltp]", "[oltp]\ncharacter_set = \"latin2\"");
+    let mixed = refusal("[oltp]", "[oltp]\ncharacter_set = \"latin2\"");
+    assert!(mixed.contains("mix encoding, not by read_only"), "{mixed}");
+    let texts = |key: &str, value: &str| {
+        let plan = PLAN.replace("[\"read_only\", \"read_write\"]", "[\"encoding\"]");
+        let plan = plan.replace("[oltp]\n", &format!("[oltp]\n{key} = \"{value}\"\n"));
+        crate::plan::read(&plan, "plan.toml").unwrap_err().to_string()
+    };
+    let set = texts("character_set", "latin2");
     assert!(set.contains("sqlite does not store latin2"), "{set}");
+    let set = texts("character_set", "utf16");
+    assert!(set.contains("postgres:14 does not store utf16"), "{set}");
+    let set = texts("client_character_set", "latin2");
+    assert!(set.contains("clients of sqlite do not send latin2"), "{set}");
+    let collation = texts("collation", "language");
+    assert!(collation.contains("sqlite orders texts by their bytes"), "{collation}");
     let open = refusal("[factors]", "[load]\nthink_time = \"1s\"\n[factors]");
     assert!(open.contains("never pause"), "{open}");
     let other = PLAN.replacen("\"oltp\"", "\"sql\"", 1);

@@ -11,7 +11,7 @@ use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
 
 use super::host::Host;
-use super::watch::{Silent, Watch};
+use super::watch::{ANSWER_AT_MOST, Silent, Watch};
 use super::{check_clients, merged, of_engine, planned_schemas, schema_name};
 use crate::deployment::{DeployError, Site};
 use crate::observe::{durability, durability_settings};
@@ -211,7 +211,7 @@ impl<'a> MariadbHost<'a> {
         Ok(())
     }
 
-    /// A new server on a copy of what was filled, its tables read once.
+    /// A new server on a copy of what was filled, its tables and indexes read once.
     fn start_on_copy(&mut self) -> Result<(), RunError> {
         if let Some(server) = self.server.take() {
             server.stop().map_err(DeployError::from)?;
@@ -220,10 +220,17 @@ impl<'a> MariadbHost<'a> {
         self.start(&options)?;
         for schema in planned_schemas(self.site.plan)? {
             let done = self.connected(&self.url_of(schema), |connection| {
+                // Names of ours need no quotes. A checksum reads rows, and of indexes the key alone.
                 let tables: Vec<String> = connection.query("SHOW TABLES")?;
-                let tables: Vec<String> =
-                    tables.iter().map(|name| format!("`{}`", name.replace('`', "``"))).collect();
-                connection.query_drop(format!("CHECKSUM TABLE {}", tables.join(", ")))
+                connection.query_drop(format!("CHECKSUM TABLE {}", tables.join(", ")))?;
+                let indexes: Vec<(String, String)> = connection.query(
+                    "SELECT DISTINCT table_name, index_name FROM information_schema.statistics \
+                     WHERE table_schema = database() AND index_name <> 'PRIMARY'",
+                )?;
+                indexes.iter().try_for_each(|(table, index)| {
+                    let sql = format!("SELECT count(*) FROM {table} FORCE INDEX ({index})");
+                    connection.query_drop(sql)
+                })
             });
             done?;
         }
@@ -350,7 +357,7 @@ impl Host for MariadbHost<'_> {
 
     fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
         let Target::Mysql { url, .. } = target else { return Box::new(Silent) };
-        match engine::mysql::connect(url, TIMEOUT) {
+        match engine::mysql::connect(url, ANSWER_AT_MOST) {
             Ok(connection) => Box::new(MariadbWatch { connection }),
             // Whoever cannot look, measures all the same.
             Err(_) => Box::new(Silent),

@@ -32,8 +32,9 @@ const SHOWN: [&str; 7] = [
     "encoding",
 ];
 
-/// Pages of the log after which a commit begins a checkpoint, where none is to end in a trial.
-const NO_CHECKPOINT: &str = "0";
+/// Pages of the log after which a commit begins a checkpoint, where none is to end in a trial and
+/// the plan does not say otherwise.
+const NO_CHECKPOINT: (&str, &str) = ("wal_autocheckpoint", "0");
 /// Dirty pages that are not written back by then belong to somebody else.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
@@ -54,9 +55,11 @@ pub(super) fn check(
 }
 
 fn pragmas(oltp: &Oltp, engine: &EngineSpec) -> Vec<(String, String)> {
+    let (name, never) = NO_CHECKPOINT;
     let mut common = oltp.settings_of("sqlite");
-    if oltp.checkpoints == Some(Checkpoints::Between) {
-        common.push(("wal_autocheckpoint".to_owned(), NO_CHECKPOINT.to_owned()));
+    let is_told = common.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    if oltp.checkpoints == Some(Checkpoints::Between) && !is_told {
+        common.push((name.to_owned(), never.to_owned()));
     }
     merged(common, engine)
 }
@@ -69,6 +72,8 @@ pub(super) struct SqliteHost<'a> {
     side: ServerSide,
     files: Vec<PathBuf>,
     pragmas: Vec<(String, String)>,
+    /// A trial has changed its copy.
+    changed: bool,
 }
 
 impl<'a> SqliteHost<'a> {
@@ -87,6 +92,7 @@ impl<'a> SqliteHost<'a> {
             side: ServerSide { roots: vec![std::process::id()] },
             files: Vec::new(),
             pragmas: pragmas(&oltp, engine),
+            changed: false,
         };
         for schema in planned_schemas(site.plan)? {
             let path = host.fill(&oltp.table_options(schema))?;
@@ -101,6 +107,11 @@ impl<'a> SqliteHost<'a> {
         let text = format!("{tables:?}");
         let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
         self.site.scratch.join(format!("oltp-{}-{hash:016x}.db", schema_name(tables.schema)))
+    }
+
+    /// What a trial may change.
+    fn copy(&self) -> PathBuf {
+        self.site.scratch.join("oltp-trial.db")
     }
 
     fn target(&self, path: PathBuf) -> Target {
@@ -183,12 +194,18 @@ impl Host for SqliteHost<'_> {
 
     fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         let path = self.fill(tables)?;
+        if std::mem::take(&mut self.changed) {
+            // What the trial before has left dirty would be written in the middle of this one.
+            remove_with_log(&self.copy())?;
+            prewarm::settle(&path, SETTLE_AT_MOST, self.site.interrupted)?;
+        }
         Ok(self.target(path))
     }
 
     fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         let filled = self.fill(tables)?;
-        let copy = self.site.scratch.join("oltp-trial.db");
+        let copy = self.copy();
+        self.changed = true;
         remove_with_log(&copy)?;
         let io = |source| RunError::Io { path: copy.clone(), source };
         // Shares the blocks where the file system can.
@@ -211,7 +228,7 @@ impl Host for SqliteHost<'_> {
     }
 
     fn retire(self: Box<Self>) -> Result<(), RunError> {
-        remove_with_log(&self.site.scratch.join("oltp-trial.db"))
+        remove_with_log(&self.copy())
     }
 }
 

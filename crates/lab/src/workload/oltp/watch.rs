@@ -10,6 +10,8 @@ use crate::workload::{Counters, MeasuredPart};
 
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Whoever looks waits no longer for a server that has fallen silent.
+pub(super) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 
 /// Somebody who looks at an engine under load.
 pub(super) trait Watch {

@@ -2,6 +2,7 @@
 //! user's. A managed cluster is filled once and kept; trials that write get a copy by CREATE
 //! DATABASE ... TEMPLATE.
 
+mod record;
 mod start;
 mod watch;
 
@@ -15,14 +16,14 @@ use server::{InitdbChoices, PostgresServer};
 use super::host::Host;
 use super::watch::{Silent, Watch};
 use super::{of_engine, planned_schemas, schema_name};
-use crate::deployment::{DeployError, Site, read_settings};
-use crate::observe::durability;
+use crate::deployment::{DeployError, Site};
 use crate::prewarm;
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
 use crate::run::RunError;
 use crate::schedule::Levels;
 
+use record::observe;
 use start::start_options;
 pub(super) use start::{check_managed, check_yours};
 use watch::PostgresWatch;
@@ -38,6 +39,11 @@ fn database_of(schema: Schema) -> String {
     format!("oltp_{}", schema_name(schema))
 }
 
+/// Of a trial, or of a program that was killed.
+fn drop_copy() -> String {
+    format!("DROP DATABASE IF EXISTS {TRIAL}")
+}
+
 /// A server with filled databases.
 pub(super) struct PostgresHost<'a> {
     site: &'a Site<'a>,
@@ -50,7 +56,7 @@ pub(super) struct PostgresHost<'a> {
     side: Option<ServerSide>,
     data_paths: Vec<PathBuf>,
     session: Vec<(String, String)>,
-    /// A trial has changed the tables of the user's server.
+    /// A trial has changed tables: its copy, or those of the user's server.
     changed: bool,
 }
 
@@ -89,7 +95,7 @@ impl<'a> PostgresHost<'a> {
             }
         }
         host.settle(&tables)?;
-        host.record = host.observe(engine, &options.initdb)?;
+        host.record = observe(&host, engine, &options.initdb)?;
         Ok(host)
     }
 
@@ -131,7 +137,7 @@ impl<'a> PostgresHost<'a> {
         for schema in planned_schemas(site.plan)? {
             host.filled(&oltp.table_options(schema))?;
         }
-        host.record = host.observe(engine, &InitdbChoices::default())?;
+        host.record = observe(&host, engine, &InitdbChoices::default())?;
         Ok(host)
     }
 
@@ -226,13 +232,14 @@ impl<'a> PostgresHost<'a> {
             self.administer(Some(&name), &["ANALYZE"])?;
             self.prewarm(&name);
         }
-        self.administer(None, &["CHECKPOINT"])
+        self.administer(None, &[&drop_copy(), "CHECKPOINT"])
     }
 
-    /// Reads tables and indexes into shared memory, where the release can.
+    /// Reads tables, their long values and indexes into shared memory, where the release can.
     fn prewarm(&self, database: &str) {
+        // Lower numbers are the system's own.
         let sql = "SELECT pg_prewarm(c.oid::regclass) FROM pg_class c
-                    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i')";
+                    WHERE c.oid >= 16384 AND c.relkind IN ('r', 'i', 't')";
         let _ = self.administer(Some(database), &[sql]);
     }
 
@@ -243,49 +250,29 @@ impl<'a> PostgresHost<'a> {
         Ok(())
     }
 
-    fn observe(
-        &self,
-        engine: &EngineSpec,
-        initdb: &InitdbChoices,
-    ) -> Result<EngineRecord, RunError> {
-        let schema = planned_schemas(self.site.plan)?.into_iter().next().unwrap_or_default();
-        let url = match self.server {
-            Some(_) => self.address.with_database(&database_of(schema)),
-            None => self.address.clone(),
-        };
-        let asked = self.site.runtime.block_on(async {
-            let client = engine::postgres::connect(&url).await?;
-            let (version, mut settings) = read_settings(&client).await?;
-            let row = client
-                .query_one("SELECT version(), pg_database_size(current_database())", &[])
-                .await?;
-            settings.push(("version()".to_owned(), row.get(0)));
-            let flags = "SELECT setting FROM pg_config WHERE name = 'CFLAGS'";
-            // Only a superuser may see it.
-            if let Ok(Some(row)) = client.query_opt(flags, &[]).await {
-                settings.push(("compiled with".to_owned(), row.get(0)));
-            }
-            Ok::<_, engine::Error>((version, settings, row.get::<_, i64>(1)))
-        });
-        let (version, mut settings, bytes) = asked.map_err(DeployError::from)?;
-        if let Some(server) = &self.server {
-            for (name, value) in server.settings_read_back() {
-                settings.retain(|(known, _)| known != name);
-                settings.push((name.clone(), value.clone()));
-            }
-            let unknown = server.unknown_settings().iter();
-            settings.extend(unknown.map(|name| (name.clone(), "not in this release".to_owned())));
-            settings.push(("initdb".to_owned(), initdb.describe()));
+    /// Since release 15 a copy goes through the log unless told otherwise. How much of the log is
+    /// there to be written over when a trial begins would then differ between releases.
+    fn copy_of(&self, database: &str) -> String {
+        let version = self.server.as_ref().map(PostgresServer::exact_version).unwrap_or_default();
+        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        let strategy = if major >= Some(15) { " STRATEGY file_copy" } else { "" };
+        format!("CREATE DATABASE {TRIAL} TEMPLATE {database}{strategy}")
+    }
+
+    /// Removes the copy that a trial has changed: what it left dirty would be written in the middle
+    /// of the next trial, and it may have pushed the tables as they were filled out of memory.
+    fn remove_copy(&self, tables: &TableOptions) -> Result<(), RunError> {
+        self.administer(None, &[&drop_copy(), "CHECKPOINT"])?;
+        self.prewarm(&database_of(tables.schema));
+        self.settle_files()
+    }
+
+    /// Waits until nothing is left to be written back.
+    fn settle_files(&self) -> Result<(), RunError> {
+        for path in &self.data_paths {
+            prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
         }
-        Ok(EngineRecord {
-            name: engine.label(),
-            version,
-            durability: durability("postgres", &settings),
-            settings,
-            statistics_present: Some(true),
-            data_bytes: u64::try_from(bytes).ok(),
-            ..EngineRecord::default()
-        })
+        Ok(())
     }
 }
 
@@ -303,29 +290,30 @@ impl Host for PostgresHost<'_> {
     }
 
     fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
-        if self.server.is_none() && (self.changed || !self.is_filled(tables)?) {
+        if self.server.is_some() {
+            if self.changed {
+                self.remove_copy(tables)?;
+            }
+        } else if self.changed || !self.is_filled(tables)? {
             self.fill_tables(tables)?;
-            self.changed = false;
         }
+        self.changed = false;
         Ok(self.target_of(tables))
     }
 
     fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         self.site.progress.set_message(format!("restoring {}", self.label));
+        self.changed = true;
         if self.server.is_none() {
             // Nothing may be assumed of a server of the user's but that its tables can be filled.
             self.fill_tables(tables)?;
-            self.changed = true;
             let _ = self.administer(None, &["CHECKPOINT"]);
             return Ok(self.target_of(tables));
         }
-        let drop = format!("DROP DATABASE IF EXISTS {TRIAL}");
-        let copy = format!("CREATE DATABASE {TRIAL} TEMPLATE {}", database_of(tables.schema));
-        self.administer(None, &[&drop, &copy, "CHECKPOINT"])?;
+        let copy = self.copy_of(&database_of(tables.schema));
+        self.administer(None, &[&drop_copy(), &copy, "CHECKPOINT"])?;
         self.prewarm(TRIAL);
-        for path in &self.data_paths {
-            prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
-        }
+        self.settle_files()?;
         Ok(self.target(self.address.with_database(TRIAL)))
     }
 
@@ -345,7 +333,7 @@ impl Host for PostgresHost<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         if self.server.is_some() {
             // A server that has died keeps its copy until its next start.
-            let _ = self.administer(None, &[&format!("DROP DATABASE IF EXISTS {TRIAL}")]);
+            let _ = self.administer(None, &[&drop_copy()]);
         }
         self.stop()
     }

@@ -1,6 +1,6 @@
 //! How releases are started alike, and what is refused before anything is filled.
 
-use ::oltp::{CharacterSet, Schema};
+use ::oltp::{CharacterSet, Collation, Schema};
 use engine::{EngineSpec, PostgresUrl, Settings};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
@@ -54,12 +54,32 @@ pub(in crate::workload::oltp) fn check_managed(
         let message = format!("{name}: no release of this plan has such a setting");
         return Err(PlanError::impossible("oltp.settings.postgres", message).into());
     }
+    let by_language = |oltp: &Oltp| oltp.collation == Collation::Language;
+    if plan.oltp_with("collation")?.iter().any(by_language) {
+        check_icu(engine, &start, options)?;
+    }
     let mut all = start.settings.iter().chain(&start.common_settings);
     let connections = all.find(|(name, _)| name.eq_ignore_ascii_case("max_connections"));
     if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
         check_clients(plan, &engine.label(), allowed, 3)?;
     }
     Ok(())
+}
+
+/// Refuses a release that has no collations of ICU's.
+fn check_icu(
+    engine: &EngineSpec,
+    start: &StartOptions,
+    options: &RunOptions<'_>,
+) -> Result<(), RunError> {
+    let check =
+        PostgresServer::check(options.locations, start, options.progress, options.interrupted);
+    let release = options.runtime.block_on(check).map_err(DeployError::from)?;
+    if release.version.components() >= [10].as_slice() {
+        return Ok(());
+    }
+    let message = format!("{engine} does not order by language: ICU came with release 10");
+    Err(PlanError::impossible("engines", message).into())
 }
 
 /// Refuses a server that lets in too few clients, or a user who may not make tables.
@@ -131,7 +151,7 @@ pub(super) fn start_options(
     options.tcp = oltp.transport == Transport::Tcp;
     options.database = ADMINISTRATION.to_owned();
     // Databases in it are named by their family of tables.
-    let tables = format!("oltp {:?}", oltp.table_options(Schema::Sbtest));
+    let tables = format!("oltp {}", oltp.table_options(Schema::Sbtest));
     options.data_digest = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(tables.as_bytes()));
     Ok(options)
 }

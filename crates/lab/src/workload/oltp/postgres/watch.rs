@@ -2,11 +2,11 @@
 //! wait for, and checkpoints that end.
 
 use engine::PostgresUrl;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Error};
 
 use crate::observe::counters_postgres;
 use crate::workload::Counters;
-use crate::workload::oltp::watch::Watch;
+use crate::workload::oltp::watch::{ANSWER_AT_MOST, Watch};
 
 /// A connection that looks.
 pub(super) struct PostgresWatch {
@@ -70,7 +70,7 @@ impl PostgresWatch {
             _ => "SELECT checkpoint_location::text FROM pg_control_checkpoint()",
         };
         // A user of a foreign server may not be let see it.
-        let Ok(row) = self.runtime.block_on(self.client.query_one(place, &[])) else { return };
+        let Some(row) = self.answer(self.client.query_one(place, &[])) else { return };
         let now: String = row.get(0);
         if self.last_checkpoint.as_ref() != Some(&now) {
             self.last_checkpoint = Some(now);
@@ -78,9 +78,15 @@ impl PostgresWatch {
         }
     }
 
+    /// None where the server refuses, or is silent.
+    fn answer<T>(&self, question: impl Future<Output = Result<T, Error>>) -> Option<T> {
+        let in_time = async { tokio::time::timeout(ANSWER_AT_MOST, question).await };
+        self.runtime.block_on(in_time).ok()?.ok()
+    }
+
     /// The columns of one row, by their names.
     fn read(&self, sql: &str) -> Counters {
-        let Ok(row) = self.runtime.block_on(self.client.query_one(sql, &[])) else {
+        let Some(row) = self.answer(self.client.query_one(sql, &[])) else {
             return Counters::new();
         };
         let values = row.columns().iter().enumerate().filter_map(|(place, column)| {
@@ -94,8 +100,7 @@ impl PostgresWatch {
 impl Watch for PostgresWatch {
     fn counters(&mut self) -> Counters {
         self.note_checkpoint();
-        let counted = self.runtime.block_on(counters_postgres(&self.client));
-        let mut counters = counted.unwrap_or_default();
+        let mut counters = self.answer(counters_postgres(&self.client)).unwrap_or_default();
         counters.extend(self.read(TRANSACTIONS));
         if self.version >= 140_000 {
             counters.extend(self.read(LOG));
