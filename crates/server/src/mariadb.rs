@@ -24,6 +24,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const START_AT_MOST: Duration = Duration::from_secs(60);
 /// Where distributions put the programs.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/bin"];
+/// Where an unpacked release has them.
+const INSIDE: [&str; 5] = ["bin", "sbin", "libexec", "scripts", ""];
 
 /// The programs of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +42,12 @@ impl MariadbPrograms {
     /// # Errors
     /// [`Error::NoMariadb`].
     pub fn find(folder: Option<&Path>) -> Result<Self, Error> {
-        let places: Vec<PathBuf> = match folder {
-            Some(folder) => {
-                ["bin", "sbin", "scripts", ""].iter().map(|inside| folder.join(inside)).collect()
-            }
+        // Programs run in another folder than ours.
+        let absolute =
+            |folder: &Path| std::path::absolute(folder).map_err(Error::io("find", folder));
+        let base = folder.map(absolute).transpose()?;
+        let places: Vec<PathBuf> = match &base {
+            Some(base) => INSIDE.iter().map(|inside| base.join(inside)).collect(),
             None => FOLDERS.iter().map(PathBuf::from).collect(),
         };
         let find = |names: [&str; 2]| {
@@ -54,7 +58,7 @@ impl MariadbPrograms {
         Ok(Self {
             server: find(["mariadbd", "mysqld"]).ok_or_else(missing)?,
             install: find(["mariadb-install-db", "mysql_install_db"]).ok_or_else(missing)?,
-            base: folder.map(Path::to_owned),
+            base,
         })
     }
 }
@@ -112,6 +116,9 @@ impl MariadbServer {
         let account = Account::detect()?;
         options.cpus.as_deref().map_or(Ok(()), affinity::check)?;
         account.check_reach(&folder_of_all(locations), "CROSSOVER_DATA_DIR")?;
+        if let Some(base) = &options.programs.base {
+            account.check_reach(base, "mariadb:PATH")?;
+        }
         let (folder, lock) = take_folder(locations)?;
         let started = account.give(&folder).and_then(|()| {
             match &options.data {

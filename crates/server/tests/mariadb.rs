@@ -124,6 +124,28 @@ fn a_server_whose_owner_was_killed_is_stopped_by_the_next_one() {
 }
 
 #[test]
+fn a_release_in_a_folder_is_found_from_wherever_it_was_named() {
+    let (locations, directory) = place();
+    let bin = directory.path().join("release/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    for program in ["mysqld", "mysql_install_db"] {
+        std::fs::write(bin.join(program), "#!/bin/sh\necho '[ERROR] it is a test' >&2; exit 1\n")
+            .unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(bin.join(program), mode).unwrap();
+    }
+    // Relative to where the tests run, which is not where servers do.
+    let here = std::env::current_dir().unwrap();
+    let up = "../".repeat(here.components().count() - 1);
+    let relative = Path::new(&up).join(directory.path().strip_prefix("/").unwrap());
+    let programs = MariadbPrograms::find(Some(&relative.join("release"))).unwrap();
+    let never = AtomicBool::new(false);
+    let refusal = MariadbServer::start(&locations, &programs, &[], &never).unwrap_err();
+    assert!(refusal.to_string().contains("it is a test"), "{refusal}");
+    assert_eq!(folders(&locations), 0);
+}
+
+#[test]
 fn a_folder_without_a_release_is_named() {
     let refusal = MariadbPrograms::find(Some(Path::new("/nowhere"))).unwrap_err();
     assert!(matches!(refusal, Error::NoMariadb { .. }));
