@@ -92,6 +92,11 @@ impl AnswerCache {
         (bytes > 0).then_some(Self { answers })
     }
 
+    /// The answer to `question` if it is there already.
+    pub(crate) fn kept(&self, question: &Question) -> Option<KeptAnswer> {
+        self.answers.get(question)
+    }
+
     /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
     /// for it, each as long as his patience lasts; if it fails, the next of them tries.
     ///

@@ -24,7 +24,7 @@ pub(super) struct Asker(pub String);
 /// Lets a request pass if its asker may read, and has not asked too often.
 pub(super) async fn require(
     State(app): State<Arc<App>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     let asker = identify(&app, request.headers(), request.extensions()).await?;
@@ -32,12 +32,12 @@ pub(super) async fn require(
         && let Err(wait) = rate.take(&asker.0, Instant::now())
     {
         let detail = "too many requests in a minute (--rate-limit); wait a little";
-        let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(wait);
-        refusal.limit = Some("rate");
-        let mut response = refusal.into_response();
+        let refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(wait);
+        let mut response = refusal.at_limit("rate").into_response();
         response.extensions_mut().insert(asker);
         return Ok(response);
     }
+    request.extensions_mut().insert(asker.clone());
     let mut response = next.run(request).await;
     response.extensions_mut().insert(asker);
     Ok(response)

@@ -125,7 +125,8 @@ struct Row {
     /// With count=articles: distinct articles with traffic.
     #[schema(nullable = false)]
     articles: Option<i64>,
-    /// With compare: the same key in the period before; time rows pair by position.
+    /// With compare: the same key, and the same country where rows are split, in the period before;
+    /// time rows pair by position.
     #[schema(nullable = false)]
     previous: Option<Metrics>,
 }

@@ -78,7 +78,8 @@ impl Metrics {
         let help = "Answers by the cache's part in them: hit, miss, off";
         registry.register("answers", help, answers.clone());
         let limits = Family::default();
-        let help = "Requests refused by a limit: query_time, query_concurrency, rate, sign_in";
+        let help = "Requests refused by a limit: query_time, query_concurrency, query_share, \
+                    rate, sign_in";
         registry.register("limits_reached", help, limits.clone());
         let cache_bytes = Gauge::default();
         registry.register_with_unit(

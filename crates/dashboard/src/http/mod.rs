@@ -16,6 +16,7 @@ mod rate;
 mod reply;
 mod serve;
 mod session;
+mod share;
 mod sign_ins;
 mod stall;
 
@@ -80,6 +81,7 @@ pub struct App {
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
     rate: Option<rate::Buckets>,
+    shares: share::Shares,
     sign_ins: sign_ins::SignIns,
     metrics: metrics::Metrics,
     public: bool,
@@ -95,6 +97,7 @@ impl App {
         let minute = Duration::from_secs(60);
         Self {
             metrics: metrics::Metrics::new(&store),
+            shares: share::Shares::of(store.concurrency()),
             store,
             access,
             catalog,

@@ -36,7 +36,7 @@ pub struct Problem {
     retry_after: Option<Duration>,
     /// Which of the server's limits was reached.
     #[serde(skip)]
-    pub(super) limit: Option<&'static str>,
+    limit: Option<&'static str>,
 }
 
 fn number<S: Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
@@ -69,7 +69,8 @@ impl Problem {
         Self { retry_after: Some(wait), ..self }
     }
 
-    fn at_limit(self, limit: &'static str) -> Self {
+    /// With the name of the limit that was reached, for the counters.
+    pub(super) fn at_limit(self, limit: &'static str) -> Self {
         Self { limit: Some(limit), ..self }
     }
 

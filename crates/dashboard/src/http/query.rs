@@ -4,12 +4,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query as Parameters, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::asker::Asker;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
+use super::share::until_taken;
 use super::{App, Problem, reply};
 use crate::cache::{KeptAnswer, Lookup, Question};
 use crate::query::{Grouping, Query, quoted};
@@ -47,6 +51,7 @@ use crate::store::patience::Patience;
 )]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
+    Extension(asker): Extension<Asker>,
     grouping: Result<Path<String>, PathRejection>,
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
@@ -56,10 +61,11 @@ pub(super) async fn get(
     let Path(name) = grouping.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let grouping = Grouping::named(&name).ok_or_else(|| no_such_grouping(&name))?;
-    let (answer, lookup) = answer(&app, Query::parse(grouping, &pairs)?).await?;
+    let (answer, lookup, turn) = answer(&app, &asker, Query::parse(grouping, &pairs)?).await?;
     let duration = begin.elapsed();
     app.metrics.answered(grouping, lookup, duration);
-    let mut response = reply::named(&headers, &answer.etag, answer.content_type, answer.body);
+    let body = until_taken(answer.body, turn);
+    let mut response = reply::named(&headers, &answer.etag, answer.content_type, body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
         ("crossover-design", answer.design.name().to_owned()),
@@ -85,21 +91,33 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
     }
 }
 
-/// The answer, out of the cache if there is one. The version is read before the answer is made:
-/// whatever changes in between makes the entry one that nobody asks for.
-async fn answer(app: &App, query: Query) -> Result<(KeptAnswer, Option<Lookup>), Problem> {
+/// The answer, out of the cache if there is one, with the turn that it took to make it. The version
+/// is read before the answer is made: whatever changes in between makes the entry one that nobody
+/// asks for.
+async fn answer(
+    app: &App,
+    asker: &Asker,
+    query: Query,
+) -> Result<(KeptAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
     // One patience for all that an asker waits for; dropped with the request, it stops the work.
-    let (patience, _asker) = app.store.patience();
-    let Some(cache) = &app.cache else { return Ok((make(app, query, patience).await?, None)) };
-    let version = app.access.data_version().await?;
-    match Question::of(&query, version) {
-        Some(question) => {
-            let make = make(app, query, patience.clone());
-            let (kept, lookup) = cache.answer(&question, &patience, make).await?;
-            Ok((kept, Some(lookup)))
-        }
-        None => Ok((make(app, query, patience).await?, None)),
+    let (patience, _waiting) = app.store.patience();
+    let question = match &app.cache {
+        Some(_) => Question::of(&query, app.access.data_version().await?),
+        None => None,
+    };
+    let Some((cache, question)) = app.cache.as_ref().zip(question) else {
+        let turn = app.shares.turn(asker, &patience).await?;
+        return Ok((make(app, query, patience).await?, None, Some(turn)));
+    };
+    if let Some(kept) = cache.kept(&question) {
+        return Ok((kept, Some(Lookup::Hit), None));
     }
+    // Before an answer is promised to all who ask the same: they are not to wait for somebody who
+    // waits for a turn of his own.
+    let turn = app.shares.turn(asker, &patience).await?;
+    let make = make(app, query, patience.clone());
+    let (kept, lookup) = cache.answer(&question, &patience, make).await?;
+    Ok((kept, Some(lookup), Some(turn)))
 }
 
 async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, store::Error> {

@@ -1,7 +1,7 @@
 //! Answers that an asker may have already: every one is named by its bytes, and who names it back
 //! is told so in a few bytes.
 
-use axum::body::Bytes;
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub(super) fn named(
     asked: &HeaderMap,
     etag: &str,
     content_type: &'static str,
-    body: Bytes,
+    body: Body,
 ) -> Response {
     let mut response = if is_known(asked, etag) {
         StatusCode::NOT_MODIFIED.into_response()

@@ -123,9 +123,8 @@ pub(super) async fn sign_in(
     let from = address.map_or_else(String::new, |address| address.to_string());
     if let Err(wait) = app.sign_ins.take(&name, &from, Instant::now()) {
         let detail = "too many wrong passwords; wait a little";
-        let mut refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
-        refusal.limit = Some("sign_in");
-        return Err(refusal.retry_after(wait));
+        let refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
+        return Err(refusal.retry_after(wait).at_limit("sign_in"));
     }
     let signed_in = app.access.sign_in(&name, &password).await;
     if !matches!(signed_in, Ok(None)) {

@@ -133,6 +133,14 @@ impl Store {
         })
     }
 
+    /// How many questions are answered at the same time.
+    pub(crate) fn concurrency(&self) -> usize {
+        match self {
+            Self::Sqlite(store) => store.concurrency(),
+            Self::Postgres(store) => store.concurrency(),
+        }
+    }
+
     /// Answers a question of somebody who has waited for a while.
     pub(crate) async fn answer_within(
         &self,

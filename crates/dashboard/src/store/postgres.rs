@@ -29,6 +29,7 @@ pub struct PostgresStore {
     engine: String,
     settings: Vec<(String, String)>,
     query_limit: Option<Duration>,
+    concurrency: usize,
 }
 
 impl PostgresStore {
@@ -53,6 +54,7 @@ impl PostgresStore {
             designs: Designs::new(options.design, data, has_totals)?,
             engine: format!("PostgreSQL {number}"),
             query_limit: options.query_limit,
+            concurrency: options.connections,
         })
     }
 
@@ -70,6 +72,10 @@ impl PostgresStore {
 
     pub(super) fn query_limit(&self) -> Option<Duration> {
         self.query_limit
+    }
+
+    pub(super) fn concurrency(&self) -> usize {
+        self.concurrency
     }
 
     /// In a task of its own: an asker who goes away must not put a busy connection back into the

@@ -30,6 +30,7 @@ pub struct SqliteStore {
     settings: Vec<(String, String)>,
     metrics: SqliteMetrics,
     query_limit: Option<Duration>,
+    concurrency: usize,
 }
 
 impl SqliteStore {
@@ -56,6 +57,7 @@ impl SqliteStore {
                 engine: format!("SQLite {}", engine::sqlite::version()),
                 metrics: SqliteMetrics::default(),
                 query_limit: options.query_limit,
+                concurrency: options.connections,
             })
         };
         let opened = tokio::task::spawn_blocking(work).await;
@@ -80,6 +82,10 @@ impl SqliteStore {
 
     pub(super) fn query_limit(&self) -> Option<Duration> {
         self.query_limit
+    }
+
+    pub(super) fn concurrency(&self) -> usize {
+        self.concurrency
     }
 
     /// An asker who goes away takes his question with him.

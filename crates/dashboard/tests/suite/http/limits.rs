@@ -1,4 +1,5 @@
-//! Limits: of time, of queries at once, of requests in a minute. Each says what it is and when to
+//! Limits: of time, of queries at once and of one asker's part in them, of requests in a minute, of
+//! a client's slowness. Each says what it is and when to
 //! try again, and none of them touches anybody else.
 
 use std::fmt::Write as _;
@@ -9,11 +10,13 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use dashboard::statement::Design;
 use dashboard::{http, key, store};
+use engine::DatabaseUrl;
+use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{app, get, get_with, served};
-use crate::database::{TestDatabase, both, sqlite};
+use crate::database::{TestDatabase, both, postgres, sqlite};
 use crate::rows::Rows;
 
 const QUESTION: &str = "/api/query/teams?start=2019-01-01&end=2022-12-31";
@@ -87,8 +90,17 @@ async fn thousands_of_values_and_absurd_parameters_are_refused_by_name() {
 
 /// The dashboard behind a real socket, where everybody may read.
 async fn listening(database: &TestDatabase, limits: http::Limits) -> SocketAddr {
-    let options = http::Options { is_public: true, limits, ..http::Options::default() };
-    let app = app(&database.url, &store::Options::default(), &options).await;
+    let options = http::Options { limits, ..http::Options::default() };
+    listening_with(database, &store::Options::default(), options).await
+}
+
+async fn listening_with(
+    database: &TestDatabase,
+    questions: &store::Options,
+    options: http::Options,
+) -> SocketAddr {
+    let options = http::Options { is_public: true, ..options };
+    let app = app(&database.url, questions, &options).await;
     let listener = http::listen("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(http::serve(listener, app, std::future::pending()));
@@ -102,6 +114,83 @@ async fn reply_to(address: SocketAddr, request: &str) -> String {
     let mut told = String::new();
     client.read_to_string(&mut told).await.unwrap();
     told
+}
+
+/// Somebody whose questions take for ever has half of the turns, however many he asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_questions_of_one_asker_leave_turns_to_others() {
+    let database = postgres(&Rows::nasty()).await;
+    let questions = store::Options { connections: 2, ..store::Options::default() };
+    let options = http::Options {
+        behind_proxy: true,
+        answer_cache_bytes: 1_000_000,
+        ..http::Options::default()
+    };
+    let address = listening_with(&database, &questions, options).await;
+    let ask = |from: &str, path: String| {
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {from}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        async move { reply_to(address, &request).await }
+    };
+    let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
+    let mut locking = engine::postgres::connect(url).await.unwrap();
+    let lock = locking.transaction().await.unwrap();
+    lock.batch_execute("LOCK TABLE teams IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let slow = join_all((1..5).map(|limit| ask("192.0.2.1", format!("{QUESTION}&limit={limit}"))));
+    let beside = async {
+        let waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
+                       WHERE NOT granted AND datname = current_database()";
+        while lock.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let other = ask("192.0.2.2", QUESTION.replace("teams", "countries"));
+        let told = tokio::time::timeout(Duration::from_secs(30), other).await.unwrap();
+        assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
+        lock.rollback().await.unwrap();
+    };
+    let (slow, ()) = tokio::join!(slow, beside);
+    for told in slow {
+        assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
+    }
+}
+
+/// Begins so, then sends a byte now and then until the server closes the connection.
+async fn dribble(address: SocketAddr, begun: &str) {
+    let (mut reading, mut writing) = TcpStream::connect(address).await.unwrap().into_split();
+    writing.write_all(begun.as_bytes()).await.unwrap();
+    let endless = async {
+        let mut beat = tokio::time::interval(Duration::from_millis(10));
+        while writing.write_all(b"x").await.is_ok() {
+            beat.tick().await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let mut told = Vec::new();
+    tokio::select! {
+        // An error is the end of the connection too.
+        _ = reading.read_to_end(&mut told) => {}
+        () = endless => {}
+    }
+}
+
+#[tokio::test]
+async fn a_byte_now_and_then_keeps_no_connection() {
+    let time = Duration::from_millis(100);
+    let limits = http::Limits { head_time: time, body_time: time, ..http::Limits::default() };
+    let database = sqlite(&Rows::none());
+    let address = listening(&database, limits).await;
+    let body = "Host: here\r\nContent-Type: application/json\r\nContent-Length: 16000\r\n\r\n";
+    for begun in [
+        "GE".to_owned(),
+        "GET / HTTP/1.1\r\nHost: here\r\nX-Slow: ".to_owned(),
+        format!("POST /api/session HTTP/1.1\r\n{body}"),
+        format!("GET /healthz HTTP/1.1\r\n{body}"),
+    ] {
+        // Ends only when the server does not wait any longer.
+        dribble(address, &begun).await;
+    }
 }
 
 #[tokio::test]
