@@ -1,12 +1,13 @@
 // Light or dark, as the reader chose or the system prefers; kept in this browser.
 
 import { type Colours, DARK, LIGHT } from "../lib/chart/colours";
+import { keep, kept } from "../lib/keep";
 import { applyTheme, prefersDark, type Theme, themeFrom } from "../lib/theme";
 
 const PLACE = "crossover-theme";
 
 export class Look {
-  theme = $state<Theme>(themeFrom(localStorage.getItem(PLACE)));
+  theme = $state<Theme>(themeFrom(kept("browser", PLACE)));
   #systemDark = $state(false);
 
   /** Charts do not follow the style sheet. */
@@ -23,7 +24,7 @@ export class Look {
 
   choose(theme: Theme): void {
     this.theme = theme;
-    localStorage.setItem(PLACE, theme);
+    keep("browser", PLACE, theme);
     applyTheme(theme);
   }
 }

@@ -1,5 +1,7 @@
 // Views kept under a name, in this browser only.
 
+import { keep, kept } from "../lib/keep";
+
 export interface SavedView {
   name: string;
   /** The address of the view, as `searchOf` makes it. */
@@ -35,15 +37,10 @@ export function withoutView(views: readonly SavedView[], name: string): SavedVie
 }
 
 export function loadViews(): SavedView[] {
-  return viewsFrom(localStorage.getItem(PLACE));
+  return viewsFrom(kept("browser", PLACE));
 }
 
 /** False where the browser keeps nothing (its storage is full or switched off). */
 export function keepViews(views: readonly SavedView[]): boolean {
-  try {
-    localStorage.setItem(PLACE, JSON.stringify(views));
-    return true;
-  } catch {
-    return false;
-  }
+  return keep("browser", PLACE, JSON.stringify(views));
 }
