@@ -141,27 +141,36 @@ impl From<tokio_postgres::Error> for Error {
     }
 }
 
-/// A database that is written transaction by transaction.
+/// A database that is read, or written transaction by transaction.
 enum Database<'a> {
     Sqlite(Box<Connection>),
     Postgres(Box<tokio_postgres::Client>, &'a tokio::runtime::Handle),
 }
 
 impl<'a> Database<'a> {
-    /// Opens it and checks that it is a dashboard's.
+    /// Opens it to be written.
     fn open(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
+        let database = Self::open_to_read(target, work)?;
+        if let Self::Sqlite(connection) = &database {
+            // The log lets readers go on; the import writes its own data version.
+            if !connection.is_readonly("main")? {
+                engine::sqlite::pragmas(connection, [("journal_mode", "wal")])?;
+            }
+            let settings = [("synchronous", "normal"), ("foreign_keys", "off")];
+            engine::sqlite::pragmas(connection, settings)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        }
+        Ok(database)
+    }
+
+    /// Opens it as it is and checks that it is a dashboard's. Not for reading only: SQLite would
+    /// leave the files of a write-ahead log behind, which it then may not remove.
+    fn open_to_read(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
         match target {
             DatabaseUrl::Sqlite(path) => {
                 let connection = engine::sqlite::open_existing(path)?;
-                let settings = [("busy_timeout", "10000"), ("foreign_keys", "off")];
-                engine::sqlite::pragmas(&connection, settings)?;
+                engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
                 schema::check_sqlite(&connection)?;
-                // The log lets readers go on; the import writes its own data version.
-                if !connection.is_readonly("main")? {
-                    engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
-                }
-                engine::sqlite::pragmas(&connection, [("synchronous", "normal")])?;
-                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
                 Ok(Self::Sqlite(Box::new(connection)))
             }
             DatabaseUrl::Postgres(url) => {

@@ -36,7 +36,7 @@ pub fn unmatched(
     work: Work<'_>,
 ) -> Result<(Vec<Unmatched>, usize), Error> {
     let mut all = Vec::new();
-    Database::open(target, work)?.read(|transaction| {
+    Database::open_to_read(target, work)?.read(|transaction| {
         transaction.rows(LIST, &[], |row| {
             let day = |place| Ok::<_, Error>(Day::from_number(row.small(place)?));
             if let (Some(first_day), Some(last_day)) = (day(3)?, day(4)?) {

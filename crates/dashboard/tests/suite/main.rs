@@ -10,6 +10,7 @@ mod http;
 mod import;
 mod key;
 mod plan;
+mod reading;
 mod rollup;
 mod rows;
 mod store;

@@ -1,6 +1,7 @@
 //! Data from elsewhere, on both engines: what is imported adds up to what the files say, whatever
-//! was there before, with totals that are right after every step; what is wrong with a file is named
-//! and changes nothing.
+//! was there before, with totals that are right after every step.
+
+mod refused;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tempfile::TempDir;
 
-use crate::database::{TestDatabase, both, work};
+use crate::database::{TestDatabase, both, sqlite, work};
 use crate::rollup::{execute, verify};
 use crate::rows::Rows;
 
@@ -143,6 +144,21 @@ async fn an_article_that_moves_to_another_blog_takes_its_totals_along() {
     }
 }
 
+/// Each click on an advertisement has a URL of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn as_many_urls_of_one_article_as_there_are_clicks_are_told_apart() {
+    let files = Files::new();
+    let database = sqlite(&Rows::none());
+    articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+    let mut csv = "date,url,country,pageviews,sessions,engagement_seconds\n".to_owned();
+    for click in 0..200_000 {
+        csv += &format!("2021-01-01,https://example.com/blog/one?gclid={click:x},US,1,1,2\n");
+    }
+    let imported = traffic(&database, &files.write("t.csv", csv)).await.unwrap();
+    assert_eq!((imported.rows, imported.facts), (200_000, 1));
+    assert_eq!(sums(&database, Grouping::Days).await["2021-01-01"], [200_000, 200_000, 400_000]);
+}
+
 /// A CSV of GA4 with comments, a totals row and its extra column; the same rows as two reports of
 /// the Data API.
 #[tokio::test(flavor = "multi_thread")]
@@ -205,117 +221,6 @@ async fn google_analytics_exports_say_the_same_in_both_forms() {
         let short = csv.replace(",16,11", ",17,11");
         let imported = traffic(&database, &files.write("short.csv", short)).await.unwrap();
         assert!(imported.notes[0].contains("17 page views, its rows have 16"), "{imported:?}");
-    }
-}
-
-/// Each of them names the file, the place and the column, and leaves everything as it was.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing() {
-    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
-    let good = "2021-01-01,https://example.com/blog/one,DE,1,1,1\n";
-    let with = |row: &str| format!("{header}{good}{row}\n").into_bytes();
-    let mut latin1 = with("");
-    latin1.extend(b"2021-01-02,https://example.com/caf\xe9,DE,1,1,1\n");
-    let utf16: Vec<u8> =
-        b"\xff\xfe".iter().copied().chain(header.bytes().flat_map(|it| [it, 0])).collect();
-    let cases: Vec<(Vec<u8>, &str)> = vec![
-        (with("2021-01-01,https://example.com/b,DE,-5,1,1"), "line 3, column pageviews: \"-5\""),
-        (with("2021-01-01,https://example.com/b,DE,1,1.5,1"), "line 3, column sessions"),
-        (with("2021-01-01,https://example.com/b,DE,1,1,"), "column engagement_seconds: \"\""),
-        (with("2021-02-30,https://example.com/b,DE,1,1,1"), "line 3, column date: \"2021-02-30\""),
-        (with("9999-12-31,https://example.com/b,DE,1,1,1"), "in the future"),
-        (with("2021-01-01,https://example.com/b,XX,1,1,1"), "column country: \"XX\" is no country"),
-        (with("2021-01-01,,DE,1,1,1"), "line 3, column url: it is empty"),
-        (with(good.trim_end()), "line 3: it repeats line 2"),
-        (with("2021-01-01,https://example.com/b,DE,1,1"), "line 3: it has 5 cells"),
-        (
-            with("2021-01-01,\"https://example.com/b,DE,1,1,1\n2021-01-01,b,DE,1,1,1"),
-            "is a quote missing",
-        ),
-        (with("2021-01-01,https://example.com/b,DE,9999999999,1,1"), "is more than 2147483647"),
-        (
-            with("2021-01-01,https://example.com/blog/one/,DE,2147483647,1,1"),
-            "it adds up to more than 2147483647",
-        ),
-        (latin1, "line 3, column url: it is not UTF-8"),
-        (utf16, "it is not UTF-8 (perhaps UTF-16)"),
-        (Vec::new(), "it has no header line"),
-        (b"# only\n# comments\n".to_vec(), "it has no header line"),
-        (b"date,url,country,pageviews,sessions\n".to_vec(), "has no column engagement_seconds"),
-        (b"{\"reports\": [".to_vec(), "no report of the Data API"),
-        (
-            br#"{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"},{"name":"country"}],
-                "metricHeaders":[{"name":"screenPageViews"},{"name":"sessions"},
-                {"name":"userEngagementDuration"}],"rows":[{"dimensionValues":[{"value":"20240403"},
-                {"value":"/blog/one"},{"value":"Germany"}],"metricValues":[{"value":"x"},
-                {"value":"1"},{"value":"1"}]}]}"#
-                .to_vec(),
-            "row 1, column screenPageViews: \"x\" is no count",
-        ),
-    ];
-    let files = Files::new();
-    for database in both(&Rows::none()).await {
-        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
-        traffic(&database, &files.write("t.csv", TRAFFIC)).await.unwrap();
-        let before = sums(&database, Grouping::Days).await;
-        for (content, expected) in &cases {
-            let error = traffic(&database, &files.write("bad.csv", content)).await.unwrap_err();
-            let error = error.to_string();
-            assert!(error.contains("bad.csv") && error.contains(expected), "{expected}: {error}");
-        }
-        assert_eq!(sums(&database, Grouping::Days).await, before);
-        assert_eq!(unmatched_urls(&database).await.len(), 1);
-        let missing =
-            traffic(&database, Path::new("/nowhere/t.csv")).await.unwrap_err().to_string();
-        assert!(missing.contains("cannot read /nowhere/t.csv"), "{missing}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_file_of_articles_is_named_by_line_and_column_and_changes_nothing() {
-    let header = "url,title,published,uuid,original,author\n";
-    let uuid = "22222222-2222-4222-8222-222222222222";
-    let long = "x".repeat(65);
-    let cases = [
-        ("https://example.com/x,,2021-01-01,,,".to_owned(), "line 2, column title: it is empty"),
-        ("/x,X,2021-01-01,,,".to_owned(), "line 2, column url: \"/x\" is no URL with a host"),
-        ("https://example.com/x,X,2021-13-01,,,".to_owned(), "line 2, column published"),
-        ("https://example.com/x,X,0001-01-01,,,".to_owned(), "not between 1970 and 2100"),
-        ("https://example.com/x,X,2021-01-01,7,,".to_owned(), "column uuid: \"7\" is no UUID"),
-        (format!("https://example.com/blog/one,X,2021-01-01,{uuid},,"), "has another UUID"),
-        ("https://example.com/x,X,2021-01-01,,https://a.b/c,".to_owned(), "neither UUID nor URL"),
-        (
-            "https://example.com/x,X,2021-01-01,,https://example.com/x,".to_owned(),
-            "not the translation of itself",
-        ),
-        (
-            "https://example.com/x,X,2021-01-01,,https://example.org/three,".to_owned(),
-            "itself a translation",
-        ),
-        (
-            "https://example.com/blog/one,X,2021-01-01,,https://example.com/blog/two,".to_owned(),
-            "the article has translations",
-        ),
-        (format!("https://example.com/x,X,2021-01-01,,,{long}"), "it has 65 characters, 64 fit"),
-        (
-            "https://example.com/x,X,2021-01-01,,,\nhttps://example.com/X/,X,2021-01-01,,,"
-                .to_owned(),
-            "line 3, column url: it is the article of line 2 again",
-        ),
-    ];
-    let files = Files::new();
-    for database in both(&Rows::none()).await {
-        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
-        for (rows, expected) in &cases {
-            // Good rows around it are not taken either.
-            let content =
-                format!("{header}{rows}\nhttps://example.com/good,Good,2021-01-01,,,New\n");
-            let error = articles(&database, &files.write("bad.csv", content)).await.unwrap_err();
-            let error = error.to_string();
-            assert!(error.contains("bad.csv") && error.contains(expected), "{expected}: {error}");
-        }
-        let again = articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
-        assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 3));
     }
 }
 

@@ -1,0 +1,119 @@
+//! What is wrong with a file is named by file, place and column, and changes nothing.
+
+use std::path::Path;
+
+use dashboard::query::Grouping;
+
+use super::{ARTICLES, Files, TRAFFIC, articles, sums, traffic, unmatched_urls};
+use crate::database::both;
+use crate::rows::Rows;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing() {
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let good = "2021-01-01,https://example.com/blog/one,DE,1,1,1\n";
+    let with = |row: &str| format!("{header}{good}{row}\n").into_bytes();
+    let mut latin1 = with("");
+    latin1.extend(b"2021-01-02,https://example.com/caf\xe9,DE,1,1,1\n");
+    let utf16: Vec<u8> =
+        b"\xff\xfe".iter().copied().chain(header.bytes().flat_map(|it| [it, 0])).collect();
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (with("2021-01-01,https://example.com/b,DE,-5,1,1"), "line 3, column pageviews: \"-5\""),
+        (with("2021-01-01,https://example.com/b,DE,1,1.5,1"), "line 3, column sessions"),
+        (with("2021-01-01,https://example.com/b,DE,1,1,"), "column engagement_seconds: \"\""),
+        (with("2021-02-30,https://example.com/b,DE,1,1,1"), "line 3, column date: \"2021-02-30\""),
+        (with("9999-12-31,https://example.com/b,DE,1,1,1"), "in the future"),
+        (with("2021-01-01,https://example.com/b,XX,1,1,1"), "column country: \"XX\" is no country"),
+        (with("2021-01-01,,DE,1,1,1"), "line 3, column url: it is empty"),
+        (with(good.trim_end()), "line 3: it repeats line 2"),
+        (with("2021-01-01,https://example.com/b,DE,1,1"), "line 3: it has 5 cells"),
+        (
+            with("2021-01-01,\"https://example.com/b,DE,1,1,1\n2021-01-01,b,DE,1,1,1"),
+            "is a quote missing",
+        ),
+        (with("2021-01-01,https://example.com/b,DE,9999999999,1,1"), "is more than 2147483647"),
+        (
+            with("2021-01-01,https://example.com/blog/one/,DE,2147483647,1,1"),
+            "it adds up to more than 2147483647",
+        ),
+        (latin1, "line 3, column url: it is not UTF-8"),
+        (utf16, "it is not UTF-8 (perhaps UTF-16)"),
+        (Vec::new(), "it has no header line"),
+        (b"# only\n# comments\n".to_vec(), "it has no header line"),
+        (b"date,url,country,pageviews,sessions\n".to_vec(), "has no column engagement_seconds"),
+        (b"{\"reports\": [".to_vec(), "no report of the Data API"),
+        (
+            br#"{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"},{"name":"country"}],
+                "metricHeaders":[{"name":"screenPageViews"},{"name":"sessions"},
+                {"name":"userEngagementDuration"}],"rows":[{"dimensionValues":[{"value":"20240403"},
+                {"value":"/blog/one"},{"value":"Germany"}],"metricValues":[{"value":"x"},
+                {"value":"1"},{"value":"1"}]}]}"#
+                .to_vec(),
+            "row 1, column screenPageViews: \"x\" is no count",
+        ),
+    ];
+    let files = Files::new();
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        traffic(&database, &files.write("t.csv", TRAFFIC)).await.unwrap();
+        let before = sums(&database, Grouping::Days).await;
+        for (content, expected) in &cases {
+            let error = traffic(&database, &files.write("bad.csv", content)).await.unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("bad.csv") && error.contains(expected), "{expected}: {error}");
+        }
+        assert_eq!(sums(&database, Grouping::Days).await, before);
+        assert_eq!(unmatched_urls(&database).await.len(), 1);
+        let missing =
+            traffic(&database, Path::new("/nowhere/t.csv")).await.unwrap_err().to_string();
+        assert!(missing.contains("cannot read /nowhere/t.csv"), "{missing}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_file_of_articles_is_named_by_line_and_column_and_changes_nothing() {
+    let header = "url,title,published,uuid,original,author\n";
+    let uuid = "22222222-2222-4222-8222-222222222222";
+    let long = "x".repeat(65);
+    let cases = [
+        ("https://example.com/x,,2021-01-01,,,".to_owned(), "line 2, column title: it is empty"),
+        ("/x,X,2021-01-01,,,".to_owned(), "line 2, column url: \"/x\" is no URL with a host"),
+        ("https://example.com/x,X,2021-13-01,,,".to_owned(), "line 2, column published"),
+        ("https://example.com/x,X,0001-01-01,,,".to_owned(), "not between 1970 and 2100"),
+        ("https://example.com/x,X,2021-01-01,7,,".to_owned(), "column uuid: \"7\" is no UUID"),
+        (format!("https://example.com/blog/one,X,2021-01-01,{uuid},,"), "has another UUID"),
+        ("https://example.com/x,X,2021-01-01,,https://a.b/c,".to_owned(), "neither UUID nor URL"),
+        (
+            "https://example.com/x,X,2021-01-01,,https://example.com/x,".to_owned(),
+            "not the translation of itself",
+        ),
+        (
+            "https://example.com/x,X,2021-01-01,,https://example.org/three,".to_owned(),
+            "itself a translation",
+        ),
+        (
+            "https://example.com/blog/one,X,2021-01-01,,https://example.com/blog/two,".to_owned(),
+            "the article has translations",
+        ),
+        (format!("https://example.com/x,X,2021-01-01,,,{long}"), "it has 65 characters, 64 fit"),
+        (
+            "https://example.com/x,X,2021-01-01,,,\nhttps://example.com/X/,X,2021-01-01,,,"
+                .to_owned(),
+            "line 3, column url: it is the article of line 2 again",
+        ),
+    ];
+    let files = Files::new();
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        for (rows, expected) in &cases {
+            // Good rows around it are not taken either.
+            let content =
+                format!("{header}{rows}\nhttps://example.com/good,Good,2021-01-01,,,New\n");
+            let error = articles(&database, &files.write("bad.csv", content)).await.unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("bad.csv") && error.contains(expected), "{expected}: {error}");
+        }
+        let again = articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 3));
+    }
+}
