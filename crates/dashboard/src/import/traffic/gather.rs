@@ -117,7 +117,7 @@ impl<'a> Gather<'a> {
             Target::Unmatched(place) => (true, place),
         };
         let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let record = Record { unmatched, target, country, counts, hash: hash as u32, file, line };
+        let record = Record { unmatched, target, country, counts, hash, file, line };
         let temporary = |error: super::spill::Temporary| Fault {
             column: 0,
             problem: format!("cannot keep the row in a temporary file: {}", error.0),

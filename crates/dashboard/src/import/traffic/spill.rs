@@ -21,14 +21,14 @@ pub(super) struct Record {
     /// Page views, sessions, seconds.
     pub counts: [u32; 3],
     /// Tells rows apart that have the same target: of the URL as it was written, and all columns
-    /// that the import does not know.
-    pub hash: u32,
+    /// that the import does not know. Of 64 bits: an advertised article has a URL for each click.
+    pub hash: u64,
     /// The place of the file.
     pub file: u32,
     pub line: u32,
 }
 
-const RECORD_BYTES: usize = 32;
+const RECORD_BYTES: usize = 36;
 const UNMATCHED: u32 = 1 << 31;
 
 impl Record {
@@ -42,7 +42,8 @@ impl Record {
             pageviews,
             sessions,
             seconds,
-            self.hash,
+            self.hash as u32,
+            (self.hash >> 32) as u32,
             self.file,
             self.line,
         ];
@@ -58,13 +59,13 @@ impl Record {
         for (word, place) in words.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = place.try_into().map_or(0, u32::from_le_bytes);
         }
-        let [target, country, pageviews, sessions, seconds, hash, file, line] = words;
+        let [target, country, pageviews, sessions, seconds, low, high, file, line] = words;
         Self {
             unmatched: country & UNMATCHED != 0,
             target: target as i32,
             country: country & !UNMATCHED,
             counts: [pageviews, sessions, seconds],
-            hash,
+            hash: u64::from(high) << 32 | u64::from(low),
             file,
             line,
         }
@@ -138,7 +139,7 @@ mod tests {
             target: -(line as i32),
             country: line % 200,
             counts: [line, 2, i32::MAX as u32],
-            hash: u32::MAX - line,
+            hash: u64::MAX - u64::from(line),
             file: 1,
             line,
         };
