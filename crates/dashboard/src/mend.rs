@@ -9,12 +9,12 @@ use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::new_file::{self, NewFile};
-use crate::rollup;
 use crate::schema::{
     self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
     create_tables, sqlite_declarations, watch_changes,
 };
 use crate::transaction::{self, Transaction};
+use crate::{account, rollup};
 
 /// Why no mended file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +111,7 @@ pub fn mend(
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
-    let original = engine::sqlite::open_read_only(as_found)?;
+    let original = engine::sqlite::open_existing(as_found)?;
     sqlite_declarations(&original)
         .map_err(|reason| Error::Schema { path: as_found.display().to_string(), reason })?;
     check_lengths(&original, as_found)?;
@@ -181,6 +181,7 @@ fn copy(
             return Err(Error::Interrupted);
         }
     }
+    rows += copy_access(&transaction)?;
     progress.set_message("indexes and statistics");
     for statement in create_indexes(Dialect::Sqlite) {
         transaction.execute(&statement, [])?;
@@ -221,14 +222,30 @@ fn copy_table(connection: &Connection, table: &TableDefinition) -> Result<u64, E
     Ok(found)
 }
 
+/// People, and the ends of keys, where there are any: a key without its end would be valid for ever.
+fn copy_access(connection: &Connection) -> Result<u64, Error> {
+    let mut rows = 0;
+    for (table, create) in account::TABLES.into_iter().zip(account::CREATE) {
+        let find = "SELECT count(*) FROM found.sqlite_schema WHERE type = 'table' AND name = ?1";
+        if connection.query_row(find, [table], |row| row.get::<_, u32>(0))? > 0 {
+            connection.execute(create, [])?;
+            let copy = format!("INSERT INTO main.{table} SELECT * FROM found.{table}");
+            rows += connection.execute(&copy, [])? as u64;
+        }
+    }
+    Ok(rows)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use engine::DatabaseUrl;
 
     use super::*;
     use crate::generate::{Generate, generate};
+    use crate::key;
 
     struct Place {
         folder: tempfile::TempDir,
@@ -286,6 +303,25 @@ mod tests {
                 assert_eq!(copy.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
             }
         }
+    }
+
+    #[test]
+    fn people_are_let_in_by_the_copy_too_and_keys_end_when_they_did() {
+        let place = Place::new(false);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let found = DatabaseUrl::Sqlite(place.as_found.clone());
+        let mended = DatabaseUrl::Sqlite(place.folder.path().join("mended.db"));
+        let password = account::Password::chosen("a long password").unwrap();
+        runtime.block_on(account::add(&found, "ann", password)).unwrap();
+        runtime.block_on(key::add(&found, "laptop", Some(Duration::from_secs(60)))).unwrap();
+        place.mend().unwrap();
+        let of = |database| {
+            let accounts = runtime.block_on(account::list(database)).unwrap();
+            (accounts, runtime.block_on(key::list(database)).unwrap())
+        };
+        let (accounts, keys) = of(&mended);
+        assert_eq!((accounts.len(), keys.len()), (1, 1));
+        assert_eq!((accounts, keys), of(&found));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub use access::{Access, KeyHolder, Person};
 pub use first::SetupToken;
 pub use password::Password;
 pub use session::{SESSION_SECONDS, SessionToken};
-pub(crate) use tables::{AccessTables, TABLES};
+pub(crate) use tables::{AccessTables, CREATE, TABLES};
 
 use crate::side::{Record, Value};
 use crate::store;

@@ -14,9 +14,9 @@ use crate::store::Error;
 /// The names of the tables.
 pub(crate) const TABLES: [&str; 3] = ["accounts", "sessions", "key_expiries"];
 
-/// Both engines take them as they stand. Times are seconds since 1970-01-01; of a token only the
-/// SHA-256 is kept, of a password only what argon2 makes of it.
-const CREATE: [&str; 3] = [
+/// What makes them, in the same order. Both engines take it as it stands. Times are seconds since
+/// 1970-01-01; of a token only the SHA-256 is kept, of a password only what argon2 makes of it.
+pub(crate) const CREATE: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS accounts (
         id integer NOT NULL PRIMARY KEY,
         name varchar(64) NOT NULL UNIQUE,
