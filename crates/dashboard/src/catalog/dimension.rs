@@ -2,6 +2,8 @@
 //! case alike. The search is done here and not by the engines, which differ in what they take for
 //! the same letter.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -98,11 +100,12 @@ impl Catalog {
     pub async fn values(&self, dimension: Dimension, wanted: &Wanted) -> Result<Values, Error> {
         let all = self.side.rows(dimension.statement(), Vec::new()).await?;
         let search = wanted.search.to_lowercase();
+        let keys: HashSet<&String> = wanted.keys.iter().collect();
         let is_found = |text: &String| text.to_lowercase().contains(&search);
         let mut rows: Vec<Value> = all
             .into_iter()
             .filter_map(texts::<3>)
-            .filter(|found| wanted.keys.is_empty() || wanted.keys.contains(&found[0]))
+            .filter(|found| keys.is_empty() || keys.contains(&found[0]))
             .filter(|found| search.is_empty() || found.iter().any(is_found))
             .map(|[key, label, _]| Value { key, label })
             .collect();

@@ -14,6 +14,10 @@ use super::Error;
 /// How long a question may wait for its turn or a new connection take.
 const WAIT_SECONDS: u64 = 30;
 
+/// So many statements a connection keeps prepared. Each number of filter values is another one, and
+/// the server keeps a plan of each.
+const PREPARED_STATEMENTS: usize = 256;
+
 /// Our own session settings, for the releases that know them.
 ///
 /// - `plan_cache_mode` (12 and later): after five executions PostgreSQL may replace the plan made
@@ -60,11 +64,15 @@ impl Pool {
 
     /// A connection, when its turn comes.
     pub(crate) async fn get(&self) -> Result<Object, Error> {
-        self.pool.get().await.map_err(|error| match error {
+        let client = self.pool.get().await.map_err(|error| match error {
             PoolError::Timeout(_) => Error::NoConnection { seconds: WAIT_SECONDS },
             PoolError::Backend(error) => engine::postgres::explain(&self.config, &error).into(),
             other => Error::BrokenOff(other.to_string()),
-        })
+        })?;
+        if client.statement_cache.size() > PREPARED_STATEMENTS {
+            client.statement_cache.clear();
+        }
+        Ok(client)
     }
 
     /// Drops the connections that nobody uses: one that was lost is rarely the only one.
