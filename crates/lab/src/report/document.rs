@@ -169,8 +169,15 @@ pub struct TreatmentPart {
     pub requests_by_name: Vec<RequestPart>,
 }
 
+impl TreatmentPart {
+    /// Whether both are made of the same trials: of one engine, equal in every block.
+    pub(super) fn shares_trials_with(&self, other: &Self) -> bool {
+        self.engine == other.engine && !self.blocks.is_empty() && self.blocks == other.blocks
+    }
+}
+
 /// One block's mean.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlockPart {
     pub block: usize,
     pub value: f64,

@@ -99,11 +99,23 @@ fn key(document: &Document, treatment: &TreatmentPart) -> (String, String) {
 
 /// `sqlite, 4 clients, year`.
 pub(super) fn place(document: &Document, treatment: &TreatmentPart) -> String {
-    let levels = levels_in_words(document, &treatment.levels);
+    let levels = varied_in_words(document, &treatment.levels);
     if levels.is_empty() {
         return treatment.engine.clone();
     }
     format!("{}, {levels}", treatment.engine)
+}
+
+/// The levels in words; a factor that is varied alone is named only where it is not at its first.
+pub(super) fn varied_in_words(document: &Document, levels: &Levels) -> String {
+    let is_base = |name: &str, level: &Level| {
+        let factor = document.factors.iter().find(|factor| factor.alone && factor.name == name);
+        factor.and_then(|factor| factor.levels.first()).is_some_and(|first| first.value == *level)
+    };
+    let varied = levels.iter().filter(|(name, level)| !is_base(name, level));
+    let words: Vec<String> =
+        varied.map(|(name, level)| level_label(document, name, level)).collect();
+    words.join(", ")
 }
 
 pub(super) fn levels_in_words(document: &Document, levels: &Levels) -> String {

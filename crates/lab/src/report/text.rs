@@ -76,7 +76,7 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         let thresholds = document.thresholds.iter().map(threshold);
         parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds)));
     }
-    let notes: Vec<String> = document.treatments.iter().flat_map(|t| notes(document, t)).collect();
+    let notes = notes(document);
     if !notes.is_empty() {
         parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes)));
     }
@@ -121,7 +121,7 @@ fn threshold(threshold: &ThresholdPart) -> String {
 /// Of all requests together; the page has the plans themselves.
 fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     let change = crossing.plan_change.as_ref().filter(|_| crossing.request.is_none())?;
-    let place = table::levels_in_words(document, &crossing.levels);
+    let place = table::varied_in_words(document, &crossing.levels);
     let place = if place.is_empty() { place } else { format!("{place}: ") };
     let (low, high) = change.between;
     let operations = change.operations.join(", ");
@@ -131,9 +131,18 @@ fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     ))
 }
 
-fn notes(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
-    let place = table::place(document, treatment);
-    treatment.notes.iter().map(|note| format!("{place}: {note}")).collect()
+/// What the counters say of each treatment. Treatments that share their trials, since they differ in
+/// what acts on another engine alone, are told once.
+fn notes(document: &Document) -> Vec<String> {
+    let treatments = &document.treatments;
+    let own = treatments.iter().enumerate().filter(|(index, treatment)| {
+        !treatments[..*index].iter().any(|earlier| treatment.shares_trials_with(earlier))
+    });
+    own.flat_map(|(_, treatment)| {
+        let place = table::place(document, treatment);
+        treatment.notes.iter().map(move |note| format!("{place}: {note}"))
+    })
+    .collect()
 }
 
 /// Processor, their number, memory.

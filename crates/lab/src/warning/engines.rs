@@ -41,12 +41,22 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     warnings.extend(each(&drift));
     warnings.extend(each(&not_steady));
     warnings.extend(outliers(trials));
-    let without = run.engines.values().filter(|one| one.statistics_present == Some(false));
-    let without: BTreeSet<&String> = without.map(|record| &record.name).collect();
-    warnings.extend(
-        without.into_iter().map(|engine| Warning::StatisticsMissing { engine: engine.clone() }),
-    );
+    warnings.extend(statistics_missing(plan, run));
     warnings
+}
+
+/// Where the plan says itself that there are none, by `analyze=off`, that is what it measures.
+fn statistics_missing(plan: &Plan, run: &Run) -> Vec<Warning> {
+    let chosen: Vec<String> = plan
+        .engines
+        .iter()
+        .filter(|engine| engine.own("analyze").is_some())
+        .map(EngineSpec::label)
+        .collect();
+    let without = run.engines.values().filter(|one| one.statistics_present == Some(false));
+    let names: BTreeSet<&String> =
+        without.map(|record| &record.name).filter(|name| !chosen.contains(name)).collect();
+    names.into_iter().map(|name| Warning::StatisticsMissing { engine: name.clone() }).collect()
 }
 
 fn void_trials(trials: &[Trial]) -> Option<Warning> {
