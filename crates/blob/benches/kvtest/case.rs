@@ -22,7 +22,7 @@ impl Case {
 
 const MMAP: &str = "2000000000";
 
-pub const CASES: [Case; 12] = [
+pub static CASES: [Case; 12] = [
     Case { name: "read by SQL", target: "blobs.db", words: &["--random"] },
     Case { name: "read by blob API", target: "blobs.db", words: &["--random", "--blob-api"] },
     Case { name: "read by SQL, mmap", target: "blobs.db", words: &["--random", "--mmap", MMAP] },

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use blob::{
-    Access, By, FileSettings, Form, Ids, Order, Pace, SqliteSettings, Synchronous, Target, Work,
-};
+use blob::{Access, By, FileSettings, Form, Pace, SqliteSettings, Synchronous, Target, Work};
 use indicatif::ProgressBar;
+
+use crate::ids::KvtestIds;
 
 pub fn run(words: &[String]) {
     let has = |word: &str| words.iter().any(|each| each == word);
@@ -17,18 +17,17 @@ pub fn run(words: &[String]) {
         words.get(place + 1)?.parse().ok()
     };
     let target = Target::open(Path::new(&words[0])).unwrap();
-    let seed = u64::from(std::process::id());
     let update = has("--update");
     let pace = Pace {
         count: value("--count").unwrap(),
         transaction_per_blob: has("--multitrans"),
         checkpoint: update,
     };
-    let mut ids = Ids::new(Order::Random { seed }, 1, value("--max-id").unwrap());
+    let mut ids = KvtestIds::new(value("--max-id").unwrap().try_into().unwrap());
     let sizes = target.recipe().copied();
     let work = match update {
         // kvtest's updates are no generation of ours: nothing is checked after these.
-        true => Work::Update { seed: seed ^ 0xb10b, generation: 1, sizes },
+        true => Work::Update { seed: 0xb10b ^ u64::from(std::process::id()), generation: 1, sizes },
         false => Work::Read,
     };
     let (never, quiet) = (AtomicBool::new(false), ProgressBar::hidden());
