@@ -2,10 +2,11 @@
 //! again.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use blob::{Access as _, FileAccess, FileSettings, Form};
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
@@ -13,10 +14,10 @@ use super::deploy::{Deployed, drop_copy};
 use super::line::LineForm;
 use super::session::{Place, Session};
 use super::store::failed;
-use super::trial::{Work, offer, opening};
+use super::trial::{Done, Work, offer, opening};
 use super::watch::watched;
 use crate::deployment::Site;
-use crate::load::{LoadError, LoadOptions, TrialSample};
+use crate::load::{LoadOptions, Mode, TrialSample};
 use crate::plan::BlobOperation;
 use crate::prewarm;
 use crate::record::EngineRecord;
@@ -45,9 +46,6 @@ pub(crate) const OPENING: &str = "file_open_close_us_mean";
 /// What a session that is not timed may wait.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A trial that is measured is checked to its end, whoever asks to stop: cut off it would be void.
-static GOING_ON: AtomicBool = AtomicBool::new(false);
-
 /// A line of the plan.
 pub(super) struct BlobSubject<'a> {
     site: &'a Site<'a>,
@@ -60,6 +58,14 @@ pub(super) struct BlobSubject<'a> {
     part: Option<MeasuredPart>,
     /// What is evicted before a cold trial.
     evicted_paths: Vec<PathBuf>,
+}
+
+/// What a load came to.
+struct Offered {
+    sample: TrialSample,
+    done: Done,
+    /// None where it ended before all of its clients were ready.
+    part: Option<MeasuredPart>,
 }
 
 impl<'a> BlobSubject<'a> {
@@ -88,12 +94,9 @@ impl<'a> BlobSubject<'a> {
         Ok(subject)
     }
 
-    fn session<'s>(
-        &'s self,
-        read_only: bool,
-        interrupted: &'s AtomicBool,
-    ) -> Result<Session<'s>, RunError> {
-        let opened = self.deployed.place.open(read_only, PATIENCE, interrupted);
+    /// A session that only reads.
+    fn session<'s>(&'s self, interrupted: &'s AtomicBool) -> Result<Session<'s>, RunError> {
+        let opened = self.deployed.place.open(true, PATIENCE, interrupted);
         opened.map_err(|error| self.wrong(&error.0))
     }
 
@@ -101,17 +104,16 @@ impl<'a> BlobSubject<'a> {
         RunError::Blob(format!("{}: {what}", self.deployed.record.name))
     }
 
-    /// Reads every blob and compares all of its bytes with what was written last.
-    fn check_every_blob(&self, interrupted: &AtomicBool) -> Result<(), RunError> {
-        let mut session = self.session(true, interrupted)?;
+    /// Reads every blob and compares all of its bytes with what was written last. A trial that is
+    /// measured is checked to its end, whoever asks to stop: cut off it would be void.
+    fn check_every_blob(&self) -> Result<(), RunError> {
+        static GOING_ON: AtomicBool = AtomicBool::new(false);
+        let mut session = self.session(&GOING_ON)?;
         let generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let recipe = &self.deployed.recipe;
         let ended = |error: super::session::SessionError| self.wrong(&error.0);
         session.begin().map_err(ended)?;
         for (id, generation) in (0_u64..).zip(generations.iter()).skip(1) {
-            if interrupted.load(Ordering::Relaxed) {
-                return Err(LoadError::Interrupted.into());
-            }
             let mut found = None;
             let there = session
                 .read(id, &mut |bytes| found = recipe.generation_of(id, *generation, bytes))
@@ -153,15 +155,21 @@ impl<'a> BlobSubject<'a> {
         Ok(())
     }
 
-    /// Files are put back as they were; they are not made anew for each turn.
+    /// Files are put back as they were, without syncing them: they are not made anew for each turn,
+    /// as a database is.
     fn put_back(&self) -> Result<(), RunError> {
+        let (folder, form) = match &self.deployed.place {
+            Place::Files { folder, form, .. } => (folder, *form),
+            Place::Lookup { folder, .. } => (folder, Form::Folder),
+            Place::Sqlite { .. } | Place::Postgres { .. } => return Ok(()),
+        };
+        let mut files = FileAccess::open(folder, form, &FileSettings::default()).map_err(failed)?;
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut session = self.session(false, self.site.interrupted)?;
         let mut bytes = Vec::new();
         for (id, generation) in (0_u64..).zip(generations.iter_mut()) {
             if *generation > 0 {
                 self.deployed.recipe.blob(id, 0, &mut bytes);
-                session.update(id, &bytes).map_err(|error| self.wrong(&error.0))?;
+                files.update(id, &bytes).map_err(failed)?;
                 *generation = 0;
             }
         }
@@ -194,6 +202,28 @@ impl<'a> BlobSubject<'a> {
         !matches!(self.deployed.line.form, LineForm::Postgres)
     }
 
+    /// Offers load and watches the machine meanwhile.
+    fn offered(&self, options: &LoadOptions) -> Result<Offered, RunError> {
+        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let (work, side) = (self.work(options), self.deployed.side.as_ref());
+        let (offered, part) = watched(options.clients, side, |edges| offer(&work, edges));
+        let (sample, done) = offered?;
+        Ok(Offered { sample, done, part })
+    }
+
+    fn work<'s>(&'s self, options: &'s LoadOptions) -> Work<'s> {
+        Work {
+            place: &self.deployed.place,
+            recipe: &self.deployed.recipe,
+            cell: &self.deployed.cell,
+            transaction_per_blob: self.deployed.line.transaction_per_blob,
+            options,
+            interrupted: self.site.interrupted,
+            generations: &self.generations,
+            first_error: &self.first_error,
+        }
+    }
+
     fn options(&self, levels: &Levels, options: &LoadOptions) -> Result<LoadOptions, RunError> {
         let mut options = options.clone();
         if let (true, Some(cpus)) =
@@ -218,13 +248,29 @@ impl Subject for BlobSubject<'_> {
         &self.deployed.data_paths
     }
 
-    /// A cold trial has nothing to be warmed.
+    /// A session for warm reads begins with a pass that is not recorded, updates with a transaction
+    /// that is not; a cold trial has nothing to be warmed.
     fn warms_itself(&self) -> bool {
-        self.deployed.cell.cold
+        true
     }
 
+    /// Nothing: after each trial every byte is compared, which finds no less.
     fn check_answers(&mut self, _cells: &[Levels], _answers: &mut Answers) -> Result<(), RunError> {
-        self.check_every_blob(self.site.interrupted)
+        Ok(())
+    }
+
+    /// The first transaction of updates is not recorded: it meets a copy, or files, that nobody has
+    /// written to since they were made.
+    fn prepare(&mut self, levels: &Levels) -> Result<(), RunError> {
+        if self.deployed.cell.operation == BlobOperation::Read {
+            return Ok(());
+        }
+        let load = self.options(levels, &self.site.plan.load_at(levels, 0)?)?;
+        let offered = self.offered(&LoadOptions { mode: Mode::Passes(1), ..load })?;
+        match offered.sample.failures() {
+            0 => Ok(()),
+            _ => Err(self.wrong(&self.words_of_failure(0).unwrap_or_default())),
+        }
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
@@ -236,22 +282,9 @@ impl Subject for BlobSubject<'_> {
         if let (true, Some(path)) = (updates, self.deployed.data_paths.first()) {
             prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
         }
-        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let work = Work {
-            place: &self.deployed.place,
-            recipe: &self.deployed.recipe,
-            cell: &self.deployed.cell,
-            transaction_per_blob: self.deployed.line.transaction_per_blob,
-            options: &options,
-            interrupted: self.site.interrupted,
-            generations: &self.generations,
-            first_error: &self.first_error,
-        };
-        let side = self.deployed.side.as_ref();
-        let (offered, part) = watched(options.clients, side, |edges| offer(&work, edges));
-        let (mut sample, done) = offered?;
+        let Offered { mut sample, done, part } = self.offered(&options)?;
         let opening = match self.opens_files() {
-            true => Some(opening(&work)?),
+            true => Some(opening(&self.work(&options))?),
             false => None,
         };
         self.part = part;
@@ -294,19 +327,17 @@ impl Subject for BlobSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
-        self.session(true, self.site.interrupted).map(drop)
+        self.session(self.site.interrupted).map(drop)
     }
 
     /// After reads too: inside the clock lengths alone are looked at.
     fn check_data(&mut self) -> Result<(), RunError> {
-        self.check_every_blob(&GOING_ON)
+        self.check_every_blob()
     }
 
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         let updated = self.deployed.cell.operation == BlobOperation::Update;
-        let files =
-            matches!(self.deployed.line.form, LineForm::Files { .. } | LineForm::Lookup(..));
-        if updated && files {
+        if updated {
             self.put_back()?;
         }
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
