@@ -302,3 +302,19 @@ fn the_plan_that_is_printed_is_the_plan_that_runs() {
     assert_eq!(preview(&words), preview(&["bench", "plan.toml"]));
     assert!(preview(&words).contains("updates"));
 }
+
+#[test]
+fn a_budget_too_small_for_intervals_is_told_before_anything_is_measured() {
+    let place = Place::new();
+    let told = |budget: &str| {
+        let output = place.run(&["bench", "blob", budget, "--dry-run"]);
+        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+        error(&output)
+    };
+    let small = told("--budget=1m");
+    assert!(
+        small.contains("--budget 1m: 5 blocks take about") && small.contains("--on"),
+        "{small}"
+    );
+    assert!(!told("--budget=10h").contains("--budget"));
+}

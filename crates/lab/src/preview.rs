@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::plan::{Plan, PlanError, Seconds, Trial, telling_levels};
+use crate::plan::{Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
 use crate::record::RunFolder;
 use crate::run::Finished;
 use crate::schedule::{self, Levels};
+use crate::workload::blob::seconds_beside;
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
 /// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
@@ -35,6 +36,9 @@ pub struct Preview {
     pub blocks_may_grow: bool,
     /// Starts of engines in each block.
     pub starts_per_block: usize,
+    /// What a start takes beside its trials, on average.
+    #[serde(skip)]
+    seconds_per_start: u64,
     /// Trials of the first round.
     pub trials: usize,
     /// Trials and starts of the first round; none where a trial ends with its passes, whose length
@@ -111,6 +115,8 @@ impl Preview {
             order.push(Block { block: order.len() + 1, starts: turns.collect() });
         }
         let starts_per_block = order.first().map_or(0, |block| block.starts.len());
+        let starts = starts_per_block * blocks;
+        let seconds_per_start = seconds_per_start(plan, &trials, starts);
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -119,8 +125,9 @@ impl Preview {
             blocks_may_grow: plan.precision.is_some()
                 || plan.swept().is_some_and(|(_, factor)| factor.bisect),
             starts_per_block,
+            seconds_per_start,
             trials: trials.len(),
-            duration_seconds: duration(plan, &trials, starts_per_block * blocks),
+            duration_seconds: duration(plan, &trials, starts, seconds_per_start),
             duration_learnt_from: None,
             treatments: treatments
                 .iter()
@@ -154,6 +161,7 @@ impl Preview {
     /// The expected duration in a sentence.
     pub fn duration_in_words(&self) -> String {
         let starts = self.starts_per_block * self.blocks;
+        let each = self.seconds_per_start;
         match self.duration_seconds {
             Some(seconds) => {
                 let minutes = Seconds(seconds.div_ceil(60).max(1) * 60);
@@ -161,15 +169,15 @@ impl Preview {
                 let part = match &self.duration_learnt_from {
                     Some(run) => format!("by the time that a trial took in run {run}"),
                     None => format!(
-                        "of it {starts} starts of {START_SECONDS} s each; large data and slow \
-                         requests take longer"
+                        "of it {starts} starts of {each} s each; large data and slow requests \
+                         take longer"
                     ),
                 };
                 format!("Expected duration: about {minutes}, {part}{more}.")
             }
             None => format!(
-                "Expected duration: {starts} starts of about {START_SECONDS} s each, and the passes, \
-                 whose length is known only when the first block is over."
+                "Expected duration: {starts} starts of about {each} s each, and the passes, whose \
+                 length is known only when the first block is over."
             ),
         }
     }
@@ -197,7 +205,22 @@ fn seconds_per_trial(run: &Finished) -> Option<f64> {
     run.run.resumed.is_empty().then_some(until / run.trials.len() as f64)
 }
 
-fn duration(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> Option<u64> {
+/// Rounded up.
+fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> u64 {
+    if plan.workload != WorkloadKind::Blob {
+        return START_SECONDS;
+    }
+    let cells = trials.iter().filter_map(|trial| plan.blob_at(&trial.levels).ok());
+    let seconds: f64 = cells.map(|cell| seconds_beside(&cell)).sum();
+    Duration::from_secs_f64((seconds / starts.max(1) as f64).ceil()).as_secs()
+}
+
+fn duration(
+    plan: &Plan,
+    trials: &[schedule::PlannedTrial],
+    starts: usize,
+    seconds_per_start: u64,
+) -> Option<u64> {
     let Trial::Steady { time } = plan.trial else { return None };
     let writes = |trial: &&schedule::PlannedTrial| {
         plan.oltp.is_some() && plan.oltp_at(&trial.levels).is_ok_and(|oltp| oltp.mix.writes())
@@ -207,7 +230,7 @@ fn duration(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> Op
     let starts = u32::try_from(starts).unwrap_or(u32::MAX);
     let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
     let total = (time.duration() + warm_up) * trials
-        + Duration::from_secs(START_SECONDS) * starts
+        + Duration::from_secs(seconds_per_start) * starts
         + Duration::from_secs(RESTORE_SECONDS) * restored;
     Some(total.as_secs())
 }

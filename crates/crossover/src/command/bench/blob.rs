@@ -1,7 +1,8 @@
 //! `crossover bench blob`: the article's experiment on blobs, and what its readers ask beyond it.
 
 use engine::EngineSpec;
-use lab::plan::{Factor, Knob, Level, Plan, Scale, Trial};
+use lab::plan::{Factor, Knob, Level, Plan, Scale, Seconds, Trial};
+use lab::preview::Preview;
 
 use super::{RunArguments, carry_out};
 use crate::command::blob::number::positive;
@@ -97,7 +98,33 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         shared.print(&plan.to_toml()?)?;
         return Ok(Outcome::Done);
     }
+    if arguments.run.resume.is_none() {
+        say_duration(&plan, arguments.run.dry_run, shared)?;
+    }
     carry_out(plan, &arguments.run, shared)
+}
+
+/// How long it is expected to take, and what of the plan's budget cannot be kept: blocks beyond the
+/// fifth and bisections are left out for it, no more.
+fn say_duration(plan: &Plan, dry_run: bool, shared: &Shared) -> anyhow::Result<()> {
+    let preview = Preview::of(plan)?;
+    if !dry_run {
+        shared.say(&preview.duration_in_words());
+    }
+    let (Some(budget), Some(seconds)) = (plan.budget, preview.duration_seconds) else {
+        return Ok(());
+    };
+    let blocks = preview.blocks.min(stats::INTERVAL_MIN_REPLICATES);
+    let least = seconds * blocks as u64 / preview.blocks.max(1) as u64;
+    if least > budget.0 {
+        let minutes = Seconds(least.div_ceil(60) * 60);
+        shared.say(&format!(
+            "--budget {budget}: {blocks} blocks take about {minutes} all the same, and intervals need \
+             {}; name fewer engines, sizes or blobs (--on, --sizes, --count, --total)",
+            stats::INTERVAL_MIN_REPLICATES
+        ));
+    }
+    Ok(())
 }
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
