@@ -117,16 +117,23 @@ fn files(line: &Line) -> Option<&FileSettings> {
 
 /// Files that are overwritten and not synced.
 pub(super) fn is_plain(line: &Line) -> bool {
-    files(line).is_some_and(|one| !one.fsync && one.writing == Writing::Overwrite)
+    files(line).is_some_and(overwrites)
+}
+
+fn overwrites(files: &FileSettings) -> bool {
+    !files.fsync && files.writing == Writing::Overwrite
 }
 
 pub(super) fn is_folder(line: &Line) -> bool {
     matches!(line.form, LineForm::Files { tree: false, .. }) && is_plain(line)
 }
 
-/// A file for each blob, however named.
+/// A file for each blob, however named; not one that is there for how it is written.
 pub(super) fn is_file_per_blob(line: &Line) -> bool {
-    matches!(line.form, LineForm::Files { .. } | LineForm::Lookup(..))
+    match &line.form {
+        LineForm::Files { settings, .. } | LineForm::Lookup(_, settings) => overwrites(settings),
+        LineForm::Sqlite(_) | LineForm::Postgres => false,
+    }
 }
 
 pub(super) fn is_by_sql(line: &Line) -> bool {

@@ -276,25 +276,32 @@ fn explanation(board: &Board<'_>, views: &Views) -> ClaimPart {
         let share = open_close_fraction(board.treatment(folder, &view.levels)?)?;
         let base = view.first(is_by_blob_api).or(view.first(is_by_sql))?;
         let times = board.ratio((folder, &view.levels), (base, &view.levels))?;
-        // Of the file's time, the part by which it is longer; below 0 where it is shorter.
-        let longer = 1.0 - 1.0 / times.value;
-        Some((share, longer, explained(folder, base, longer)))
+        Some((share, times, explained(folder, base, longer(&times))))
     };
     let found = measure();
-    let verdict = match &found {
-        None => ClaimVerdict::NotMeasured,
-        Some((share, longer, _)) if *longer <= 0.0 || *share < longer / 2.0 => {
-            ClaimVerdict::DoesNot
-        }
-        Some((share, longer, _)) if share < longer => ClaimVerdict::InPart,
-        Some(_) => ClaimVerdict::Holds,
-    };
     ClaimPart {
         claim: "Opening and closing each file costs more than the database does",
         figure: "open() and close() explain it",
         measured: found.as_ref().map(|(share, ..)| exactly(*share)),
+        verdict: found
+            .as_ref()
+            .map_or(ClaimVerdict::NotMeasured, |(share, times, _)| explains(*share, times)),
         of: found.map_or_else(String::new, |(.., of)| of),
-        verdict,
+    }
+}
+
+/// Of the file's time, the part by which it is longer; below 0 where it is shorter.
+fn longer(times: &Estimate) -> f64 {
+    1.0 - 1.0 / times.value
+}
+
+/// Where files are not shown to take longer there is nothing to explain.
+fn explains(share: f64, times: &Estimate) -> ClaimVerdict {
+    match verdict(times, Says::AtLeast(1.0)) {
+        ClaimVerdict::Holds if share >= longer(times) => ClaimVerdict::Holds,
+        ClaimVerdict::Holds if share >= longer(times) / 2.0 => ClaimVerdict::InPart,
+        ClaimVerdict::Holds => ClaimVerdict::DoesNot,
+        other => other,
     }
 }
 
@@ -348,6 +355,20 @@ mod tests {
             assert_eq!(verdict(&ratio(low, high, 7), says), expected, "{low} {high}");
             assert_eq!(verdict(&ratio(low, high, 3), says), ClaimVerdict::Undecided);
         }
+    }
+
+    #[test]
+    fn opening_and_closing_explain_a_difference_only_where_one_is_shown() {
+        for (share, low, high, expected) in [
+            (0.30, 1.30, 1.40, ClaimVerdict::Holds),
+            (0.20, 1.30, 1.40, ClaimVerdict::InPart),
+            (0.10, 1.30, 1.40, ClaimVerdict::DoesNot),
+            (0.40, 0.90, 1.15, ClaimVerdict::Undecided),
+            (0.40, 0.80, 0.90, ClaimVerdict::DoesNot),
+        ] {
+            assert_eq!(explains(share, &ratio(low, high, 7)), expected, "{share} {low} {high}");
+        }
+        assert_eq!(explains(0.4, &ratio(1.3, 1.4, 3)), ClaimVerdict::Undecided);
     }
 
     #[test]

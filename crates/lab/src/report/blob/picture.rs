@@ -1,5 +1,7 @@
 //! The article's pictures: the time of files by that of SQLite, with a paragraph from the numbers.
 
+use std::collections::BTreeSet;
+
 use super::board::{
     Board, View, is_all_off, is_by_blob_api, is_by_sql, is_file_per_blob, is_mapped, is_plain,
     is_wal_normal,
@@ -63,11 +65,16 @@ fn picture(board: &Board<'_>, subject: &Subject) -> Option<PicturePart> {
         BlobOperation::Read => is_file_per_blob(line) || line.form == LineForm::Postgres,
         BlobOperation::Update => is_plain(line),
     };
-    let bars: Vec<BarPart> = view
-        .all(beside)
-        .filter_map(|engine| {
+    // How a file is read makes no difference to overwriting it: of such lines the first is shown.
+    let mut forms = BTreeSet::new();
+    let mut is_new =
+        |line: &Line| subject.operation == BlobOperation::Read || forms.insert(line.form_name());
+    let lines = view.lines.iter().filter(|(_, line)| beside(line));
+    let bars: Vec<BarPart> = lines
+        .filter(|(_, line)| is_new(line))
+        .filter_map(|(engine, _)| {
             let ratio = board.ratio((engine, &view.levels), (base, &view.levels))?;
-            Some(BarPart { engine: engine.to_owned(), ratio })
+            Some(BarPart { engine: engine.clone(), ratio })
         })
         .collect();
     if bars.is_empty() {

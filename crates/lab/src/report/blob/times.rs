@@ -7,7 +7,7 @@ use stats::Estimate;
 use super::board::{Board, is_by_sql, sqlite};
 use super::part::{PageSizeRow, PageSizesPart, SpacePart, TimePart};
 use crate::analysis::Treatment;
-use crate::plan::BlobOperation;
+use crate::plan::{BlobOperation, clients};
 use crate::schedule::Levels;
 use crate::workload::blob::{BYTES, CHECKPOINT, OPENING, READING};
 
@@ -24,9 +24,9 @@ pub(super) fn times(board: &Board<'_>) -> Vec<TimePart> {
             levels: one.levels.clone(),
             time_per_blob_us,
             time_per_blob_with_checkpoint_us: checkpoint.map(|us| us + time_per_blob_us.value),
+            // Bytes by microseconds; a client is always at a blob.
             megabytes_per_second: mean_bytes
-                .zip(one.requests_per_second)
-                .map(|(bytes, rate)| bytes * rate / 1e6),
+                .map(|bytes| bytes / time_per_blob_us.value * f64::from(clients(&one.levels))),
             open_close_fraction: open_close_fraction(one),
         })
     };
@@ -109,7 +109,7 @@ pub(super) fn page_sizes(board: &Board<'_>) -> Option<PageSizesPart> {
         let cell = plan.blob_at(levels).ok()?;
         let same = cell.operation == BlobOperation::Read
             && !cell.cold
-            && crate::plan::clients(levels) == crate::plan::clients(&view.levels);
+            && clients(levels) == clients(&view.levels);
         same.then(|| ((u64::from(cell.page_bytes), cell.bytes), levels))
     });
     let mut by_size: BTreeMap<(u64, u64), &Levels> = BTreeMap::new();
