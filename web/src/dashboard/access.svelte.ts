@@ -1,7 +1,8 @@
 // Who asks: a person signed in, a program's API key lent to this tab, or anybody where the server
 // is public. Everything the pages ask goes through here, so that an ended sign-in is noticed once.
 
-import { ask, type Asking, type Dataset, type Outcome, type Problem, type Session } from "./api";
+import { keep, kept } from "../lib/keep";
+import { ask, askFile, type Dataset, type Outcome, type Problem, type Session } from "./api";
 
 const KEY_PLACE = "crossover-key";
 
@@ -14,7 +15,7 @@ export class Access {
   session = $state.raw<Session | null>(null);
   /** Why there is no session to speak of. */
   problem = $state.raw<Problem | null>(null);
-  key = $state(sessionStorage.getItem(KEY_PLACE) ?? "");
+  key = $state(kept("tab", KEY_PLACE) ?? "");
   /** Said on the sign-in page: why one is there again. */
   notice = $state("");
   /** The reader of a public server asked to sign in. */
@@ -43,10 +44,21 @@ export class Access {
   }
 
   /** Asks the server as whoever is here. */
-  async ask<T>(address: string, signal?: AbortSignal): Promise<Outcome<T>> {
-    const asking: Asking = { key: this.key, ...(signal ? { signal } : {}) };
-    const outcome = await ask<T>(address, asking);
-    if (outcome.problem?.status === 401) this.#refused();
+  ask<T>(address: string, signal?: AbortSignal): Promise<Outcome<T>> {
+    const { key } = this;
+    return this.#admitted(key, ask<T>(address, { key, ...(signal ? { signal } : {}) }));
+  }
+
+  /** Asks for a file as whoever is here: a link cannot lend a key. */
+  file(address: string): Promise<Outcome<Blob>> {
+    const { key } = this;
+    return this.#admitted(key, askFile(address, { key }));
+  }
+
+  async #admitted<T>(key: string, asked: Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const outcome = await asked;
+    // Of several refusals of a key the first has forgotten it.
+    if (outcome.problem?.status === 401 && key === this.key) this.#refused();
     return outcome;
   }
 
@@ -113,7 +125,6 @@ export class Access {
 
   #keep(key: string): void {
     this.key = key;
-    if (key) sessionStorage.setItem(KEY_PLACE, key);
-    else sessionStorage.removeItem(KEY_PLACE);
+    keep("tab", KEY_PLACE, key || null);
   }
 }

@@ -73,6 +73,8 @@ export interface Origin {
   design: string | null;
   rowsRead: number | null;
   cache: string | null;
+  /** How many questions it took. */
+  questions: number;
   /** In the server, milliseconds. */
   queryMs: number | null;
   /** Until the page had the answer, milliseconds. */
@@ -111,8 +113,29 @@ function originOf(headers: Headers, totalMs: number): Origin {
     design: headers.get("Crossover-Design"),
     rowsRead: rows !== null && /^\d+$/.test(rows) ? Number(rows) : null,
     cache: headers.get("Crossover-Answer-Cache"),
+    questions: 1,
     queryMs: timingMs(headers.get("Server-Timing")),
     totalMs,
+  };
+}
+
+/** The origin of an answer that several questions made together, one beside the other. */
+export function together(origins: readonly Origin[]): Origin {
+  const known = (of: (origin: Origin) => string | null) =>
+    [...new Set(origins.map(of).filter((text) => text !== null))].join(" and ") || null;
+  const sum = (of: (origin: Origin) => number | null) =>
+    origins.reduce<number | null>((so, origin) => {
+      const one = of(origin);
+      return one === null ? so : (so ?? 0) + one;
+    }, null);
+  return {
+    engine: known(({ engine }) => engine),
+    design: known(({ design }) => design),
+    rowsRead: sum(({ rowsRead }) => rowsRead),
+    cache: origins.every(({ cache }) => cache === "hit") ? "hit" : "miss",
+    questions: sum(({ questions }) => questions) ?? 0,
+    queryMs: sum(({ queryMs }) => queryMs),
+    totalMs: Math.max(...origins.map(({ totalMs }) => totalMs)),
   };
 }
 
@@ -141,6 +164,7 @@ export function adviceFor({ status }: Problem): string {
     return "If it took too long: a shorter period, more filters or no split by country help.";
   }
   if (status === 429) return "Wait a moment and try again.";
+  if (status === 414) return "The question is longer than the server reads: fewer values to filter by help.";
   return "";
 }
 
@@ -164,21 +188,38 @@ function requestOf({ key, signal, method = "GET", body, csrfToken }: Asking): Re
   };
 }
 
-/** Asks the server. Never throws but for an abort, so that pages have one place for problems. */
-export async function ask<T>(address: string, asking: Asking = {}): Promise<Outcome<T>> {
+/** Never throws but for an abort, so that pages have one place for problems. */
+async function outcomeOf<T>(
+  address: string, asking: Asking, read: (response: Response) => Promise<T>,
+): Promise<Outcome<T>> {
   const begin = performance.now();
   try {
     const response = await fetch(address, requestOf(asking));
-    const body = await response.text();
     if (!response.ok) {
+      const body = await response.text();
       const problem = problemOf(response.status, body, response.headers.get("X-Request-Id"));
       return { answer: null, origin: null, problem };
     }
-    const answer = (body === "" ? null : JSON.parse(body)) as T;
+    const answer = await read(response);
     return { answer, origin: originOf(response.headers, performance.now() - begin), problem: null };
   } catch (error) {
     if (asking.signal?.aborted) throw error;
     const problem = { status: 0, detail: NO_ANSWER, parameter: null, requestId: null };
     return { answer: null, origin: null, problem };
   }
+}
+
+async function json<T>(response: Response): Promise<T> {
+  const body = await response.text();
+  return (body === "" ? null : JSON.parse(body)) as T;
+}
+
+/** Asks the server. */
+export function ask<T>(address: string, asking: Asking = {}): Promise<Outcome<T>> {
+  return outcomeOf(address, asking, json<T>);
+}
+
+/** Asks for something that is handed on as it is. */
+export function askFile(address: string, asking: Asking = {}): Promise<Outcome<Blob>> {
+  return outcomeOf(address, asking, (response) => response.blob());
 }

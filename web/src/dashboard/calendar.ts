@@ -9,6 +9,10 @@ export interface Period {
   end: string;
 }
 
+/** The first and the last day that the API takes. */
+export const FIRST_DAY = "0001-01-01";
+export const LAST_DAY = "9999-12-31";
+
 const DAY_MS = 86_400_000;
 const MONTHS = [
   "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -25,7 +29,7 @@ export function dayOf(number: number): string {
 
 /** Whether a text is a day that exists, as the API takes it. */
 export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < "0001-01-01") return false;
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < FIRST_DAY) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 }
@@ -100,42 +104,13 @@ export function neighbour(period: Period, direction: -1 | 1): Period {
   return { start: addDays(period.start, days), end: addDays(period.end, days) };
 }
 
-export type Compare = "none" | "previous" | "year";
-/** 52 weeks, so that weekdays match. */
-const YEAR_DAYS = 364;
-
-/** How many days earlier the period of comparison begins. */
-export function daysBack(compare: Compare, period: Period): number {
-  if (compare === "none") return 0;
-  return compare === "year" ? YEAR_DAYS : daysIn(period);
-}
-
-export function earlier(compare: Compare, period: Period): Period {
-  const back = daysBack(compare, period);
-  return { start: addDays(period.start, -back), end: addDays(period.end, -back) };
-}
-
-/** What a comparison is with, in words; also where the data does not reach back that far. */
-export function compareText(compare: Compare, period: Period, known: Period): string {
-  if (compare === "none") return "";
-  const before = earlier(compare, period);
-  const days = daysIn(period);
-  const dates = periodText(before);
-  const missing = before.start < known.start
-    ? `; there is no data before ${dayText(known.start)}` : "";
-  if (compare === "year") {
-    return `compared with ${dates}: 52 weeks earlier, so that weekdays match${missing}`;
-  }
-  return `compared with ${days === 1 ? "the day" : `the ${days} days`} before: ${dates}${missing}`;
-}
-
 /** A day, week, month or year of a chart. */
 export interface Bucket {
   /** As the API names it. */
   key: string;
-  /** The whole of it, also where the period begins or ends inside. */
+  /** Those of its days that the period holds. */
   days: Period;
-  /** Whether the period holds all of its days. */
+  /** Whether these are all. */
   whole: boolean;
 }
 
@@ -179,36 +154,30 @@ export function bucketTick(key: string, grain: Grain, years: boolean): string {
   return bucketText(key, grain);
 }
 
+/** The day, week, month or year that a day is of, as the API names it. */
+export function keyOf(day: string, grain: Grain): string {
+  return bucketOf(day, grain).key;
+}
+
 /** Every bucket of a period, in order, also those without traffic. */
 export function buckets(period: Period, grain: Grain): Bucket[] {
   const found: Bucket[] = [];
   let day = period.start;
   while (day <= period.end) {
-    const { key, days } = bucketOf(day, grain);
-    found.push({ key, days, whole: days.start >= period.start && days.end <= period.end });
-    day = addDays(days.end, 1);
+    const { key, days: all } = bucketOf(day, grain);
+    const days = within(all, period) ?? all;
+    found.push({ key, days, whole: daysIn(days) === daysIn(all) });
+    day = addDays(all.end, 1);
   }
   return found;
 }
 
-/** Months since the year 0. */
-function monthNumber(day: string): number {
-  return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
-}
-
-/** The earlier bucket that a comparison sets beside this one: the third month beside the third. */
-export function pairedKey(key: string, grain: Grain, compare: Compare, period: Period): string {
-  const now = bucketOf(period.start, grain).days.start;
-  const then = bucketOf(earlier(compare, period).start, grain).days.start;
-  switch (grain) {
-    case "days":
-    case "weeks": return addDays(key, dayNumber(then) - dayNumber(now));
-    case "months": return monthStart(`${key}-01`, monthNumber(then) - monthNumber(now)).slice(0, 7);
-    case "years": {
-      const year = Number(key) + Number(then.slice(0, 4)) - Number(now.slice(0, 4));
-      return String(year).padStart(4, "0");
-    }
-  }
+/** A bucket in words; of one that is cut off, how many days are left: 'May 2021, 12 days'. */
+export function partText(key: string, grain: Grain, limits: Period): string {
+  const all = daysOfKey(key, grain);
+  const part = within(all, limits) ?? all;
+  const [name, days] = [bucketText(key, grain), daysIn(part)];
+  return days === daysIn(all) ? name : `${name}, ${days} ${days === 1 ? "day" : "days"}`;
 }
 
 /** The part of a period that lies within another; null where they do not meet. */

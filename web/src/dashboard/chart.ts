@@ -1,11 +1,11 @@
 // The chart over time as a value: its points in order, also those without traffic, its lines, and
 // in words what it shows. Drawing (option.ts), table, description and downloads all read it.
 
-import type { Answer, Metrics, Row } from "./api";
+import type { Answer, Row } from "./api";
 import {
-  type Bucket, buckets, bucketText, bucketTick, type Compare, daysOfKey, pairedKey, type Period, periodText,
-  within,
+  type Bucket, buckets, bucketTick, dayText, partText, type Period, periodText, within,
 } from "./calendar";
+import { type Compare, type Comparison, comparisonOf, daysBeside } from "./compare";
 import type { Grain } from "./dimension";
 import { changeText, METRIC_NAMES, NOTHING, valueOf, valueText } from "./measure";
 import type { Split } from "./table";
@@ -24,6 +24,8 @@ export interface TimeChart {
   metric: Metric;
   grain: Grain;
   points: readonly Bucket[];
+  /** The days that a comparison sets beside each point; null where not all are known. */
+  earlier: readonly (Period | null)[];
   lines: readonly Line[];
   /** Sentences below the chart. */
   notes: readonly string[];
@@ -45,15 +47,12 @@ function valuesBy(rows: readonly Row[], points: readonly Bucket[], metric: Metri
   return points.map(({ key }) => valueOf(found.get(key) ?? NOTHING, metric));
 }
 
-function previousValues(input: ChartInput, points: readonly Bucket[]) {
-  const { answer: { rows }, period, known, grain, metric, compare } = input;
-  const found = new Map<string, Metrics | undefined>(rows.map((row) => [row.key, row.previous]));
-  return points.map(({ key }) => {
-    const previous = found.get(key);
-    // Before the data begins nothing is known, although the API adds up to nothing there.
-    const days = daysOfKey(pairedKey(key, grain, compare, period), grain);
-    return previous && days.end >= known.start ? valueOf(previous, metric) : null;
-  });
+function previousValues(
+  rows: readonly Row[], points: readonly Bucket[], earlier: TimeChart["earlier"], metric: Metric,
+) {
+  const found = new Map(rows.map((row) => [row.key, row.previous]));
+  return points.map(({ key }, place) =>
+    (earlier[place] ? valueOf(found.get(key) ?? NOTHING, metric) : null));
 }
 
 function countryLines(
@@ -72,50 +71,59 @@ export const COMPARED: Record<Exclude<Compare, "none">, string> = {
   year: "The year before",
 };
 
-function partNote(points: readonly Bucket[], grain: Grain, period: Period): string[] {
+function partNote(points: readonly Bucket[], grain: Grain): string[] {
   if (grain === "days") return [];
   const [first, last] = [points[0], points.at(-1)];
   const one = grain.slice(0, -1);
-  const told = [first, last === first ? undefined : last].flatMap((point, place) => {
+  return [first, last === first ? undefined : last].flatMap((point, place) => {
     if (!point || point.whole) return [];
-    const part = within(point.days, period);
     const name = points.length === 1 ? "only" : place === 0 ? "first" : "last";
-    return part ? [`The ${name} ${one} is only ${periodText(part)}.`] : [];
+    return [`The ${name} ${one} is only ${periodText(point.days)}.`];
   });
-  return told;
+}
+
+function compareNote(
+  comparison: Comparison | null, earlier: TimeChart["earlier"], grain: Grain, split: boolean,
+): string[] {
+  if (!comparison) return [];
+  if (split) return ["Lines by country are of this period only; the numbers below are compared."];
+  const { back, firstDay } = comparison;
+  const one = grain.slice(0, -1);
+  return [
+    ...(grain === "days" ? [] : [`Every ${one} is compared with as many days, ${back} days earlier.`]),
+    ...(earlier.includes(null) ? [`There is no data before ${dayText(firstDay)}.`] : []),
+  ];
 }
 
 export function chartOf(input: ChartInput): TimeChart {
-  const { answer, period, known, grain, metric, compare, split } = input;
+  const { answer: { rows }, period, known, grain, metric, compare, split } = input;
   const shown = within(period, known);
   const points = shown ? buckets(shown, grain) : [];
-  const lines: Line[] = split
-    ? countryLines(split, points, metric)
-    : [
-      { key: "", name: "This period", kind: "present",
-        values: valuesBy(answer.rows, points, metric) },
-      ...(compare === "none" ? [] : [{ key: "", name: COMPARED[compare], kind: "previous" as const,
-        values: previousValues(input, points) }]),
-    ];
+  const asked = comparisonOf(compare, period, known);
+  const earlier = points.map(({ days }) => asked && daysBeside(days, asked));
+  const comparison = earlier.some(Boolean) ? asked : null;
+  const lines: Line[] = split ? countryLines(split, points, metric) : [
+    { key: "", name: "This period", kind: "present", values: valuesBy(rows, points, metric) },
+    ...(comparison ? [{ key: "", name: COMPARED[comparison.kind], kind: "previous" as const,
+      values: previousValues(rows, points, earlier, metric) }] : []),
+  ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
-  const notes = [...partNote(points, grain, period), ...outside];
-  return { metric, grain, points, lines, notes };
+  const notes = [...partNote(points, grain), ...outside,
+    ...compareNote(comparison, earlier, grain, split !== null)];
+  return { metric, grain, points, earlier, lines, notes };
 }
 
-/** A point's own days that the period holds, in words. */
+/** A point in words; of one that the period cuts off, how many of its days are in it. */
 export function pointText({ points, grain }: TimeChart, place: number): string {
   const point = points[place];
-  return point ? bucketText(point.key, grain) : "";
+  return point ? partText(point.key, grain, point.days) : "";
 }
 
-/** The days that the line of the comparison shows at a point. */
-export function previousText(
-  { points, grain }: TimeChart, place: number, compare: Compare, period: Period,
-): string {
-  const point = points[place];
-  if (!point || compare === "none") return "";
-  return bucketText(pairedKey(point.key, grain, compare, period), grain);
+/** The days that the line of the comparison shows at a point; empty where none are known. */
+export function earlierText({ earlier }: TimeChart, place: number): string {
+  const days = earlier[place];
+  return days ? periodText(days) : "";
 }
 
 /** What stands below the axis at a point. Years are told where points of several years meet. */
@@ -130,8 +138,7 @@ export function tickText({ points, grain }: TimeChart, place: number): string {
 export function daysBetween({ points }: TimeChart, a: number, b: number, period: Period): Period {
   const at = (place: number) => points[Math.min(Math.max(place, 0), points.length - 1)];
   const [from, to] = [at(Math.min(a, b)), at(Math.max(a, b))];
-  const days = { start: from?.days.start ?? period.start, end: to?.days.end ?? period.end };
-  return within(days, period) ?? days;
+  return { start: from?.days.start ?? period.start, end: to?.days.end ?? period.end };
 }
 
 function extremes(chart: TimeChart, line: Line): string {
@@ -139,8 +146,9 @@ function extremes(chart: TimeChart, line: Line): string {
   const most = known.toSorted((a, b) => b.value - a.value)[0];
   const [first, last] = [known[0], known.at(-1)];
   if (!most || !first || !last) return `${line.name}: no traffic`;
+  const at = line.kind === "previous" ? earlierText : pointText;
   const told = ({ value, place }: { value: number; place: number }) =>
-    `${valueText(value, chart.metric)} at ${pointText(chart, place)}`;
+    `${valueText(value, chart.metric)} at ${at(chart, place)}`;
   if (known.length === 1) return `${line.name}: ${told(first)}`;
   return `${line.name}: from ${told(first)} to ${told(last)}, at most ${told(most)}`;
 }

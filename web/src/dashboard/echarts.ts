@@ -6,18 +6,18 @@ import { GridComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { TimeChart } from "./chart";
-import { chartOption, type Context, type Look } from "./option";
+import { chartOption, type Look } from "./option";
 
 use([LineChart, GridComponent, TooltipComponent, SVGRenderer]);
 
 export { init };
 
 /** Draws a chart without a page: the inner picture of a download, and what the tests look at. */
-export function drawToSvg(chart: TimeChart, look: Look, context: Context): string {
+export function drawToSvg(chart: TimeChart, look: Look): string {
   const { width, height } = look;
   const instance = init(null, null, { renderer: "svg", ssr: true, width, height });
   try {
-    instance.setOption(chartOption(chart, look, context));
+    instance.setOption(chartOption(chart, look));
     return instance.renderToSVGString();
   } finally {
     instance.dispose();

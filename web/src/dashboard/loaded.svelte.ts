@@ -1,7 +1,8 @@
 // Something loaded and shown: the old answer stays in sight while the new one is on its way, a
-// question that nobody waits for any more is broken off, and an answer is always shown with the
-// view it answers.
+// question that nobody waits for any more is broken off, an answer is always shown with the view it
+// answers, and when the data changes it is asked for again.
 
+import { untrack } from "svelte";
 import type { Origin, Outcome, Problem } from "./api";
 import type { Loading } from "./load";
 
@@ -11,23 +12,33 @@ export interface Shown<T, Context> {
   context: Context;
 }
 
-/** Whoever asks the server; `Access` does. */
+/** Whoever asks the server; `Model` does. */
 export interface Asker {
   ask: <T>(address: string, signal: AbortSignal) => Promise<Outcome<T>>;
+  /** Names the state of the data that the page shows; reactive. */
+  readonly version: string;
+  /** Finds out whether that is still its state. */
+  check: () => Promise<void>;
 }
 
+/** Made with the component that shows it, and broken off with it. */
 export class Loaded<T, Context> {
   shown = $state.raw<Shown<T, Context> | null>(null);
   problem = $state.raw<Problem | null>(null);
   busy = $state(false);
   readonly #asker: Asker;
   #wanted: { loading: Loading<T>; context: Context } | null = null;
-  /** What `shown` answers. */
+  /** What `shown` answers, and of which state of the data. */
   #answered = "";
   #running: AbortController | null = null;
 
   constructor(asker: Asker) {
     this.#asker = asker;
+    $effect(() => {
+      void asker.version;
+      untrack(() => void this.#load());
+    });
+    $effect(() => () => this.#running?.abort());
   }
 
   /** Loads, unless just that is shown or on its way already. */
@@ -43,16 +54,13 @@ export class Loaded<T, Context> {
     void this.#load();
   }
 
-  /** Breaks off what is on its way, when the page that shows it goes. */
-  stop(): void {
-    this.#running?.abort();
-  }
-
   async #load(): Promise<void> {
     const wanted = this.#wanted;
     if (!wanted) return;
     this.#running?.abort();
-    if (this.#answered === wanted.loading.id && this.shown && this.problem === null) {
+    const { version } = this.#asker;
+    const id = `${version} ${wanted.loading.id}`;
+    if (this.#answered === id && this.shown && this.problem === null) {
       // Back to what is still in sight, before the other answer came.
       this.busy = false;
       this.shown = { ...this.shown, context: wanted.context };
@@ -61,14 +69,18 @@ export class Loaded<T, Context> {
     const running = new AbortController();
     this.#running = running;
     this.busy = true;
+    // An answer of other data than the rest of the page is not shown: all of it is asked again.
+    const current = () => !running.signal.aborted && version === this.#asker.version;
     try {
-      const outcome = await wanted.loading.load((address) =>
-        this.#asker.ask(address, running.signal));
-      if (!running.signal.aborted) this.#take(outcome, wanted.loading.id);
+      const [outcome] = await Promise.all([
+        wanted.loading.load((address) => this.#asker.ask(address, running.signal)),
+        this.#asker.check(),
+      ]);
+      if (current()) this.#take(outcome, id);
     } catch (error) {
       if (!running.signal.aborted) throw error;
     } finally {
-      if (this.#running === running) this.busy = false;
+      if (current()) this.busy = false;
     }
   }
 

@@ -34,11 +34,11 @@ export function changeOf(now: number | null, before: number | null): number | nu
   return now / before - 1;
 }
 
-/** '+12.3%'; 'new' where there was nothing before. */
+/** '+12.3%'; 'new' where there was nothing before; a dash where that is not known. */
 export function changeText(now: number | null, before: number | null): string {
   const ratio = changeOf(now, before);
   if (ratio !== null) return change(ratio);
-  return (now ?? 0) > 0 && (before ?? 0) === 0 ? "new" : "\u2013";
+  return (now ?? 0) > 0 && before === 0 ? "new" : "\u2013";
 }
 
 /** The part of the whole that a row is; an average is no part of anything. */
@@ -51,6 +51,16 @@ export function shareText(part: number | null): string {
   return part === null ? "\u2013" : share(part);
 }
 
+export const NOTHING: Metrics = { pageviews: 0, sessions: 0, engagement_seconds: 0 };
+
+export function added(a: Metrics, b: Metrics): Metrics {
+  return {
+    pageviews: a.pageviews + b.pageviews,
+    sessions: a.sessions + b.sessions,
+    engagement_seconds: a.engagement_seconds + b.engagement_seconds,
+  };
+}
+
 /** What is left of a whole when parts are taken away. */
 export function minus(whole: Metrics, parts: readonly Metrics[]): Metrics {
   const left = (name: keyof Metrics) =>
@@ -58,5 +68,3 @@ export function minus(whole: Metrics, parts: readonly Metrics[]): Metrics {
   return { pageviews: left("pageviews"), sessions: left("sessions"),
     engagement_seconds: left("engagement_seconds") };
 }
-
-export const NOTHING: Metrics = { pageviews: 0, sessions: 0, engagement_seconds: 0 };

@@ -1,12 +1,15 @@
 // The state of the dashboard: the view that the address holds, what is known of the data, the names
 // behind keys. Components read it and ask it to go elsewhere; only it touches the history.
 
-import type { Dataset, Problem, Values } from "./api";
+import type { Dataset, Outcome, Problem, Values } from "./api";
 import type { Access } from "./access.svelte";
 import type { Period } from "./calendar";
 import type { Dimension } from "./dimension";
 import { periodOf } from "./question";
 import { DEFAULT_VIEW, searchOf, type View, viewFrom } from "./view";
+
+/** While data comes in day by day, a page follows no faster than this. */
+const REST_MS = 5_000;
 
 /** Dimensions whose keys are not their names. */
 const CODED: readonly Dimension[] = ["country", "article"];
@@ -20,6 +23,9 @@ export class Model {
   #labels = $state.raw<ReadonlyMap<string, string>>(new Map());
   readonly #asked = new Set<string>();
   #silence = 0;
+  #checking: Promise<void> | null = null;
+  /** Not 0 while the page rests after newer data. */
+  #rest = 0;
   readonly access: Access;
 
   /** The days that the data covers, up to today; null while that is not known or none. */
@@ -29,6 +35,9 @@ export class Model {
     const today = new Date().toISOString().slice(0, 10);
     return { start, end: start <= today && today < last ? today : last };
   });
+
+  /** Names the state of the data that is shown. */
+  readonly version: string = $derived(this.dataset?.data_version ?? "");
 
   readonly period: Period | null = $derived(this.known && periodOf(this.view, this.known));
 
@@ -41,6 +50,35 @@ export class Model {
     const { answer, problem } = await this.access.ask<Dataset>("api/dataset");
     this.problem = problem;
     if (answer) this.dataset = answer;
+  }
+
+  ask<T>(address: string, signal?: AbortSignal): Promise<Outcome<T>> {
+    return this.access.ask<T>(address, signal);
+  }
+
+  /** Finds out whether the data has changed: then everything that is shown asks again. */
+  check(): Promise<void> {
+    this.#checking ??= this.#look().finally(() => (this.#checking = null));
+    return this.#checking;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#rest !== 0) return;
+    const { answer } = await this.access.ask<Dataset>("api/dataset");
+    // Who cannot be asked is told of by the questions themselves.
+    if (!answer || answer.data_version === this.version) return;
+    if (this.dataset) this.say("The data has changed; this is the newest");
+    this.dataset = answer;
+    this.problem = null;
+    this.#rest = window.setTimeout(() => {
+      this.#rest = 0;
+      void this.check();
+    }, REST_MS);
+  }
+
+  /** The page goes: it looks after the data no more. */
+  close(): void {
+    window.clearTimeout(this.#rest);
   }
 
   /** Follows the back button. */

@@ -5,20 +5,13 @@ import type { EChartsCoreOption } from "echarts/core";
 import type { Colours } from "../lib/chart/colours";
 import { CHARACTER_WIDTH, escapeMarkup, FONT, FONT_SIZE } from "../lib/chart/text";
 import { clean, multiples, niceStep } from "../lib/chart/ticks";
-import { type Line, pointChange, pointText, previousText, type TimeChart, tickText } from "./chart";
-import type { Compare, Period } from "./calendar";
+import { earlierText, type Line, pointChange, pointText, type TimeChart, tickText } from "./chart";
 import { shortText, valueText } from "./measure";
 
 export interface Look {
   width: number;
   height: number;
   colours: Colours;
-}
-
-/** What a hover box says beside the chart's own values. */
-export interface Context {
-  compare: Compare;
-  period: Period;
 }
 
 const WANTED_TICKS = 4;
@@ -60,14 +53,11 @@ export function lineColour(chart: TimeChart, line: Line, colours: Colours): stri
 }
 
 /** What hovering over a point shows: every line's value there. */
-export function hoverHtml(
-  chart: TimeChart, place: number, colours: Colours, { compare, period }: Context,
-): string {
+export function hoverHtml(chart: TimeChart, place: number, colours: Colours): string {
   const cell = (style: string, text: string) =>
     `<td style="border:0;padding:0;${style}">${escapeMarkup(text)}</td>`;
   const rows = chart.lines.map((line) => {
-    const earlier = previousText(chart, place, compare, period);
-    const name = line.kind === "previous" ? earlier
+    const name = line.kind === "previous" ? earlierText(chart, place) || line.name
       : line.kind === "present" ? pointText(chart, place) : line.name;
     const mark = line.kind === "previous" ? "\u25a1" : "\u25a0";
     const value = valueText(line.values[place] ?? null, chart.metric);
@@ -120,7 +110,7 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
   };
 }
 
-function tooltip(chart: TimeChart, look: Look, context: Context) {
+function tooltip(chart: TimeChart, look: Look) {
   const { colours, width } = look;
   return {
     trigger: "axis" as const,
@@ -135,12 +125,12 @@ function tooltip(chart: TimeChart, look: Look, context: Context) {
     textStyle: { color: colours.ink, fontSize: FONT_SIZE, fontFamily: FONT },
     formatter: (hovered: unknown) => {
       const first = (Array.isArray(hovered) ? hovered[0] : hovered) as { dataIndex?: number };
-      return hoverHtml(chart, first?.dataIndex ?? 0, colours, context);
+      return hoverHtml(chart, first?.dataIndex ?? 0, colours);
     },
   };
 }
 
-export function chartOption(chart: TimeChart, look: Look, context: Context): EChartsCoreOption {
+export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
   const { colours, width } = look;
   const ticks = valueTicks(chart);
   const label = { color: colours.muted, fontSize: FONT_SIZE, fontFamily: FONT };
@@ -151,7 +141,7 @@ export function chartOption(chart: TimeChart, look: Look, context: Context): ECh
     backgroundColor: "transparent",
     textStyle: { fontFamily: FONT, fontSize: FONT_SIZE },
     grid: { left: 2, right: 12, top: 10, bottom: 4, outerBoundsMode: "same" },
-    tooltip: tooltip(chart, look, context),
+    tooltip: tooltip(chart, look),
     xAxis: {
       type: "category" as const,
       data: chart.points.map(({ key }) => key),

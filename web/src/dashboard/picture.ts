@@ -6,7 +6,7 @@ import { CHARACTER_WIDTH, FONT, svgText, wrap } from "../lib/chart/text";
 import type { Bars } from "./bars";
 import type { TimeChart } from "./chart";
 import { shareText, valueText } from "./measure";
-import { type Context, lineColour } from "./option";
+import { lineColour } from "./option";
 import type { Metric } from "./view";
 
 const WIDTH = 800;
@@ -71,13 +71,13 @@ function legendOf(entries: readonly Entry[], colours: Colours): Part {
 }
 
 export async function chartPicture(
-  chart: TimeChart, words: Words, colours: Colours, context: Context,
+  chart: TimeChart, words: Words, colours: Colours,
 ): Promise<string> {
   const { drawToSvg } = await import("./echarts");
   const look = { width: WIDTH - 2 * MARGIN, height: PLOT_HEIGHT, colours };
   const entries = chart.lines.length < 2 ? [] : chart.lines.map((line) => ({
     name: line.name, colour: lineColour(chart, line, colours), dashed: line.kind === "previous" }));
-  const drawing = { svg: drawToSvg(chart, look, context), height: PLOT_HEIGHT };
+  const drawing = { svg: drawToSvg(chart, look), height: PLOT_HEIGHT };
   return sheet({ ...words, notes: [...chart.notes, ...words.notes] }, colours,
     legendOf(entries, colours), drawing);
 }

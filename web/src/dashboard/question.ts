@@ -2,7 +2,7 @@
 // that rows are split by, an article's page.
 
 import { autoGrain, type Period, possibleGrains, presetPeriod } from "./calendar";
-import type { Grain, Grouping } from "./dimension";
+import { type Grain, type Grouping, isGrain } from "./dimension";
 import { filterWords, type View, withFilter } from "./view";
 
 /** How many countries a split shows by name. */
@@ -30,9 +30,7 @@ type Words = readonly (readonly [string, string])[];
 export function queryAddress(
   grouping: Grouping, period: Period, view: View, more: Words = [],
 ): string {
-  const compare: Words = view.compare === "none" ? [] : [["compare", view.compare]];
-  const words: Words = [["start", period.start], ["end", period.end], ...filterWords(view),
-    ...compare, ...more];
+  const words: Words = [["start", period.start], ["end", period.end], ...filterWords(view), ...more];
   const pairs = words.map(([name, value]) => [name, value]);
   return `api/query/${grouping}?${new URLSearchParams(pairs).toString()}`;
 }
@@ -44,8 +42,7 @@ export function sortWord(view: View): [string, string] {
 
 /** The countries with the most of the view's metric. */
 export function topCountriesAddress(period: Period, view: View): string {
-  const plain: View = { ...view, compare: "none" };
-  return queryAddress("countries", period, plain,
+  return queryAddress("countries", period, view,
     [sortWord(view), ["limit", String(SPLIT_COUNTRIES)]]);
 }
 
@@ -53,17 +50,18 @@ export function topCountriesAddress(period: Period, view: View): string {
 export function splitAddress(
   grouping: Grouping, period: Period, view: View, countries: readonly string[],
 ): string {
-  const chosen = withFilter(
-    { ...view, compare: "none" },
-    { dimension: "country", exclude: false, keys: countries },
-  );
+  const chosen = withFilter(view, { dimension: "country", exclude: false, keys: countries });
   return queryAddress(grouping, period, chosen, [["split", "country"]]);
 }
 
-/** All rows as CSV from the server itself, split by every country if the view is. */
-export function csvAddress(grouping: Grouping, period: Period, view: View): string {
-  const split: Words = splitsRows({ ...view, by: grouping }) ? [["split", "country"]] : [];
-  return queryAddress(grouping, period, view, [...split, ["format", "csv"]]);
+/**
+ * All rows as CSV from the server itself, a row for each country, compared where its pairs are those
+ * of the page: of weeks, months and years it compares the first with the first.
+ */
+export function everyCountryAddress(grouping: Grouping, period: Period, view: View): string {
+  const paired = !isGrain(grouping) || grouping === "days";
+  const compare: Words = paired && view.compare !== "none" ? [["compare", view.compare]] : [];
+  return queryAddress(grouping, period, view, [...compare, ["split", "country"], ["format", "csv"]]);
 }
 
 /** A view of one article, or of it and its translations, under the other filters. */

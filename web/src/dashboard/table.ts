@@ -3,10 +3,11 @@
 
 import type { Cell, Csv } from "../lib/csv";
 import type { Answer, Metrics, Row } from "./api";
-import { bucketText } from "./calendar";
+import { partText, type Period } from "./calendar";
+import { isCompared } from "./compare";
 import { type Grouping, isGrain, wordsOf } from "./dimension";
 import {
-  changeOf, changeText, METRIC_NAMES, minus, NOTHING, shareOf, shareText, valueOf, valueText,
+  added, changeOf, changeText, METRIC_NAMES, minus, NOTHING, shareOf, shareText, valueOf, valueText,
 } from "./measure";
 import type { Metric, Sort } from "./view";
 
@@ -39,8 +40,11 @@ export interface TableInput {
   answer: Answer;
   grouping: Grouping;
   metric: Metric;
-  compared: boolean;
+  /** The days that count: what of weeks and months lies outside is not there. */
+  days: Period;
   split: Split | null;
+  /** Columns that stand between the name and the numbers. */
+  extra?: readonly Column[];
   search: string;
   sort: Sort | null;
 }
@@ -52,12 +56,14 @@ export interface Table {
   total: TableRow;
   /** How many there are without the search. */
   all: number;
+  /** Whether there is something earlier beside them. */
+  compared: boolean;
   sort: Sort;
 }
 
-/** A text for searching: without case and accents. */
+/** A text for searching: without case, accents and kinds of blanks. */
 export function folded(text: string): string {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
+  return text.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/\s+/g, " ").toLowerCase();
 }
 
 function partsOf(split: Split | null): (key: string, whole: Metrics) => readonly Metrics[] {
@@ -77,13 +83,13 @@ function partsOf(split: Split | null): (key: string, whole: Metrics) => readonly
   };
 }
 
-export function tableRows(
-  answer: Answer, grouping: Grouping, split: Split | null,
+function tableRows(
+  { answer, grouping, days, split }: Omit<TableInput, "search" | "sort">,
 ): TableRow[] {
   const parts = partsOf(split);
   return answer.rows.map((row) => ({
     key: row.key,
-    name: isGrain(grouping) ? bucketText(row.key, grouping) : row.label,
+    name: isGrain(grouping) ? partText(row.key, grouping, days) : row.label,
     metrics: row,
     previous: row.previous ?? null,
     parts: parts(row.key, row),
@@ -91,17 +97,14 @@ export function tableRows(
 }
 
 function sum(all: readonly Metrics[]): Metrics {
-  return all.reduce<Metrics>((total, one) => ({
-    pageviews: total.pageviews + one.pageviews,
-    sessions: total.sessions + one.sessions,
-    engagement_seconds: total.engagement_seconds + one.engagement_seconds,
-  }), NOTHING);
+  return all.reduce(added, NOTHING);
 }
 
 /** A row that adds up others: of all rows, or of those found. */
 export function totalRow(name: string, rows: readonly TableRow[], answer: Answer | null): TableRow {
+  // Where something is not known of one row, it is not known of their sum.
   const compared = answer ? answer.totals.previous !== undefined
-    : rows.some((row) => row.previous !== null);
+    : rows.length > 0 && rows.every((row) => row.previous !== null);
   const previous = answer?.totals.previous ?? sum(rows.map((row) => row.previous ?? NOTHING));
   const places = rows[0]?.parts.map((_, place) => place) ?? [];
   return {
@@ -147,21 +150,25 @@ function splitColumns(metric: Metric, { countries }: Split): Column[] {
   });
 }
 
-export function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
-  const { answer, grouping, metric, compared, split } = input;
+function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
+  const { answer, grouping, metric, split, extra = [] } = input;
   const time = isGrain(grouping);
   const name: Column = { id: "label", title: wordsOf(grouping).one, numeric: false,
     // Names of days and months are in order by their keys only.
     value: (row) => (time ? row.key : row.name), text: (row) => row.name };
-  if (split) return [name, metricColumn(metric), ...splitColumns(metric, split)];
+  const compared = isCompared(answer) ? comparedColumns(metric) : [];
+  if (split) {
+    return [name, ...extra, metricColumn(metric), ...compared, ...splitColumns(metric, split)];
+  }
   const shared = metric === "engagement" ? [] : [shareColumn(metric, answer.totals)];
   return [
     name,
+    ...extra,
     metricColumn("pageviews"),
     metricColumn("sessions"),
     metricColumn("engagement"),
     ...shared,
-    ...(compared ? comparedColumns(metric) : []),
+    ...compared,
   ];
 }
 
@@ -189,13 +196,13 @@ function usualSort(grouping: Grouping, metric: Metric): Sort {
 }
 
 export function tableOf(input: TableInput): Table {
-  const { answer, grouping, metric, split, search } = input;
+  const { answer, grouping, metric, search } = input;
   const columns = columnsOf(input);
   const usual = usualSort(grouping, metric);
   const asked = columns.find((column) => column.id === input.sort?.column);
   const sort = asked && input.sort ? input.sort : usual;
   const column = asked ?? columns.find(({ id }) => id === usual.column);
-  const all = tableRows(answer, grouping, split);
+  const all = tableRows(input);
   const wanted = folded(search.trim());
   const found = wanted ? all.filter(({ name }) => folded(name).includes(wanted)) : all;
   return {
@@ -204,6 +211,7 @@ export function tableOf(input: TableInput): Table {
     total: wanted ? totalRow("Rows found", found, null)
       : totalRow("All rows", all, answer),
     all: all.length,
+    compared: isCompared(answer),
     sort,
   };
 }
@@ -228,7 +236,7 @@ export function csvOf({ columns, rows }: Pick<Table, "columns" | "rows">, metric
   return {
     header: ["key", ...columns.map(({ id }) => downloadName(id, metric))],
     rows: rows.map((row): Cell[] =>
-      [row.key, ...columns.map((column) => (column.numeric ? column.value(row) : row.name))]),
+      [row.key, ...columns.map((column) => (column.id === "label" ? row.name : column.value(row)))]),
   };
 }
 

@@ -1,7 +1,8 @@
 // Everything that a reader chooses, as one value, and its form in the address of the page: words a
 // person can read and write, those of the query API where it has them. Defaults are left out.
 
-import { type Compare, isDay, type Period, type Preset, PRESETS } from "./calendar";
+import { isDay, type Period, type Preset, PRESETS } from "./calendar";
+import { type Compare, COMPARES } from "./compare";
 import {
   type Dimension, DIMENSIONS, type Grain, GRAINS, type Grouping, GROUPINGS,
 } from "./dimension";
@@ -105,7 +106,7 @@ export function viewFrom(search: string): View {
   const words = new URLSearchParams(search);
   return {
     period: periodFrom(words),
-    compare: oneOf(words.get("compare"), ["none", "previous", "year"], "none"),
+    compare: oneOf(words.get("compare"), COMPARES, "none"),
     by: oneOf(words.get("by"), GROUPINGS, "articles"),
     split: words.get("split") === "country",
     metric: oneOf(words.get("metric"), METRICS, "pageviews"),

@@ -1,12 +1,13 @@
 // Who may see the dashboard, what it says when something is wrong, and that everybody can use it:
 // in light and dark, on a telephone, with a screen reader.
 
+import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   executablePath, expectAccessible, expectNoSidewaysScroll, launch, open,
 } from "./chromium";
-import { dashboardOf, PERSON, settled, Visitor, wordsOf } from "./dashboards";
+import { asked, dashboardOf, number, PERSON, settled, Visitor, wordsOf } from "./dashboards";
 import { ENGINES, Place, program } from "./server";
 import { unreadableTexts } from "./svg-texts";
 
@@ -56,6 +57,10 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("everybody on %s", (e
     await page.getByLabel("API key").fill(key);
     await page.getByRole("button", { name: "Use this key" }).click();
     await settled(page);
+    await page.getByRole("button", { name: "By country", exact: true }).click();
+    const every = page.getByRole("button", { name: "Download as CSV with every country" });
+    const [file] = await Promise.all([page.waitForEvent("download"), every.click()]);
+    expect(await readFile(await file.path(), "utf8")).toMatch(/^key,label,country,pageviews,/);
     place.run("dashboard", "key", "revoke", "pages", "--database", url);
     const told = page.getByText("The API key is not accepted any more.");
     // The page may ask by itself before the click does, and then the button is gone.
@@ -152,8 +157,49 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("everybody on %s", (e
     await page.close();
   });
 
+  test("is shown newer data when coming back to the tab, all of it at once", async () => {
+    const { page, errors } = await ann.visit("?period=last-7&by=days");
+    const url = ann.server.database;
+    const { rows } = await asked(page, ann.server,
+      "api/query/articles?start=2022-06-26&end=2022-06-26");
+    const article = await asked<{ url: string }>(page, ann.server, `api/articles/${rows[0]?.key}`);
+    place.run("dashboard", "import", "traffic", "--database", url, place.file("day.csv",
+      `date,url,country,pageviews,sessions,engagement_seconds\n2022-06-26,${article.url},DE,777000,5,5\n`));
+    const total = page.getByRole("group", { name: "Metric" }).locator(".value").first();
+    const old = await total.textContent();
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+    await page.getByText("The data has changed; this is the newest").waitFor();
+    await settled(page);
+    const answer = await asked(page, ann.server, "api/query/days?start=2022-06-20&end=2022-06-26");
+    expect(answer.totals.pageviews).toBeGreaterThan(777_000);
+    expect(await total.textContent()).toBe(number(answer.totals.pageviews));
+    expect(await total.textContent()).not.toBe(old);
+    const last = page.getByRole("region", { name: "Rows" }).locator("tbody tr[data-place]").last();
+    expect(await last.locator("td").first().textContent()).toBe("777,000");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  test("is not shown a new answer beside old ones", async () => {
+    const { page } = await ann.visit(`?${MAY}`);
+    // The data changes while the page asks for its rows anew.
+    await page.route("**/api/dataset", async (route) => {
+      const answer = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...answer, data_version: "newer" } });
+    });
+    const asks: string[] = [];
+    page.on("request", (request) => asks.push(new URL(request.url()).pathname));
+    await page.getByRole("button", { name: "Teams", exact: true }).click();
+    await page.getByRole("heading", { name: "Teams", exact: true }).waitFor();
+    await settled(page);
+    expect(asks, "the chart is asked again too").toContain("/api/query/days");
+    await page.close();
+  });
+
   const VIEWS = {
     "all traffic": `?${MAY}&compare=year&country=US&country=DE`,
+    "months compared, split by country":
+      "?start=2022-02-10&end=2022-06-12&by=months&compare=previous&split=country",
     "split by country": `?${MAY}&by=teams&split=country`,
     "average engagement": `?${MAY}&by=authors&metric=engagement`,
     "weeks of all days": "?period=all&by=weeks",

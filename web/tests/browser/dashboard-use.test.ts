@@ -124,6 +124,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: title ?? "", exact: true }).waitFor();
     expect(await focused()).toBeNull();
+    await page.waitForFunction((name) => document.activeElement?.textContent === name, title);
     await page.close();
   });
 
@@ -174,6 +175,11 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
     expect(await countries.getByRole("table").getAttribute("aria-rowcount")).toBe(
       String(own.row_count + 2));
     const family = page.getByRole("region", { name: "Translations" });
+    const listed = await download(page, countries.getByRole("button", { name: "Download as CSV" }));
+    expect(listed.bytes.toString().trim().split("\r\n")).toHaveLength(own.row_count + 1);
+    const told = await download(page, family.getByRole("button", { name: "Download as JSON" }));
+    const members = (JSON.parse(told.bytes.toString()) as { rows: { label: string }[] }).rows;
+    expect(members.map(({ label }) => label)).toContain(article.original.title);
     await family.getByRole("button", { name: article.original.title }).first().click();
     await page.getByRole("heading", { name: article.original.title, exact: true }).waitFor();
     await settled(page);

@@ -86,6 +86,50 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("the dashboard on %s"
     await page.close();
   });
 
+  test("months that are cut off say so and are compared with as many days", async () => {
+    const { page } = await ann.visit(
+      "?start=2022-05-10&end=2022-06-12&by=months&compare=previous");
+    const names = await rows(page).locator("th").allTextContents();
+    expect(names).toEqual(["May\u00a02022, 22 days", "Jun\u00a02022, 12 days"]);
+    // 34 days before 1 to 12 June.
+    const june = await asked(page, ann.server, "api/query/days?start=2022-04-28&end=2022-05-09");
+    const cells = await rows(page).nth(1).locator("td").allTextContents();
+    expect(cells.at(-2)).toBe(number(june.totals.pageviews));
+    const all = await asked(page, ann.server, "api/query/days?start=2022-04-06&end=2022-05-09");
+    await page.getByText(`from ${number(all.totals.pageviews)}`).first().waitFor();
+    await page.close();
+  });
+
+  test("a comparison has its days also where there is no traffic now", async () => {
+    const { page } = await ann.visit(`?${MAY}`);
+    const { rows: all } = await asked(page, ann.server,
+      `api/query/articles?${MAY}&compare=previous`);
+    const seldom = `article=${all.findLast(({ previous }) => previous?.pageviews)?.key}`;
+    const now = await asked(page, ann.server, `api/query/days?${MAY}&${seldom}`);
+    const before = await asked(page, ann.server,
+      `api/query/days?start=2022-03-31&end=2022-04-30&${seldom}`);
+    const later = (day: string) =>
+      new Date(Date.parse(`${day}T00:00:00Z`) + 31 * 86_400_000).toISOString().slice(0, 10);
+    const days = new Set([...now.rows.map(({ key }) => key),
+      ...before.rows.map(({ key }) => later(key))]);
+    expect(days.size).toBeGreaterThan(now.row_count);
+    await page.goto(`${ann.server.root}?${MAY}&${seldom}&compare=previous&by=days`);
+    await settled(page);
+    expect(await table(page).getAttribute("aria-rowcount")).toBe(String(days.size + 2));
+    const was = await rows(page).locator("td:nth-last-child(2)").allTextContents();
+    const sum = was.reduce((so, text) => so + Number(text.replaceAll(",", "")), 0);
+    expect(sum).toBe(before.totals.pageviews);
+    await page.close();
+  });
+
+  test("a comparison with days before the data says that there is nothing", async () => {
+    const { page } = await ann.visit("?start=2021-01-01&end=2021-01-31&compare=year&by=teams");
+    await page.getByText("Nothing to compare with: there is no data before").waitFor();
+    const [head = ""] = await table(page).locator("thead tr").first().allTextContents();
+    expect(head).not.toContain("Change");
+    await page.close();
+  });
+
   test("filters include and exclude values that are searched for; chips take them back", async () => {
     const { page } = await ann.visit(`?${MAY}`);
     await page.getByRole("button", { name: "+ Filter" }).click();
@@ -196,13 +240,41 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("the dashboard on %s"
       `api/query/countries?${MAY}&limit=5`);
     const heads = await table(page).locator("thead tr").first().locator(".title")
       .allTextContents();
-    expect(heads).toEqual(["Team", "Pageviews", ...countries.map(({ label }) => label), "Others"]);
+    const names = countries.map(({ label }) => label);
+    expect(heads).toEqual(["Team", "Pageviews", ...names, "Others"]);
     const cells = (await rows(page).first().locator("td").allTextContents())
       .map((text) => Number(text.replaceAll(",", "")));
     expect(cells.slice(1).reduce((sum, cell) => sum + cell, 0)).toBe(cells[0]);
     const legend = page.getByRole("list", { name: "Lines" });
     await legend.getByRole("button", { name: countries[1]?.label ?? "" }).click();
     await page.getByText(`Country is ${countries[1]?.label}`).first().waitFor();
+    await page.goBack();
+    await page.getByLabel("Comparison").selectOption("With the period before");
+    await table(page).getByRole("button", { name: "Change" }).waitFor();
+    await settled(page);
+    const teams = await asked(page, ann.server, `api/query/teams?${MAY}&compare=previous`);
+    const before = await rows(page).first().locator("td").nth(1).textContent();
+    expect(before).toBe(number(teams.rows[0]?.previous?.pageviews ?? 0));
+    await page.close();
+  });
+
+  test("years of publication only ever narrow what is shown", async () => {
+    const { page } = await ann.visit(`?${MAY}&by=article_years`);
+    const years = await rows(page).locator("th").allTextContents();
+    const ends = [Math.min(...years.map(Number)), Math.max(...years.map(Number))].map(String);
+    const at = (year = "") => rows(page).filter({ hasText: year }).locator("button");
+    expect(years.length, "years between the first and the last").toBeGreaterThan(2);
+    await at(ends[0]).press("Alt+Enter");
+    await page.getByText(`${ends[0]} is left out`).waitFor();
+    await settled(page);
+    const address = page.url();
+    await at(ends[1]).press("Alt+Enter");
+    await page.getByText(`${ends[1]} stays`).waitFor();
+    expect(page.url(), "what was left out stays out").toBe(address);
+    await page.goto(`${ann.server.root}?${MAY}&by=article_years&published_from=${ends[1]}-02-01`);
+    await settled(page);
+    await at(ends[1]).press("Enter");
+    await page.getByText(`Published 1\u00a0Feb to 31\u00a0Dec\u00a0${ends[1]}`).waitFor();
     await page.close();
   });
 });

@@ -3,7 +3,7 @@
 // one that cargo built. Without a program the tests are skipped, loudly.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -81,6 +81,13 @@ export class Place {
 
   #environment(cluster = "data"): NodeJS.ProcessEnv {
     return { ...process.env, CROSSOVER_DATA_DIR: join(this.#folder, cluster), NO_COLOR: "1" };
+  }
+
+  /** A file of its own, for the program to read. */
+  file(name: string, text: string): string {
+    const path = join(this.#folder, name);
+    writeFileSync(path, text);
+    return path;
   }
 
   /** A database of that size with its totals, or an empty one; `name` keeps several apart. */

@@ -1,9 +1,9 @@
-// Periods by name, periods of comparison, and the days, weeks and months of a chart.
+// Periods by name, and the days, weeks and months of a chart.
 
 import { describe, expect, test } from "vitest";
 import {
-  autoGrain, buckets, bucketText, compareText, daysIn, earlier, isDay, neighbour, pairedKey,
-  periodText, possibleGrains, type Preset, presetPeriod, widened, within,
+  autoGrain, buckets, bucketText, daysIn, isDay, neighbour, partText, periodText, possibleGrains,
+  type Preset, presetPeriod, widened, within,
 } from "../../src/dashboard/calendar";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };
@@ -45,42 +45,12 @@ test("periods read as people write them", () => {
   expect(periodText(period("2021-05-03", "2021-05-03"))).toBe("3\u00a0May\u00a02021");
 });
 
-describe("comparison", () => {
-  const may = period("2021-05-01", "2021-05-31");
-
-  test("with as many days right before", () => {
-    expect(earlier("previous", may)).toEqual(period("2021-03-31", "2021-04-30"));
-    expect(compareText("previous", may, known)).toBe(
-      "compared with the 31 days before: 31\u00a0Mar to 30\u00a0Apr\u00a02021");
-  });
-
-  test("with the year before on the same weekdays", () => {
-    const before = earlier("year", may);
-    expect(before).toEqual(period("2020-05-02", "2020-06-01"));
-    const weekday = (day: string) => new Date(`${day}T00:00:00Z`).getUTCDay();
-    expect(weekday(before.start)).toBe(weekday(may.start));
-    expect(compareText("year", may, known)).toContain("52 weeks earlier, so that weekdays match");
-  });
-
-  test("that reaches back before the data is told", () => {
-    const begin = period("2020-05-01", "2020-05-31");
-    expect(compareText("year", begin, known)).toMatch(/no data before 1\u00a0Apr\u00a02020$/);
-    expect(compareText("previous", may, known)).not.toContain("no data");
-  });
-
-  test("pairs weeks, months and years by their position, as the API does", () => {
-    expect(pairedKey("2021-05-17", "weeks", "year", may)).toBe("2020-05-18");
-    expect(pairedKey("2021-05", "months", "previous", may)).toBe("2021-03");
-    expect(pairedKey("2021", "years", "year", period("2021-01-01", "2021-12-31"))).toBe("2020");
-    expect(pairedKey("2021-05-02", "days", "previous", may)).toBe("2021-04-01");
-  });
-});
-
 describe("buckets", () => {
   test("weeks begin on Mondays, and parts of weeks are told", () => {
     const weeks = buckets(period("2021-05-05", "2021-05-17"), "weeks");
     expect(weeks.map(({ key }) => key)).toEqual(["2021-05-03", "2021-05-10", "2021-05-17"]);
     expect(weeks.map(({ whole }) => whole)).toEqual([false, true, false]);
+    expect(weeks[0]?.days).toEqual(period("2021-05-05", "2021-05-09"));
   });
 
   test("every day of a leap year, every month of two years", () => {
@@ -102,6 +72,14 @@ describe("buckets", () => {
     expect(bucketText("2021-05-03", "weeks")).toBe("week of 3\u00a0May\u00a02021");
     expect(bucketText("2021-05", "months")).toBe("May\u00a02021");
     expect(bucketText("2021", "years")).toBe("2021");
+  });
+
+  test("that are cut off say how much of them there is", () => {
+    const days = period("2021-05-05", "2022-06-26");
+    expect(partText("2021-05", "months", days)).toBe("May\u00a02021, 27 days");
+    expect(partText("2021-06", "months", days)).toBe("Jun\u00a02021");
+    expect(partText("2022-06-20", "weeks", days)).toBe("week of 20\u00a0Jun\u00a02022");
+    expect(partText("2022", "years", days)).toBe("2022, 177 days");
   });
 });
 

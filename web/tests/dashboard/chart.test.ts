@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Answer, Row } from "../../src/dashboard/api";
 import {
-  type ChartInput, chartDescription, chartOf, daysBetween, pointChange, previousText,
+  type ChartInput, chartDescription, chartOf, daysBetween, earlierText, pointChange, pointText,
 } from "../../src/dashboard/chart";
 import { drawToSvg } from "../../src/dashboard/echarts";
 import { hoverHtml, lineColour, tickEvery, valueTicks } from "../../src/dashboard/option";
@@ -48,6 +48,15 @@ describe("points", () => {
       period: { start: "2021-05-05", end: "2021-05-18" } });
     expect(chart.notes).toEqual(["The first week is only 5 to 9\u00a0May\u00a02021.",
       "The last week is only 17 to 18\u00a0May\u00a02021."]);
+    expect([pointText(chart, 0), pointText(chart, 1)]).toEqual(
+      ["week of 3\u00a0May\u00a02021, 5 days", "week of 10\u00a0May\u00a02021"]);
+  });
+
+  test("a month that the data ends in is told by the days that there are", () => {
+    const chart = chartOf({ ...input, grain: "months",
+      period: { start: "2022-05-01", end: "2022-06-30" } });
+    expect(chart.notes[0]).toBe("The last month is only 1 to 26\u00a0Jun\u00a02022.");
+    expect(pointText(chart, 1)).toBe("Jun\u00a02022, 26 days");
   });
 });
 
@@ -55,18 +64,41 @@ describe("a comparison", () => {
   const previous = (pageviews: number) =>
     ({ previous: { pageviews, sessions: 1, engagement_seconds: 1 } });
   const compared: ChartInput = { ...input, compare: "year",
-    answer: answerOf([row("2021-05-01", 300, previous(200)), row("2021-05-02", 1300, previous(2600))]) };
+    answer: answerOf([row("2021-05-01", 300, previous(200)), row("2021-05-02", 1300, previous(2600)),
+      row("2021-05-04", 0, previous(50))]) };
 
   test("is a second line, paired by weekday", () => {
     const chart = chartOf(compared);
-    expect(chart.lines[1]?.values).toEqual([200, 2600, null, null, null]);
-    expect(previousText(chart, 0, "year", period)).toBe("2\u00a0May\u00a02020");
-    expect([0, 1, 2].map((place) => pointChange(chart, place))).toEqual(
-      ["+50.0%", "\u221250.0%", "\u2013"]);
+    expect(chart.lines[1]?.values).toEqual([200, 2600, 0, 50, 0]);
+    expect(earlierText(chart, 0)).toBe("2\u00a0May\u00a02020");
+    expect([0, 1, 2, 3].map((place) => pointChange(chart, place))).toEqual(
+      ["+50.0%", "\u221250.0%", "\u2013", "\u2212100%"]);
+  });
+
+  test("says of each line its own days, and from when on nothing is known", () => {
+    const chart = chartOf({ ...compared, period: { start: "2021-03-30", end: "2021-05-04" } });
+    expect(chartDescription(chart, chart.points[0]?.days ?? period)).toMatch(
+      /The year before: from 0 at 1\u00a0Apr\u00a02020 to 50 at 5\u00a0May\u00a02020/);
+    expect(chart.lines[1]?.values.slice(0, 3)).toEqual([null, 0, 0]);
+    expect(chart.notes).toContain("There is no data before 1\u00a0Apr\u00a02020.");
+  });
+
+  test("with nothing known is no line and no note", () => {
+    const chart = chartOf({ ...compared, period: { start: "2020-05-01", end: "2020-05-05" } });
+    expect(chart.lines).toHaveLength(1);
+    expect(chart.notes).toEqual([]);
+  });
+
+  test("of lines by country stands in the numbers, and that is said", () => {
+    const split = { countries: [{ key: "DE", label: "Germany" }], rows: [] };
+    const chart = chartOf({ ...compared, split });
+    expect(chart.lines.map(({ kind }) => kind)).toEqual(["country"]);
+    expect(chart.notes).toEqual(
+      ["Lines by country are of this period only; the numbers below are compared."]);
   });
 
   test("is told when hovering, with both days", () => {
-    const html = hoverHtml(chartOf(compared), 0, LIGHT, { compare: "year", period });
+    const html = hoverHtml(chartOf(compared), 0, LIGHT);
     expect(html).toMatch(/\+50\.0%.*1\u00a0May\u00a02021.*300.*2\u00a0May\u00a02020.*200/);
   });
 });
@@ -83,7 +115,7 @@ describe("a split", () => {
   });
 
   test("names of countries cannot become markup", () => {
-    const html = hoverHtml(chartOf({ ...input, split }), 0, LIGHT, { compare: "none", period });
+    const html = hoverHtml(chartOf({ ...input, split }), 0, LIGHT);
     expect(html).toContain("&#60;France&#62;");
   });
 });
@@ -121,10 +153,9 @@ test("labels below the axis never crowd", () => {
 
 describe("drawing", () => {
   const look = { width: 700, height: 260, colours: LIGHT };
-  const context = { compare: "none" as const, period };
 
   test("has every tick and a line", () => {
-    const svg = drawToSvg(chartOf(input), look, context);
+    const svg = drawToSvg(chartOf(input), look);
     for (const text of ["0", "500", "1k", "1.5k"]) expect(svg).toContain(`>${text}<`);
     expect(svg).toContain("1\u00a0May");
     expect(svg).toMatch(/stroke="#3f84bf" stroke-width="2"/);
@@ -132,14 +163,14 @@ describe("drawing", () => {
 
   test("a single day is a point in the middle", () => {
     const one = { start: "2021-05-02", end: "2021-05-02" };
-    expect(drawToSvg(chartOf({ ...input, period: one }), look, context)).toContain("#3f84bf");
+    expect(drawToSvg(chartOf({ ...input, period: one }), look)).toContain("#3f84bf");
   });
 
   test("a picture says what it shows and where it is from, in light and dark", async () => {
     const words = { title: "Pageviews by day", subtitle: "Country is Germany & France",
       notes: ["From the Crossover dashboard, SQLite 3.53.1"] };
     for (const colours of [LIGHT, DARK]) {
-      const svg = await chartPicture(chartOf(input), words, colours, context);
+      const svg = await chartPicture(chartOf(input), words, colours);
       expect(svg).toContain("Country is Germany &#38; France");
       expect(svg).toContain("SQLite 3.53.1");
       expect(svg).toContain(`fill="${colours.surface}"`);

@@ -36,6 +36,15 @@ describe("into", () => {
       .toEqual({ from: "2019-01-01", to: "2019-12-31" });
   });
 
+  test.each([
+    [{ from: "2019-06-01", to: "2021-03-31" }, { from: "2019-06-01", to: "2019-12-31" }],
+    [{ from: "", to: "2019-02-28" }, { from: "2019-01-01", to: "2019-02-28" }],
+    [{ from: "2018-01-01", to: "" }, { from: "2019-01-01", to: "2019-12-31" }],
+  ])("a year of publication never lets in more than before: %o", (published, left) => {
+    expect(drilled({ ...view, published }, "article_years", "2019", period).published)
+      .toEqual(left);
+  });
+
   test("what was left out before is let in", () => {
     const without = excluded(view, "countries", "DE");
     const inside = drilled(without, "countries", "DE", period);
@@ -60,8 +69,26 @@ describe("left out", () => {
     const years = ["2020", "2019", "2021"].reduce<View>(
       (so, year) => excluded(so, "article_years", year), view);
     expect(years.notPublished).toEqual({ from: "2019-01-01", to: "2021-12-31" });
-    expect(excluded(years, "article_years", "2010").notPublished).toEqual(
-      { from: "2010-01-01", to: "2010-12-31" });
+    const within = excluded({ ...view, notPublished: { from: "2020-03-01", to: "2020-03-31" } },
+      "article_years", "2020");
+    expect(within.notPublished).toEqual({ from: "2020-01-01", to: "2020-12-31" });
+    const open = excluded({ ...view, notPublished: { from: "", to: "2018-12-31" } },
+      "article_years", "2019");
+    expect(open.notPublished).toEqual({ from: "", to: "2019-12-31" });
+  });
+
+  test("a year apart from those left out cannot be asked, and lets none of them in", () => {
+    const years = excluded(view, "article_years", "2019");
+    expect(excluded(years, "article_years", "2021")).toBe(years);
+  });
+
+  test("but at an end of the years asked for it shortens them", () => {
+    const years: View = { ...excluded(view, "article_years", "2019"),
+      published: { from: "2017-01-01", to: "2021-06-30" } };
+    expect(excluded(years, "article_years", "2021")).toEqual(
+      { ...years, published: { from: "2017-01-01", to: "2020-12-31" } });
+    expect(excluded(years, "article_years", "2017").published).toEqual(
+      { from: "2018-01-01", to: "2021-06-30" });
   });
 
   test("days of traffic stay: the period says which they are", () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import {
-  articleView, csvAddress, grainOf, periodOf, queryAddress, splitAddress, splitsRows,
+  articleView, everyCountryAddress, grainOf, periodOf, queryAddress, splitAddress, splitsRows,
   topCountriesAddress,
 } from "../../src/dashboard/question";
 import { DEFAULT_VIEW, type View } from "../../src/dashboard/view";
@@ -11,11 +11,11 @@ const known = { start: "2020-04-01", end: "2022-06-26" };
 const period = { start: "2021-01-01", end: "2021-01-31" };
 const base = "start=2021-01-01&end=2021-01-31";
 
-test("a question carries the period, the filters and the comparison", () => {
+test("a question carries the period and the filters; what is compared is another one", () => {
   const view: View = { ...DEFAULT_VIEW, compare: "year", grouped: true,
     filters: [{ dimension: "team", exclude: true, keys: ["a&b"] }] };
   expect(queryAddress("authors", period, view)).toBe(
-    `api/query/authors?${base}&not_team=a%26b&translations=grouped&compare=year`);
+    `api/query/authors?${base}&not_team=a%26b&translations=grouped`);
 });
 
 test("presets follow the data, own dates stay", () => {
@@ -41,9 +41,14 @@ test("a split asks for the countries with the most, then for these only", () => 
 test("countries are not split by country", () => {
   const view: View = { ...DEFAULT_VIEW, split: true, by: "countries" };
   expect(splitsRows(view)).toBe(false);
-  expect(csvAddress("countries", period, view)).not.toContain("split");
-  expect(csvAddress("teams", period, view)).toBe(
+});
+
+test("every country comes from the API, compared where it pairs as the page does", () => {
+  const view: View = { ...DEFAULT_VIEW, compare: "year" };
+  expect(everyCountryAddress("teams", period, DEFAULT_VIEW)).toBe(
     `api/query/teams?${base}&split=country&format=csv`);
+  expect(everyCountryAddress("days", period, view)).toContain("&compare=year&");
+  expect(everyCountryAddress("months", period, view)).not.toContain("compare");
 });
 
 test("an article's page keeps the other filters", () => {

@@ -17,8 +17,8 @@ const ROWS = [
   row("d", "Café 9", 0, 0, 0),
 ];
 const answer: Answer = { totals: metrics(1000, 500, 34_000), row_count: 4, rows: ROWS };
-const input: TableInput = { answer, grouping: "authors", metric: "pageviews", compared: false,
-  split: null, search: "", sort: null };
+const input: TableInput = { answer, grouping: "authors", metric: "pageviews",
+  days: { start: "2021-01-01", end: "2021-12-31" }, split: null, search: "", sort: null };
 
 const names = (table: Table) => table.rows.map(({ name }) => name);
 const texts = (table: Table, place: number) => {
@@ -47,10 +47,29 @@ describe("columns", () => {
     const compared: Answer = { ...answer, totals: { ...answer.totals, previous: metrics(2000, 1, 1) },
       rows: ROWS.map((one, place) => ({ ...one,
         previous: place === 0 ? previous : metrics(place === 1 ? 600 : 0, 0, 0) })) };
-    const table = tableOf({ ...input, answer: compared, compared: true });
+    const table = tableOf({ ...input, answer: compared });
     expect(table.rows.map((_, place) => texts(table, place).slice(-2))).toEqual([
       ["300", "+100%"], ["600", "\u221250.0%"], ["0", "new"], ["0", "\u2013"]]);
     expect(table.columns.at(-1)?.text(table.total)).toBe("\u221250.0%");
+    expect([table.compared, tableOf(input).compared]).toEqual([true, false]);
+  });
+
+  test("what is not known of one row is not known of the rows found", () => {
+    const days = [{ ...row("2021-01-01", "", 4, 2, 1), previous: metrics(2, 1, 1) },
+      row("2021-01-02", "", 1, 1, 1)];
+    const table = tableOf({ ...input, grouping: "days", search: "jan 2021",
+      answer: { ...answer, rows: days } });
+    expect(table.rows.map((_, place) => texts(table, place).slice(-2))).toEqual(
+      [["2", "+100%"], ["\u2013", "\u2013"]]);
+    expect(table.columns.at(-1)?.text(table.total)).toBe("\u2013");
+  });
+
+  test("weeks that the period cuts off say so, in files too", () => {
+    const table = tableOf({ ...input, grouping: "weeks", answer: { ...answer,
+      rows: [row("2020-12-28", "", 1, 1, 1), row("2021-01-04", "", 1, 1, 1)] } });
+    expect(names(table)).toEqual(["week of 28\u00a0Dec\u00a02020, 3 days",
+      "week of 4\u00a0Jan\u00a02021"]);
+    expect(csvOf(table, "pageviews").rows[0]?.[1]).toBe(names(table)[0]);
   });
 });
 
@@ -113,6 +132,16 @@ describe("a split by country", () => {
     expect(texts(table, 2).slice(1)).toEqual(["100", "0", "0", "100"]);
     expect(table.columns.map((column) => column.text(table.total)).slice(1)).toEqual(
       ["1,000", "400", "350", "250"]);
+  });
+
+  test("is compared as a whole", () => {
+    const compared: Answer = { ...answer, totals: { ...answer.totals, previous: metrics(500, 1, 1) },
+      rows: ROWS.map((one) => ({ ...one, previous: metrics(1200, 1, 1) })) };
+    const table = tableOf({ ...input, answer: compared, split });
+    expect(table.columns.map(({ title }) => title)).toEqual(
+      ["Author", "Pageviews", "Before", "Change", "Germany", "France", "Others"]);
+    expect(texts(table, 0)).toEqual(
+      ["Ärger with SQL", "600", "1,200", "\u221250.0%", "400", "50", "150"]);
   });
 
   test("averages are of the parts' own sessions", () => {
