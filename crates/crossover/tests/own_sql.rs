@@ -273,6 +273,10 @@ fn mistakes_are_named_with_file_and_line() {
     assert!(said.contains("the query of parameter id has no rows"), "{said}");
     let said = mistake("sqlite:shop.db", "DELETE FROM orders", "");
     assert!(said.contains("bad changes data, and sqlite:shop.db is yours and only read"), "{said}");
+    let said = mistake("sqlite:shop.db[journal_mode=wal]", "SELECT 1", "");
+    assert!(said.contains("journal_mode changes nothing there: a database of yours"), "{said}");
+    let said = mistake("sqlite[page_size=512]", "SELECT 1", "");
+    assert!(said.contains("page_size changes nothing there: a copy of data"), "{said}");
     let said = mistake("mariadb", "SELECT 1", "");
     assert!(said.contains("fill a MariaDB of yours and name its URL"), "{said}");
     let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);

@@ -99,12 +99,15 @@ fn every_shipped_plan_shows_its_treatments_without_measuring_them() {
 #[test]
 fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_made() {
     let place = Place::new();
-    let dashboard: [(&[&str], &str); 8] = [
+    let dashboard: [(&[&str], &str); 11] = [
         (&["--on=postgres:99"], "no archive of PostgreSQL 99"),
         (&["--on=postgres:18[wrk_mem=16MB]"], "did you mean `work_mem`?"),
         (&["--on=postgres:18[work_mem=lots]"], "work_mem"),
         (&["--on=postgres:18[jit=on]"], "jit changes nothing there"),
         (&["--on=sqlite[analyze=maybe]"], "analyze is on or off"),
+        (&["--on=sqlite[journal_mode=wall]"], "`journal_mode`: asked for `wall`"),
+        (&["--on=sqlite[mmap_size=90000000000]"], "compiled with that limit"),
+        (&["--on=sqlite[page_size=8192]"], "page_size changes nothing there"),
         (&["--on=sqlite", "--server-cpus=4096"], "there is no processor 4096"),
         (&["--on=sqlite", "--server-memory=1MiB"], "server_memory"),
         (&["--on=sqlite", "--constant=speed=3"], "no such constant"),
@@ -117,12 +120,23 @@ fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_mad
         let code = output.status.code();
         assert!(code == Some(2) || message == "server_memory", "{words:?}: {code:?}");
     }
-    let plans: [(&[(&str, &str)], &str); 5] = [
+    let plans: [(&[(&str, &str)], &str); 7] = [
         (&[("replicates = 7", "replicates = 0")], "replicates: is 0"),
         (&[("replicates = 7", "replikates = 7")], "did you mean `replicates`?"),
         (&[("[1, 2, 4]", "[1]\nserver_cpus = [4096]")], "is no number from 1 to"),
         (&[("[1, 2, 4]", "[1]\nspeed = [1, 2]")], "factors.speed: changes nothing"),
         (&[("\"sqlite\", ", "\"sqlite:nothing.db\", ")], "nothing.db"),
+        (
+            &[
+                ("\"sqlite\", ", "\"sqlite[cache_size=-9]\", "),
+                ("\"off\", \"{settings}\"", "\"off\""),
+            ],
+            "cache_size changes nothing there: no word of application.start is {settings}",
+        ),
+        (
+            &[("\"sqlite\", ", "\"http://127.0.0.1:9[work_mem=9MB]\", ")],
+            "work_mem changes nothing there: the application runs already",
+        ),
     ];
     for (changes, message) in plans {
         let plan = place.article(changes);
@@ -134,6 +148,9 @@ fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_mad
     assert_eq!(output.status.code(), Some(2), "{}", error(&output));
     assert!(!place.path("runs").exists());
     assert!(!place.path("data").join("datasets").exists());
+    let left = std::fs::read_dir(place.path("data")).into_iter().flatten().flatten();
+    let mut names = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert_eq!(names.find(|name| name.starts_with("settings-")), None);
 }
 
 /// An engine, and how something of it is killed.

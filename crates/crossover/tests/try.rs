@@ -201,7 +201,7 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
     place.write("writes.sql", "SELECT 1;\n\nDELETE FROM t;");
     place.write("wrong.sql", "SELECT a\nFROM t\nWHERE b = 1");
     place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
-    let cases: [(&[&str], i32, &str); 15] = [
+    let cases: [(&[&str], i32, &str); 16] = [
         (&["nothing.db"], 1, "no such file: nothing.db"),
         (&["empty.db"], 1, "it is empty"),
         (&["text.db"], 1, "or it is encrypted"),
@@ -209,6 +209,7 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
         (&["rows.db"], 1, "rows.db holds no row"),
         (&["shop.db", "--on=postgres:99"], 2, "there is no archive of PostgreSQL 99"),
         (&["shop.db", "--on=postgres:18[work_men=1MB]"], 2, "did you mean `work_mem`"),
+        (&["shop.db", "--on=sqlite[cash_size=9]"], 2, "did you mean `cache_size`"),
         (&["shop.db", "--on=postgresql://localhost/x"], 2, "a server that Crossover starts"),
         (&["shop.db", "--on=sqlite"], 2, "name a PostgreSQL to compare with"),
         (&["shop.db", "--sql=none.sql"], 2, "there is no file none.sql"),

@@ -23,6 +23,7 @@ use crate::schedule::Levels;
 
 pub use error::DeployError;
 pub(crate) use postgres::{DATABASE, read_settings};
+pub(crate) use sqlite::try_settings;
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {
@@ -118,17 +119,8 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
             options.runtime.block_on(check)?;
             postgres::refuse_without_effect(engine, options, Some(start))?;
         }
-        EngineSource::Sqlite | EngineSource::SqliteFile(_) => {
-            if let EngineSource::SqliteFile(path) = &engine.source {
-                engine::sqlite::open_read_only(path)?;
-            }
-            let empty = rusqlite::Connection::open_in_memory()
-                .map_err(|source| DeployError::Sqlite { path: ":memory:".into(), source })?;
-            // A database in memory has a journal of its own and is never mapped.
-            let of_files = ["journal_mode", "mmap_size"];
-            let settings = engine.engine_settings().filter(|(name, _)| !of_files.contains(name));
-            engine::sqlite::pragmas(&empty, settings)?;
-        }
+        EngineSource::Sqlite => try_settings(engine, &options.locations.data)?,
+        EngineSource::SqliteFile(path) => sqlite::check_yours(engine, path)?,
         EngineSource::PostgresUrl(url) => {
             let url = url.with_session_settings(engine.engine_settings());
             options.runtime.block_on(engine::postgres::connect(&url))?;
@@ -137,6 +129,17 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
         _ => return Err(DeployError::Unsupported { engine: engine.label() }),
     }
     Ok(())
+}
+
+/// Refuses what no copy of data takes, since it has tables already: before one is made.
+///
+/// # Errors
+/// [`DeployError`] naming the setting.
+pub fn check_copy(engine: &EngineSpec) -> Result<(), DeployError> {
+    match engine.source {
+        EngineSource::Sqlite => sqlite::check_copy(engine),
+        _ => Ok(()),
+    }
 }
 
 /// Statistics are ours to make or to leave out only where the data is ours.

@@ -58,6 +58,11 @@ pub struct Application {
 }
 
 impl Application {
+    /// Whether some command is told the settings of a SQLite file.
+    pub(crate) fn is_told_settings(&self) -> bool {
+        self.texts().any(|word| word == "{settings}")
+    }
+
     /// Every text in which a placeholder may stand.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let commands = self.prepare.iter().chain(&self.before).chain(&self.after);

@@ -6,10 +6,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use engine::EngineSpec;
-use server::StartOptions;
+use server::{Locations, StartOptions};
 
 use super::{RunError, RunOptions, file};
-use crate::deployment::{DATABASE, DeployError, filling};
+use crate::deployment::{self, DATABASE, DeployError, filling};
 use crate::plan::{Data, Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::schedule::Levels;
@@ -29,6 +29,15 @@ pub fn filled_ahead(
     let data_digest = filling(&digest, engine, prepare, &Placeholders::new());
     let options = StartOptions::for_engine(engine).map_err(DeployError::from)?;
     Ok(StartOptions { data_digest, database: DATABASE.to_owned(), ..options })
+}
+
+/// Refuses settings that a copy of a SQLite file does not take, before one is made.
+///
+/// # Errors
+/// [`RunError`] naming the setting.
+pub fn check_copy(engine: &EngineSpec, locations: &Locations) -> Result<(), RunError> {
+    deployment::check_copy(engine)?;
+    Ok(deployment::try_settings(engine, &locations.data)?)
 }
 
 /// One SQLite file and the digest of its bytes.

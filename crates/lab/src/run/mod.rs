@@ -25,8 +25,8 @@ use crate::record::{RecordError, Run, RunFolder, SCHEMA_VERSION, Trial};
 use crate::schedule::{self, Levels, Round};
 use crate::workload;
 
-pub use dataset::filled_ahead;
 pub(crate) use dataset::{Dataset, Datasets};
+pub use dataset::{check_copy, filled_ahead};
 pub use error::RunError;
 use file::Scratch;
 pub use interleave::interleave;

@@ -164,7 +164,7 @@ impl Try<'_> {
                 EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
                     self.check(engine, locations)?;
                 }
-                EngineSource::Sqlite => {}
+                EngineSource::Sqlite => lab::run::check_copy(engine, locations)?,
                 _ => {
                     return Err(Usage(format!(
                         "--on {engine}: a copy is moved into a server that Crossover starts: name \

@@ -40,6 +40,19 @@ impl<'p> Http<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Self {
         Self { plan }
     }
+
+    /// An application opens its database by itself: a setting of which nobody tells it is none.
+    fn check_settings_are_told(&self, engine: &EngineSpec) -> Result<(), DeployError> {
+        let why = match engine.source.kind() {
+            "sqlite" if !self.plan.application.is_told_settings() => {
+                "no word of application.start is {settings}, so the application never hears of it"
+            }
+            "http" => "the application runs already, as somebody else has set it",
+            _ => return Ok(()),
+        };
+        let Some((setting, _)) = engine.engine_settings().next() else { return Ok(()) };
+        Err(DeployError::NoEffect { engine: engine.label(), setting: setting.to_owned(), why })
+    }
 }
 
 impl Workload for Http<'_> {
@@ -53,11 +66,15 @@ impl Workload for Http<'_> {
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+        self.check_settings_are_told(engine)?;
         match &engine.source {
             EngineSource::HttpUrl(url) => {
                 Target::parse(url).map_err(DeployError::from)?;
             }
-            _ => deployment::check(engine, options)?,
+            _ => {
+                deployment::check_copy(engine)?;
+                deployment::check(engine, options)?;
+            }
         }
         Ok(())
     }

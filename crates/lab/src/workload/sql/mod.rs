@@ -96,7 +96,10 @@ impl Workload for Sql<'_> {
                 );
                 Err(PlanError::impossible("engines", message).into())
             }
-            _ => Ok(deployment::check(engine, options)?),
+            _ => {
+                deployment::check_copy(engine)?;
+                Ok(deployment::check(engine, options)?)
+            }
         }
     }
 
