@@ -72,7 +72,9 @@ fn outcome(plan: &Plan, sweep: &Sweep) -> String {
     let sides: Vec<Option<Side>> = sweep.results.iter().map(|r| r.sign.faster()).collect();
     match sides.iter().flatten().next() {
         None => "no verdict".to_owned(),
-        Some(side) if sides.iter().all(|other| *other == Some(*side)) => {
+        Some(side)
+            if sweep.left_out.is_empty() && sides.iter().all(|other| *other == Some(*side)) =>
+        {
             format!("{} is faster throughout", name(sweep, *side))
         }
         Some(side) => format!("{} is faster in part, the rest has no verdict", name(sweep, *side)),

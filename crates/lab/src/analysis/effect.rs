@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::crossing::signs;
 use stats::{Comparison, Estimate, ratio_comparison};
 
+use super::sweep::most_levels;
 use super::{CONFIDENCE_LEVEL, Shown, Treatment};
 use crate::plan::{Level, Plan, canonical_levels};
-use crate::schedule::Levels;
+use crate::schedule::{Levels, first_cells};
 
 /// The name under which engines that differ in their settings only are told as levels.
 pub const ENGINE_FACTOR: &str = "engine";
@@ -65,6 +66,7 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
         })
         .collect();
     let of = |place: &Place| blocks.get(place);
+    let (planned_own, planned_against) = planned(plan);
     let questions = questions(plan, cells);
     let own = questions.iter().filter(|question| question.here != question.base);
     let own = own.filter_map(|question| {
@@ -79,12 +81,23 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
         let comparison = ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?;
         Some((question, Some(here.0.clone()), comparison))
     });
-    let mut effects = corrected(own.collect());
-    effects.extend(corrected(against.collect()));
+    let mut effects = corrected(own.collect(), planned_own);
+    effects.extend(corrected(against.collect(), planned_against));
     for effect in &mut effects {
         effect.estimate = response.ratio(effect.estimate);
     }
     effects
+}
+
+/// How many effects of either kind the plan may come to hold, bisection included: fixed before
+/// anything is measured, as the number of comparisons is.
+fn planned(plan: &Plan) -> (usize, usize) {
+    let asked = questions(plan, &first_cells(plan));
+    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
+    let in_all = |count: usize| (count * most_levels(plan)).div_ceil(levels);
+    let own = asked.iter().filter(|question| question.here != question.base).count();
+    let against = asked.iter().filter(|question| question.reference.is_some()).count();
+    (in_all(own), in_all(against))
 }
 
 /// In the plan's order of factors, cells and engines. What a factor does is asked with every factor
@@ -197,11 +210,11 @@ fn paired(
     first.keys().filter_map(|block| Some((product(above, block)?, product(below, block)?))).unzip()
 }
 
-/// With signs corrected over all of the family.
-fn corrected(family: Vec<(&Question, Option<String>, Comparison)>) -> Vec<Effect> {
+/// With signs corrected over all of the family, which may come to hold `planned`.
+fn corrected(family: Vec<(&Question, Option<String>, Comparison)>, planned: usize) -> Vec<Effect> {
     let comparisons: Vec<Comparison> =
         family.iter().map(|(_, _, comparison)| *comparison).collect();
-    let signs = signs(&comparisons, 0, CONFIDENCE_LEVEL);
+    let signs = signs(&comparisons, planned, CONFIDENCE_LEVEL);
     let effect = |((question, against, comparison), sign): (_, stats::crossing::Sign)| {
         let question: &Question = question;
         let comparison: Comparison = comparison;
@@ -217,4 +230,31 @@ fn corrected(family: Vec<(&Question, Option<String>, Comparison)>) -> Vec<Effect
         }
     };
     family.into_iter().zip(signs).map(effect).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_corrected_for_the_levels_that_bisection_may_add() {
+        let text = r#"
+            title = "t"
+            workload = "http"
+            engines = ["sqlite", "postgres:18[work_mem={memory},label=pg]"]
+            application = { start = ["app"] }
+            request = [{ path = "/{days}" }]
+            [factors]
+            memory = { levels = ["4MB", "16MB", "64MB"], alone = true }
+            clients = [1, 2]
+            days = { levels = [7, 31, 365], swept = "log" }
+        "#;
+        // Two steps of memory, with one client and with two, on PostgreSQL; one step of clients, at
+        // the first memory, on both engines.
+        let fixed = crate::plan::read(text, "fixed.toml").unwrap();
+        assert_eq!(planned(&fixed), (3 * (2 * 2 + 2), 3));
+        let bisected = text.replace("swept = \"log\"", "swept = \"log\", bisect = true");
+        let bisected = crate::plan::read(&bisected, "bisected.toml").unwrap();
+        assert_eq!(planned(&bisected), (11 * (2 * 2 + 2), 11));
+    }
 }

@@ -30,7 +30,9 @@ pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
 pub use verdict::Verdict;
-pub use words::{bytes_in_words, digits, factor_label, factor_unit, level_label, number, sentence};
+pub use words::{
+    bytes_in_words, counted, digits, factor_label, factor_unit, level_label, number, sentence,
+};
 
 /// Fewer blocks have no interval and no verdict.
 pub const BLOCKS_MIN: usize = stats::INTERVAL_MIN_REPLICATES;
@@ -118,7 +120,7 @@ const RATE_FAILURES_MAX: f64 = 0.01;
 
 impl Treatment {
     /// Whether it may get a verdict: times with any failure are not those of the work asked for.
-    fn is_judged_by(&self, response: Response) -> bool {
+    pub(crate) fn is_judged_by(&self, response: Response) -> bool {
         match response.lower_is_better() {
             true => self.failures == 0,
             false => self.failures as f64 <= self.requests as f64 * RATE_FAILURES_MAX,

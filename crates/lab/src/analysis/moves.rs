@@ -178,11 +178,15 @@ impl Variation {
 /// What becomes of the crossing, where both sweeps show enough to say it.
 fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
     let (swept, _) = plan.swept()?;
+    // Of several brackets none is told to be another's, nor of two in which the sides differ.
     let bracket = |sweep: &Sweep| {
-        sweep.crossings.iter().find_map(|crossing| match crossing {
-            Crossing::Bracketed { last, first, .. } => Some((*last, *first)),
+        let mut found = sweep.crossings.iter().filter_map(|crossing| match crossing {
+            Crossing::Bracketed { last, first, faster_before, .. } => {
+                Some(((*last, *first), *faster_before))
+            }
             _ => None,
-        })
+        });
+        found.next().filter(|_| found.next().is_none())
     };
     let nowhere = |sweep: &Sweep| {
         !sweep.crossings.is_empty()
@@ -193,19 +197,19 @@ fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
         format!("between {} and {}", level(low), level(high))
     };
     let (base, here) = (pair.base?, pair.here?);
+    let both = format!("{} and {}", pair.a, pair.b);
     match (bracket(base), bracket(here)) {
-        (Some(was), Some(is)) if was.1 <= is.0 || is.1 <= was.0 => Some(format!(
-            "it moves the crossing of {} and {}, from {} to {}",
-            pair.a,
-            pair.b,
-            words(was),
-            words(is)
-        )),
-        (Some(was), None) if nowhere(here) => {
-            Some(format!("it undoes the crossing of {} and {} {}", pair.a, pair.b, words(was)))
+        (Some((was, before)), Some((is, after)))
+            if before == after && (was.1 <= is.0 || is.1 <= was.0) =>
+        {
+            let (was, is) = (words(was), words(is));
+            Some(format!("it moves the crossing of {both}, from {was} to {is}"))
         }
-        (None, Some(is)) if nowhere(base) => {
-            Some(format!("it makes {} and {} cross {}", pair.a, pair.b, words(is)))
+        (Some((was, _)), None) if nowhere(here) => {
+            Some(format!("it undoes the crossing of {both} {}", words(was)))
+        }
+        (None, Some((is, _))) if nowhere(base) => {
+            Some(format!("it makes {both} cross {}", words(is)))
         }
         _ => None,
     }

@@ -26,6 +26,8 @@ pub struct Sweep {
     pub b: String,
     /// By level; the level is 0 where no factor is swept.
     pub results: Vec<LevelResult>,
+    /// Levels at which one of the two is not judged: it failed, or they share no block.
+    pub left_out: Vec<f64>,
     /// None where no factor is swept.
     pub crossings: Vec<Crossing>,
 }
@@ -99,6 +101,7 @@ struct RawSweep {
     a: String,
     b: String,
     comparisons: Vec<(f64, Comparison)>,
+    left_out: Vec<f64>,
 }
 
 impl<'a> Pair<'a> {
@@ -115,26 +118,40 @@ impl<'a> Pair<'a> {
             let (a, b) = (of(&self.a)?, of(&self.b)?);
             let (mut a, mut b) = paired(a, b);
             a.iter_mut().chain(&mut b).for_each(|value| *value = self.response.cost(*value));
-            Some((level, ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?))
+            ratio_comparison(&a, &b, CONFIDENCE_LEVEL)
         };
+        let (mut comparisons, mut left_out) = (Vec::new(), Vec::new());
+        for &level in &self.group.swept {
+            match compare(level) {
+                Some(comparison) => comparisons.push((level, comparison)),
+                None => left_out.push(level),
+            }
+        }
         RawSweep {
             levels: self.group.others.clone(),
             request: request.map(str::to_owned),
             a: self.a.clone(),
             b: self.b.clone(),
-            comparisons: self.group.swept.iter().filter_map(|level| compare(*level)).collect(),
+            comparisons,
+            left_out,
         }
     }
 }
 
 impl RawSweep {
     fn into_sweep(self, plan: &Plan, results: Vec<LevelResult>) -> Sweep {
-        let crossings = match plan.swept() {
+        let Self { levels, request, a, b, left_out, .. } = self;
+        let mut crossings = match plan.swept() {
             Some((_, factor)) => find(&results, scale(factor)),
             None => Vec::new(),
         };
-        let Self { levels, request, a, b, .. } = self;
-        Sweep { levels, request, a, b, results, crossings }
+        // One side wherever the two could be compared is not one side at every level.
+        for crossing in crossings.iter_mut().filter(|_| !left_out.is_empty()) {
+            if matches!(crossing, Crossing::NotInRange { .. }) {
+                *crossing = Crossing::Inconclusive { more_blocks: None, between: None };
+            }
+        }
+        Sweep { levels, request, a, b, results, left_out, crossings }
     }
 }
 
@@ -204,23 +221,31 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
         return Vec::new();
     };
     let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
-    let mut cells = BTreeSet::new();
-    let has_room = |sweep: &&Sweep| sweep.results.len() < most_levels(plan);
-    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()).filter(has_room) {
-        let measured: Vec<f64> = sweep.results.iter().map(|result| result.level).collect();
+    let mut cells: BTreeSet<Levels> = BTreeSet::new();
+    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+        // A level that was left out is measured too: asked for again it would be left out again.
+        let results = sweep.results.iter().map(|result| result.level);
+        let measured: Vec<f64> = results.chain(sweep.left_out.iter().copied()).collect();
         for crossing in &sweep.crossings {
             let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
-            if let Some(level) = next {
-                cells.insert(cell(&sweep.levels, Some(name), level));
-            }
+            let next = next.map(|level| cell(&sweep.levels, Some(name), level));
+            let coming = cells.iter().filter(|cell| is_of(cell, sweep, name)).count();
+            let has_room = measured.len() + coming < most_levels(plan);
+            cells.extend(next.filter(|_| has_room));
         }
     }
     cells.into_iter().collect()
 }
 
+/// Whether `cell` is a level of this sweep, whichever crossing asked for it.
+fn is_of(cell: &Levels, sweep: &Sweep, swept: &str) -> bool {
+    let mut others = cell.iter().filter(|(name, _)| *name != swept);
+    others.all(|(name, level)| sweep.levels.get(name) == Some(level))
+}
+
 /// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
 /// so that no level measured later takes one away (METHOD.md, section 6).
-fn most_levels(plan: &Plan) -> usize {
+pub(super) fn most_levels(plan: &Plan) -> usize {
     plan.swept().map_or(1, |(_, factor)| {
         factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
     })

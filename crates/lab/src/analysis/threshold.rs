@@ -34,7 +34,9 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
                 engine: treatment.engine.clone(),
                 levels: treatment.levels.clone(),
                 estimate,
-                met: estimate.and_then(|estimate| met(&estimate, *bound)),
+                met: estimate
+                    .filter(|_| is_judged(treatment, *response))
+                    .and_then(|estimate| met(&estimate, *bound)),
             }
         });
         judged.collect::<Vec<_>>()
@@ -42,12 +44,18 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
     plan.thresholds.iter().flat_map(judge_all).collect()
 }
 
+/// Times and rates of a treatment that failed are not those of the work asked for; how often it
+/// failed is told all the same.
+fn is_judged(treatment: &Treatment, response: Response) -> bool {
+    response == Response::FailureFraction || treatment.is_judged_by(response)
+}
+
 fn measured(treatment: &Treatment, response: Response) -> Option<Estimate> {
     let percentile = |name: &str| {
         treatment.percentiles.iter().find(|found| found.name == name).map(|found| found.estimate)
     };
     match response {
-        Response::ResponseTimeMsMean => treatment.estimate,
+        Response::ResponseTimeMsMean => treatment.response_time,
         Response::ResponseTimeMsP50 => percentile("p50"),
         Response::ResponseTimeMsP90 => percentile("p90"),
         Response::ResponseTimeMsP95 => percentile("p95"),

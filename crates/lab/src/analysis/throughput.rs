@@ -83,22 +83,26 @@ pub(super) fn of(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Opt
     for group in &groups {
         for engine in &plan.engines {
             let label = engine.label();
-            let measured = by_clients(treatments, &label, group);
+            let measured = by_clients(treatments.iter(), &label, group);
             scaling.extend(scaling_of(&label, group, &measured));
         }
     }
     Some(Throughput { scaling, steps: steps(plan, &groups, treatments) })
 }
 
-/// Failed transactions are not the work asked for, but throughput counts the right ones: such a
-/// treatment stays in, as it does in the article's pictures.
-fn by_clients<'t>(treatments: &'t [Treatment], engine: &str, group: &Levels) -> ByClients<'t> {
+/// Failed transactions are not the work asked for, but throughput counts the right ones: the curve
+/// of an engine holds such a treatment, as the article's pictures do.
+fn by_clients<'t>(
+    treatments: impl Iterator<Item = &'t Treatment>,
+    engine: &str,
+    group: &Levels,
+) -> ByClients<'t> {
     let same = |treatment: &&Treatment| {
         treatment.engine == engine
             && !treatment.blocks.is_empty()
             && group.iter().all(|(name, level)| treatment.levels.get(name) == Some(level))
     };
-    let measured = treatments.iter().filter(same);
+    let measured = treatments.filter(same);
     measured.filter_map(|t| Some((t.levels.get(CLIENTS)?.clone(), t.blocks.as_slice()))).collect()
 }
 
@@ -165,7 +169,8 @@ fn compared(a: &[(usize, f64)], b: &[(usize, f64)]) -> Option<Comparison> {
     ratio_comparison(&a, &b, CONFIDENCE_LEVEL)
 }
 
-/// Each engine after the nearest earlier one of its kind: releases in the order of the plan.
+/// Each engine after the nearest earlier one of its kind: releases in the order of the plan. These
+/// are verdicts, which treatments with more failures than a few do not get.
 fn steps(plan: &Plan, groups: &BTreeSet<Levels>, treatments: &[Treatment]) -> Vec<Sweep> {
     let pairs = plan.engines.iter().enumerate().filter_map(|(index, engine)| {
         let mut before = plan.engines.iter().take(index).rev();
@@ -175,10 +180,12 @@ fn steps(plan: &Plan, groups: &BTreeSet<Levels>, treatments: &[Treatment]) -> Ve
     let pairs: Vec<(String, String)> = pairs.collect();
     let mut sweeps = Vec::new();
     let mut comparisons: Vec<Vec<(f64, Comparison)>> = Vec::new();
+    let response = plan.response();
+    let judged = || treatments.iter().filter(move |one| one.is_judged_by(response));
     for group in groups {
         for (engine, before) in &pairs {
             let (later, earlier) =
-                (by_clients(treatments, engine, group), by_clients(treatments, before, group));
+                (by_clients(judged(), engine, group), by_clients(judged(), before, group));
             let compare = |(level, blocks): (&Level, &&[(usize, f64)])| {
                 // Costs, so that below one is faster, as everywhere.
                 Some((level.number()?, compared(earlier.get(level)?, blocks)?))
@@ -191,7 +198,8 @@ fn steps(plan: &Plan, groups: &BTreeSet<Levels>, treatments: &[Treatment]) -> Ve
     let swept = plan.factors.get(CLIENTS);
     let sweep = |((levels, a, b), results): ((Levels, String, String), Vec<LevelResult>)| {
         let crossings = swept.map(|factor| find(&results, scale(factor))).unwrap_or_default();
-        Sweep { levels, request: None, a, b, results, crossings }
+        let left_out = Vec::new();
+        Sweep { levels, request: None, a, b, results, left_out, crossings }
     };
     sweeps.into_iter().zip(results).map(sweep).collect()
 }

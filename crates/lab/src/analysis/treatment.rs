@@ -45,6 +45,8 @@ fn treatment(
         counting.iter().filter_map(|t| Some((t.block, response.of_trial(t)?))).collect();
     let time_blocks: Vec<(usize, f64)> =
         counting.iter().filter_map(|t| Some((t.block, t.response_time_ms_mean?))).collect();
+    // A trial that failed throughout has no time and counts all the more as a failure.
+    let answered = || trials.iter().filter(|trial| trial.status.is_answered());
     let (times, values) = (values(&time_blocks), values(&blocks));
     let requests_per_second: Vec<f64> = counting.iter().map(|t| t.requests_per_second).collect();
     Treatment {
@@ -66,14 +68,14 @@ fn treatment(
         statements_per_second: all(counting
             .iter()
             .map(|t| t.counters.get(STATEMENTS_PER_SECOND).copied())),
-        failure_fraction: all(counting.iter().map(|t| failure_fraction(t))),
+        failure_fraction: all(answered().map(|t| failure_fraction(t))),
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
         notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
-        requests: counting.iter().map(|t| t.requests).sum(),
-        failures: counting.iter().map(|t| t.failures).sum(),
+        requests: answered().map(|t| t.requests).sum(),
+        failures: answered().map(|t| t.failures).sum(),
         void: trials.len() - counting.len(),
         by_request: operations.iter().map(|name| by_request(name, &counting)).collect(),
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::crossing::Crossing;
 
-use super::words::name;
+use super::words::{counted, name};
 use super::{Sweep, Treatment, by_request, words};
 use crate::plan::Plan;
 
@@ -24,7 +24,7 @@ pub struct Verdict {
 pub(super) fn of(plan: &Plan, treatments: &[Treatment], sweeps: &[Sweep]) -> Verdict {
     let together: Vec<&Sweep> = sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
     let undecided = together.iter().any(|sweep| {
-        sweep.results.is_empty()
+        !sweep.left_out.is_empty()
             || sweep.results.iter().all(|result| result.sign.faster().is_none())
             || sweep.crossings.iter().any(|c| matches!(c, Crossing::Inconclusive { .. }))
     });
@@ -84,8 +84,9 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
 /// How many comparisons each engine wins.
 fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut all, mut open) = (0, 0);
+    let (mut all, mut open, mut left_out) = (0, 0, 0);
     for sweep in sweeps {
+        left_out += sweep.left_out.len();
         for result in &sweep.results {
             all += 1;
             match result.sign.faster() {
@@ -94,24 +95,43 @@ fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
             }
         }
     }
+    let left_out = match left_out {
+        0 => String::new(),
+        _ => format!(" {} could not be made: see the warnings.", counted(left_out, "comparison")),
+    };
     if wins.is_empty() {
-        return format!(
-            "After {blocks} blocks none of {all} comparisons has a verdict; more blocks may settle \
-             some of them."
-        );
+        let none = match all {
+            0 => "There is no verdict.".to_owned(),
+            1 => format!(
+                "After {blocks} blocks the one comparison has no verdict; more blocks may settle \
+                 it."
+            ),
+            _ => format!(
+                "After {blocks} blocks none of {all} comparisons has a verdict; more blocks may \
+                 settle some of them."
+            ),
+        };
+        return none + &left_out;
     }
+    let of_all = counted(all, "comparison");
     let won: Vec<String> = wins
         .iter()
-        .map(|(engine, count)| format!("{engine} is shown faster in {count} of {all} comparisons"))
+        .map(|(engine, count)| format!("{engine} is shown faster in {count} of {of_all}"))
         .collect();
-    match open {
-        0 => format!("{}.", won.join(", ")),
-        _ => format!("{}; {open} have no verdict after {blocks} blocks.", won.join(", ")),
-    }
+    let won = won.join(", ");
+    let open = match open {
+        0 => String::new(),
+        1 => format!("; 1 has no verdict after {blocks} blocks"),
+        _ => format!("; {open} have no verdict after {blocks} blocks"),
+    };
+    format!("{won}{open}.{left_out}")
 }
 
-/// The engine that is faster at every level of the sweep.
+/// The engine that is faster at every level of the sweep, none of them left out.
 fn winner(sweep: &Sweep) -> Option<&str> {
+    if !sweep.left_out.is_empty() {
+        return None;
+    }
     let mut sides = sweep.results.iter().map(|result| result.sign.faster());
     let first = sides.next().flatten()?;
     sides.all(|side| side == Some(first)).then_some(name(sweep, first))

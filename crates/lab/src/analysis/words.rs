@@ -80,6 +80,11 @@ fn plural(number: f64, unit: &str) -> String {
     if number == 1.0 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
+/// `1 trial`, `2 trials`.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// The levels of the other factors, as `2 clients`; empty where there are none. A factor that is
 /// varied alone is named only where it is not at its first level.
 pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
@@ -109,7 +114,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
             }
             None => format!("no verdict between {} and {}", sweep.a, sweep.b),
         },
-        (Some(_), Some(_)) => what.join("; "),
+        (Some((factor, _)), Some(_)) => what.join("; ") + &left_out(plan, sweep, factor),
     };
     let pair = (plan.engines.len() > 2).then(|| format!("{} against {}", sweep.a, sweep.b));
     let parts = [Some(others(plan, &sweep.levels)), pair, sweep.request.clone()];
@@ -145,11 +150,25 @@ pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> Strin
                 _ if blocks < stats::INTERVAL_MIN_REPLICATES => {
                     format!("at least 5 blocks are needed, {blocks} measured")
                 }
-                Some(more) => format!("about {more} more blocks would settle it"),
+                Some(more) => {
+                    format!("about {} would settle it", counted(*more, "more block"))
+                }
                 None => "more blocks are not likely to settle it".to_owned(),
             };
-            format!("{} ({way_out})", stretches(plan, sweep, factor))
+            match sweep.results.iter().all(|result| result.sign.faster().is_some()) {
+                true => stretches(plan, sweep, factor),
+                false => format!("{} ({way_out})", stretches(plan, sweep, factor)),
+            }
         }
+    }
+}
+
+/// `; nothing to compare at 8 clients`, where failures or void trials left levels out.
+fn left_out(plan: &Plan, sweep: &Sweep, factor: &str) -> String {
+    let levels = sweep.left_out.iter().map(|level| level_in_words(plan, factor, *level));
+    match levels.collect::<Vec<_>>().join(", ") {
+        levels if levels.is_empty() => levels,
+        levels => format!("; nothing to compare at {levels}"),
     }
 }
 

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::http::Answer;
+use crate::plan::Plan;
 use crate::schedule::Round;
 
 pub use captured_plan::{CapturedPlan, OperationPlan};
@@ -26,6 +27,7 @@ pub use file::write_atomically;
 pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
 pub use observations::{describe, read_observations, write_observations};
+pub(crate) use trial::NO_RIGHT_ANSWER;
 pub use trial::{RequestSummary, Status, Trial};
 
 /// The version of run.json and of the trial files. A newer one is refused.
@@ -156,4 +158,11 @@ pub struct Run {
     /// The run whose blocks alternated with this one's, in one sitting (`compare --rerun`).
     #[serde(default)]
     pub interleaved_with: Option<String>,
+}
+
+impl Run {
+    /// The blocks of its first round: a precision adds to those of the plan, a budget ends them.
+    pub(crate) fn blocks(&self, plan: &Plan) -> usize {
+        self.rounds.first().map_or(plan.replicates, |round| round.blocks)
+    }
 }

@@ -18,6 +18,19 @@ pub enum Status {
     Void(String),
 }
 
+/// Why a trial is void whose engine lived and failed.
+pub(crate) const NO_RIGHT_ANSWER: &str = "a request of the mix has no right answer";
+
+impl Status {
+    /// Whether the failures of such a trial are what the engine answered: it did not end meanwhile.
+    pub(crate) fn is_answered(&self) -> bool {
+        match self {
+            Self::Ok => true,
+            Self::Void(why) => why == NO_RIGHT_ANSWER,
+        }
+    }
+}
+
 /// A trial's figures for one request of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestSummary {

@@ -89,7 +89,7 @@ fn run_part(finished: &Finished) -> RunPart {
         started: run.started.to_string(),
         duration_seconds: end.map(|end| end.duration_since(run.started).as_secs_f64()),
         seed: run.seed,
-        blocks: plan.replicates,
+        blocks: run.blocks(plan),
         complete: run.complete,
         command_line: run.command_line.clone(),
         crossover_version: run.crossover_version.clone(),

@@ -12,6 +12,10 @@ use crate::analysis::{self, Analysis};
 pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clock) -> usize {
     let plan = &finished.plan;
     let Some(round) = finished.run.rounds.get(index) else { return done };
+    if index + 1 < finished.run.rounds.len() {
+        // Of a run taken up again: blocks and trials of later rounds are numbered from its end.
+        return round.blocks;
+    }
     let is_precise = || {
         let wanted = plan.precision?;
         let analysis = analysis::analyse(plan, &round.cells, &finished.trials);

@@ -4,10 +4,11 @@ use jiff::Timestamp;
 
 use super::round::Warmed;
 use super::{Finished, RunError, RunOptions};
-use crate::load::TrialSample;
+use crate::load::{Outcome, TrialSample};
 use crate::observe::{self, Quiet};
 use crate::record::{
-    RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram, write_observations,
+    NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram,
+    write_observations,
 };
 use crate::resource::{MachineCounters, MemoryGroup, ResourceUse};
 use crate::schedule::{PlannedTrial, trial_seed};
@@ -58,7 +59,9 @@ pub(super) fn measure(
     let times = ResponseTimes::of(sample.observations.iter())?;
     write_histogram(&folder.histogram_path(planned.number), &times)?;
     let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
-    let words = sample.first_failure.and_then(|(index, _)| subject.words_of_failure(index));
+    // An engine has words for what it refused, not for an answer that is wrong.
+    let failed = sample.first_failure.filter(|(_, outcome)| *outcome != Outcome::WrongAnswer);
+    let words = failed.and_then(|(index, _)| subject.words_of_failure(index));
     if let (Some(failure), Some(words)) = (&mut trial.first_failure, words) {
         failure.push_str(&format!(": {words}"));
     }
@@ -158,7 +161,7 @@ fn summarise(
         levels: planned.levels.clone(),
         status: match mean {
             Some(_) => Status::Ok,
-            None => Status::Void("a request of the mix has no right answer".to_owned()),
+            None => Status::Void(NO_RIGHT_ANSWER.to_owned()),
         },
         started,
         wall_seconds: sample.wall_time.as_secs_f64(),

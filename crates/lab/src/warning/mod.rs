@@ -250,8 +250,9 @@ impl Warning {
 /// Every doubt that the record of a run gives rise to. `planned` is its number of trials.
 pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if plan.replicates < stats::INTERVAL_MIN_REPLICATES {
-        warnings.push(Warning::TooFewBlocks { blocks: plan.replicates });
+    let blocks = run.blocks(plan);
+    if blocks < stats::INTERVAL_MIN_REPLICATES {
+        warnings.push(Warning::TooFewBlocks { blocks });
     }
     if trials.len() < planned {
         warnings.push(Warning::Incomplete { recorded: trials.len(), planned });

@@ -7,7 +7,8 @@ use crate::analysis::tests::{plan, trials};
 use crate::environment::Environment;
 use crate::observe::durability;
 
-use crate::record::{CapturedPlan, EngineRecord, OperationPlan};
+use crate::plan::{Factor, Level};
+use crate::record::{CapturedPlan, EngineRecord, OperationPlan, Status};
 use crate::schedule;
 
 /// Seven blocks of the article's plan, in which both engines take the same time.
@@ -179,7 +180,7 @@ fn client_and_server_on_one_core_are_told_wherever_a_trial_had_them_so() {
     let unbound = Record::after(|record| record.plan.client_cpus = None);
     assert_eq!(unbound, Warning::SharedCores);
     let mut by_level = Record::sound();
-    let both = crate::plan::Level::Text("0,1".to_owned());
+    let both = Level::Text("0,1".to_owned());
     by_level.trials[3].levels.insert("server_cpus".to_owned(), both);
     assert!(by_level.warnings().contains(&Warning::SharedCores));
 }
@@ -214,6 +215,10 @@ fn the_machine_is_doubted_by_quiet_pressure_swap_memory_and_idle_cores() {
         ),
         "statistics_missing"
     );
+    let mut chosen = Record::sound();
+    chosen.plan.engines[0] = "sqlite[analyze=off,label=sqlite]".parse().unwrap();
+    chosen.run.engines.get_mut("sqlite").unwrap().statistics_present = Some(false);
+    assert_eq!(chosen.warnings(), []);
 }
 
 #[test]
@@ -247,4 +252,67 @@ fn a_server_that_did_not_keep_up_is_told_with_its_rates() {
     });
     let told = "sqlite did not keep up in 2 trials: 500.0 requests per second were due, 120.0";
     assert!(warning.message().starts_with(told), "{}", warning.message());
+}
+
+#[test]
+fn a_machine_that_others_used_and_a_client_that_used_much_of_it_are_told() {
+    let kind = |change: fn(&mut Record)| Record::after(change).kind();
+    assert_eq!(kind(|record| record.trials[0].steal_fraction = Some(0.1)), "steal");
+    let others = |record: &mut Record| {
+        record.trials.iter_mut().for_each(|trial| trial.other_cores_used = Some(0.3));
+    };
+    assert_eq!(kind(others), "busy_machine");
+    assert_eq!(kind(|record| record.trials[0].client_cores_used = 0.9), "client_busy");
+}
+
+#[test]
+fn a_slow_change_over_the_blocks_is_drift() {
+    let warning = Record::after(|record| {
+        for trial in record.of("sqlite") {
+            let later = 1.0 + 0.07 * (trial.block - 1) as f64;
+            trial.response_time_ms_mean = trial.response_time_ms_mean.map(|time| time * later);
+        }
+    });
+    let Warning::Drift { engine, ratio } = warning else { panic!("{warning:?}") };
+    assert!(engine == "sqlite" && (1.35..1.5).contains(&ratio), "{engine} {ratio}");
+}
+
+#[test]
+fn what_the_record_lacks_is_told() {
+    let kind = |change: fn(&mut Record)| Record::after(change).kind();
+    assert_eq!(kind(|record| record.run.environment.build_profile = "debug".into()), "debug_build");
+    let void = |record: &mut Record| record.trials[0].status = Status::Void("it died".to_owned());
+    let warning = Record::after(void);
+    assert_eq!(warning.message(), "1 trial is void: it died.");
+    let resumed = |record: &mut Record| record.run.resumed.push(jiff::Timestamp::UNIX_EPOCH);
+    let warning = Record::after(resumed);
+    assert!(warning.kind() == "resumed" && warning.message().contains(" again once;"));
+    let record = Record::sound();
+    let planned = record.trials.len() + 1;
+    let found = find(&record.plan, &record.run, &record.trials, planned);
+    assert_eq!(found, [Warning::Incomplete { recorded: planned - 1, planned }]);
+}
+
+#[test]
+fn blocks_are_counted_as_measured_and_not_as_planned() {
+    let few = Record::after(|record| record.run.rounds[0].blocks = 1);
+    assert!(few.message().starts_with("1 block: "), "{}", few.message());
+    let mut precise = Record::sound();
+    precise.plan.replicates = 3;
+    precise.run.rounds[0].blocks = 10;
+    assert_eq!(precise.warnings(), [], "a precision has added blocks");
+}
+
+#[test]
+fn unequal_cores_point_to_the_treatments_at_one_core_where_there_are_such() {
+    let mut record = Record::sound();
+    let one = Level::Number(1.0);
+    record.plan.factors.insert("server_cpus".to_owned(), Factor::new(vec![one.clone()]));
+    for trial in &mut record.trials {
+        trial.levels.insert("server_cpus".to_owned(), one.clone());
+    }
+    record.of("postgres:18").for_each(|trial| trial.cores_used = Some(2.0));
+    let warnings = record.warnings();
+    let unequal = warnings.iter().find(|warning| warning.kind() == "unequal_cores").unwrap();
+    assert!(unequal.message().contains("at server_cpus = 1"), "{}", unequal.message());
 }

@@ -2,6 +2,7 @@
 
 use super::Warning;
 use super::machine::{CLIENT_WAIT_MAX, STEAL_FRACTION_MAX};
+use crate::analysis::counted;
 
 impl Warning {
     /// What was seen.
@@ -9,20 +10,25 @@ impl Warning {
     pub fn message(&self) -> String {
         match self {
             Self::TooFewBlocks { blocks } => format!(
-                "{blocks} blocks: the figures are values with their range, without intervals."
+                "{}: the figures are values with their range, without intervals.",
+                counted(*blocks, "block")
             ),
             Self::Incomplete { recorded, planned } => {
                 format!("The run is not complete: {recorded} of {planned} trials are there.")
             }
-            Self::VoidTrials { trials, first } => format!("{trials} trials are void: {first}."),
+            Self::VoidTrials { trials, first } => {
+                let are = if *trials == 1 { "is" } else { "are" };
+                format!("{} {are} void: {first}.", counted(*trials, "trial"))
+            }
             Self::Failures { engine, failures, requests, first } => format!(
                 "{engine}: {failures} of {requests} requests failed, the first by: {first}. \
                  Treatments with failures get no verdict."
             ),
             Self::Saturated { engine, trials, offered_per_second, answered_per_second } => format!(
-                "{engine} did not keep up in {trials} trials: {offered_per_second:.1} requests \
-                 per second were due, {answered_per_second:.1} answered. Response times there \
-                 grow with the length of the trial and mean nothing else."
+                "{engine} did not keep up in {}: {offered_per_second:.1} requests per second were \
+                 due, {answered_per_second:.1} answered. Response times there grow with the length \
+                 of the trial and mean nothing else.",
+                counted(*trials, "trial")
             ),
             Self::ClientBusy { cores, of } => {
                 format!("The measuring client used up to {cores:.2} of {of} cores.")
@@ -41,9 +47,10 @@ impl Warning {
                 "The measuring client ran on the same cores as the server.".to_owned()
             }
             Self::Steal { fraction, trials } => format!(
-                "The hypervisor took up to {:.1}% of the machine's time away, in {trials} trials \
-                 more than {:.0}%.",
+                "The hypervisor took up to {:.1}% of the machine's time away, in {} more than \
+                 {:.0}%.",
                 fraction * 100.0,
+                counted(*trials, "trial"),
                 STEAL_FRACTION_MAX * 100.0
             ),
             Self::BusyMachine { cores, of } => format!(
@@ -54,8 +61,9 @@ impl Warning {
                 format!("{engine}: the last block took {ratio:.2} times as long as the first.")
             }
             Self::AnswersDiffer { engine, trials, first } => format!(
-                "{engine} gave wrong answers in {trials} trials, the first: {first}. Times of \
-                 different work cannot be compared."
+                "{engine} gave wrong answers in {}, the first: {first}. Times of different work \
+                 cannot be compared.",
+                counted(*trials, "trial")
             ),
             Self::DurabilityDiffers { more, less, only_reads } => {
                 let end = match only_reads {
@@ -69,8 +77,9 @@ impl Warning {
             }
             Self::ClientStarved { fraction, trials } => format!(
                 "The measuring client was ready to run and had no processor for up to {:.0}% of a \
-                 trial, in {trials} trials more than {:.0}%: response times include that wait.",
+                 trial, in {} more than {:.0}%: response times include that wait.",
                 fraction * 100.0,
+                counted(*trials, "trial"),
                 CLIENT_WAIT_MAX * 100.0
             ),
             Self::IdleCores { engine, response_time_ms } => format!(
@@ -84,7 +93,8 @@ impl Warning {
                     )
                 });
                 let unsettled = (*unsettled > 0).then(|| {
-                    format!("the warm-up of {unsettled} trials ended before it was steady")
+                    let trials = counted(*unsettled, "trial");
+                    format!("the warm-up of {trials} ended before it was steady")
                 });
                 let parts: Vec<String> = moved.into_iter().chain(unsettled).collect();
                 format!("{engine} was not steady: {}.", parts.join("; "))
@@ -95,21 +105,24 @@ impl Warning {
                 operations.join(", ")
             ),
             Self::Outlier { treatment, block, ratio, treatments } => format!(
-                "{treatments} treatments have a block far from the others (Grubbs' test), the \
-                 farthest {treatment}: block {block} took {ratio:.2} times the median. \
-                 Nothing was left out."
+                "In {} a block lies far from the others (Grubbs' test), the farthest in \
+                 {treatment}: block {block} took {ratio:.2} times the median. Nothing was left out.",
+                counted(*treatments, "treatment")
             ),
             Self::NotQuiet { trials } => format!(
-                "{trials} trials waited for other programs to leave the machine alone, and began \
-                 though they did not."
+                "{} waited for other programs to leave the machine alone, and began though they \
+                 did not.",
+                counted(*trials, "trial")
             ),
             Self::MemoryPressure { fraction, trials } => format!(
-                "Processes waited for memory for up to {:.1}% of a trial, in {trials} trials.",
-                fraction * 100.0
+                "Processes waited for memory for up to {:.1}% of a trial, in {}.",
+                fraction * 100.0,
+                counted(*trials, "trial")
             ),
             Self::Swapped { bytes, trials } => format!(
-                "The machine moved {:.1} MB from or to swap space during {trials} trials.",
-                *bytes as f64 / 1e6
+                "The machine moved {:.1} MB from or to swap space during {}.",
+                *bytes as f64 / 1e6,
+                counted(*trials, "trial")
             ),
             Self::DataExceedsMemory { data_bytes, memory_bytes } => format!(
                 "The files of all engines have {:.1} GB, the machine {:.1} GB of memory: some were \
@@ -126,13 +139,15 @@ impl Warning {
                 settings.join("; ")
             ),
             Self::UnevenCheckpoints { treatments, first } => format!(
-                "In {treatments} treatments that write, trials hold different parts of the engine's \
-                 life. Checkpoints that ended in the trials of {first}."
+                "In {} that write, trials hold different parts of the engine's life. Checkpoints \
+                 that ended in the trials of {first}.",
+                counted(*treatments, "treatment")
             ),
             Self::DebugBuild => "Crossover itself was built without optimisation.".to_owned(),
             Self::Resumed { times } => format!(
-                "The run was interrupted and taken up again {times} times; the engines were \
-                 started anew in the block that was cut."
+                "The run was interrupted and taken up again {}; the engines were started anew in \
+                 the block that was cut.",
+                if *times == 1 { "once".to_owned() } else { format!("{times} times") }
             ),
         }
     }

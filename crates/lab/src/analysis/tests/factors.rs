@@ -111,6 +111,31 @@ fn a_plan_that_changes_inside_the_bracket_stands_beside_the_crossing() {
 }
 
 #[test]
+fn of_several_crossings_none_is_told_to_have_moved() {
+    let text = PLAN.replace("[31, 90, 365]", "[7, 31, 90, 365]");
+    let plan = crate::plan::read(&text, "several.toml").unwrap();
+    let rounds = [schedule::first_round(&plan)];
+    // With 4MB the lines cross three times, with 16MB once.
+    let time = |engine: usize, levels: &Levels| {
+        let days = levels["days"].number().unwrap();
+        let small = levels["memory"] == Level::Text("4MB".to_owned());
+        let slow = days == 365.0 || (small && days == 31.0);
+        days * if engine == 1 && slow { 2.0 } else { 1.0 / (1.0 + engine as f64) }
+    };
+    let analysis = analyse(&plan, &rounds[0].cells, &trials_by(&plan, &rounds, time));
+    let brackets: Vec<usize> = analysis
+        .sweeps
+        .iter()
+        .filter(|sweep| sweep.request.is_none())
+        .map(|sweep| sweep.crossings.len())
+        .collect();
+    assert_eq!(brackets, [1, 3, 3], "16MB, release 14, the base");
+    let said = analysis.verdict.sentences.join("\n");
+    assert!(said.contains("memory 16MB instead of memory 4MB"), "{said}");
+    assert!(!said.contains("moves the crossing"), "{said}");
+}
+
+#[test]
 fn thresholds_are_judged_for_each_treatment() {
     let (_, _, analysis) = analysis();
     let missed: Vec<_> = analysis.thresholds.iter().filter(|j| j.met == Some(false)).collect();

@@ -1,6 +1,7 @@
 //! Analyses of trials made by formula, so that what they must show is known.
 
 mod factors;
+mod failures;
 mod nothing_there;
 
 use std::collections::BTreeMap;
