@@ -330,6 +330,66 @@ fn one_sitting_per_side_gives_ratios_and_no_verdict() {
 }
 
 #[test]
+fn a_treatment_that_fails_is_named_and_passes_no_threshold() {
+    let runs = Runs::new();
+    let (a, b) = ("20261101-080000-http-000a", "20261102-080000-http-000b");
+    runs.write(&Sitting { interleaved_with: Some(b), ..Sitting::new(a, 1.0) });
+    let run = runs.write(&Sitting { interleaved_with: Some(a), ..Sitting::new(b, 1.0) });
+    let compare = ["compare", a, b, "--fail-on-regression=5%", "--output-format=json"];
+    runs.expect(0, &compare);
+    // One wrong answer of `other` with 2 clients.
+    let path = run.join("trials/0004.json");
+    let mut trial: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&trial["engine"], &trial["levels"]["clients"]), (&json!("other"), &json!(2.0)));
+    trial["failures"] = json!(1);
+    std::fs::write(&path, trial.to_string()).unwrap();
+    let compared = schema::check("compare", &runs.expect(3, &compare));
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 3);
+    let warning = &compared["warnings"][0];
+    assert_eq!(warning["kind"], "left_out");
+    assert!(warning["message"].as_str().unwrap().ends_with(": other, 2 clients."), "{warning}");
+}
+
+#[test]
+fn a_treatment_that_stands_in_several_cells_is_compared_once() {
+    let runs = Runs::new();
+    let (a, b) = ("20261101-080000-http-000a", "20261102-080000-http-000b");
+    let plan = PLAN.replace("label=other", "cache_size={cache},label=other");
+    let plan = plan.replace("clients = [1, 2]", "clients = [1, 2]\ncache = [-2000, -4000]");
+    for (id, other) in [(a, b), (b, a)] {
+        let sitting =
+            Sitting { plan: &plan, interleaved_with: Some(other), ..Sitting::new(id, 1.0) };
+        let run = runs.write(&sitting);
+        let cell = |clients: f64, cache: f64| json!({ "clients": clients, "cache": cache });
+        let mut record = run_json(&sitting);
+        record["rounds"][0]["cells"] =
+            json!(
+                [cell(1.0, -2000.0), cell(1.0, -4000.0), cell(2.0, -2000.0), cell(2.0, -4000.0),]
+            );
+        std::fs::write(run.join("run.json"), record.to_string()).unwrap();
+        for trial in std::fs::read_dir(run.join("trials")).unwrap() {
+            let path = trial.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let mut trial: Value = serde_json::from_str(&text).unwrap();
+            trial["levels"]["cache"] = json!(-2000.0);
+            std::fs::write(&path, trial.to_string()).unwrap();
+        }
+    }
+    // `one` knows no cache; `other` was measured with the first one only.
+    let compared = runs.expect(3, &["compare", a, b, "--output-format=json"]);
+    let compared = schema::check("compare", &compared);
+    let engines: Vec<&str> = compared["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["engine_a"].as_str().unwrap())
+        .collect();
+    assert_eq!(engines, ["one", "one", "other", "other"]);
+    let message = compared["warnings"][0]["message"].as_str().unwrap();
+    assert_eq!(message.matches("other, ").count(), 2, "{message}");
+}
+
+#[test]
 fn several_sittings_per_side_have_verdicts() {
     let runs = Runs::new();
     let days = ["01", "02", "03"];

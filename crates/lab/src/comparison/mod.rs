@@ -169,13 +169,26 @@ impl Comparison {
     }
 
     /// Something that was asked has no answer: a regression neither shown nor excluded; without
-    /// that question, a row without a verdict.
+    /// that question, a row without a verdict; a treatment that was left out.
     pub fn is_undecided(&self) -> bool {
-        self.rows.iter().any(|row| match row.regression {
+        let is_open = |row: &Row| match row.regression {
             Some(regression) => regression == Regression::Undecided,
             None => matches!(row.verdict, None | Some(Verdict::Undecided)),
-        })
+        };
+        self.rows.iter().any(is_open) || self.warnings.iter().any(|one| one.kind == LEFT_OUT)
     }
+}
+
+/// The kind of the warning that names treatments which are compared in no row.
+const LEFT_OUT: &str = "left_out";
+
+fn left_out(treatments: &[String]) -> Option<WarningPart> {
+    let message = format!(
+        "Not compared, since a run has failures or no trial that counts there: {}.",
+        treatments.join("; ")
+    );
+    let advice = "Read the warnings of the runs' reports; mend what fails and repeat.";
+    (!treatments.is_empty()).then_some(WarningPart { kind: LEFT_OUT, message, advice })
 }
 
 /// Compares two sides, each of one run or of several sittings of the same plan.
@@ -186,8 +199,9 @@ pub fn compare(a: &[Finished], b: &[Finished], wishes: Wishes) -> Result<Compari
     let warnings = matching::check(a, b)?;
     let design = treatments::design(a, b);
     let (pairs, mut doubts) = matching::engines(a, b);
-    let rows = treatments::rows(a, b, &pairs, design);
-    if rows.is_empty() {
+    let (rows, failed) = treatments::rows(a, b, &pairs, design);
+    doubts.extend(left_out(&failed));
+    if rows.is_empty() && failed.is_empty() {
         let (a, b) = (matching::names(a), matching::names(b));
         return Err(Incomparable::NothingInCommon { a, b });
     }

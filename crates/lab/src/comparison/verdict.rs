@@ -5,7 +5,7 @@ use stats::{Comparison as Ratio, equivalence, holm, unpaired_equivalence};
 
 use super::treatments::RawRow;
 use super::{Design, Regression, Row, Verdict, Wishes};
-use crate::analysis::CONFIDENCE_LEVEL;
+use crate::analysis::{CONFIDENCE_LEVEL, counted};
 
 /// Two families, each corrected by itself: differences, and equivalences where they were asked for.
 /// Where both are shown, the difference lies within the share that the user calls the same, and
@@ -54,7 +54,10 @@ fn regression(row: &Row, sign: Sign, bound: f64) -> Regression {
 
 pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
     let count = |wanted: Verdict| rows.iter().filter(|row| row.verdict == Some(wanted)).count();
-    let of = rows.len();
+    let of = counted(rows.len(), "treatment");
+    if rows.is_empty() {
+        return "No treatment could be compared.".to_owned();
+    }
     if design == Design::TooFewSittings {
         return "Ratios and no verdict: how much this machine changes from one sitting to the next \
                 is unknown. --rerun measures both sides block by block in one sitting; three runs \
@@ -64,7 +67,7 @@ pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
     let regressions = rows.iter().filter(|row| row.regression == Some(Regression::Yes)).count();
     if let (Some(share), true) = (wishes.fail_on_regression, regressions > 0) {
         let percent = share * 100.0;
-        return format!("B is slower by more than {percent}% in {regressions} of {of} treatments.");
+        return format!("B is slower by more than {percent}% in {regressions} of {of}.");
     }
     let counts = [
         (Verdict::Faster, "faster"),
@@ -75,5 +78,5 @@ pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
     .map(|(verdict, word)| (count(verdict), word));
     let said = counts.iter().filter(|(count, _)| *count > 0);
     let said: Vec<String> = said.map(|(count, word)| format!("{word} in {count}")).collect();
-    format!("Of {of} treatments B is {}.", said.join(", "))
+    format!("Of {of} B is {}.", said.join(", "))
 }
