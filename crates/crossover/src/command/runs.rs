@@ -40,7 +40,7 @@ struct Place {
 struct Filter {
     /// Only runs with this text in id, title, engines or verdict
     text: Option<String>,
-    /// Only runs of this workload: http, sql
+    /// Only runs of this workload: http, sql, blob, oltp
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// Only runs begun since then: 2026-11-01, 2026-11-01T08:00, or an age as 7d, 12h

@@ -57,11 +57,14 @@ impl Mix {
         let taken = self.lines - left_out;
         let path = path.display();
         let requests = self.requests.len();
-        let mut text = format!("{requests} requests of {taken} lines of {path}");
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let (of_requests, of_taken) = (s(requests), s(taken));
+        let mut text =
+            format!("{requests} request{of_requests} of {taken} line{of_taken} of {path}");
         if left_out > 0 {
             let reasons = self.left_out.iter().map(|(reason, lines)| format!("{lines} {reason}"));
-            let reasons: Vec<String> = reasons.collect();
-            text.push_str(&format!("; {left_out} lines left out: {}", reasons.join(", ")));
+            let reasons = reasons.collect::<Vec<_>>().join(", ");
+            text.push_str(&format!("; {left_out} line{} left out: {reasons}", s(left_out)));
         }
         text
     }

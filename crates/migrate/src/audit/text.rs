@@ -7,7 +7,7 @@ use comfy_table::Table as Grid;
 use super::column::plural;
 use super::{AuditReport, ColumnReport, Finding, Severity};
 use crate::grid::grid;
-use crate::inspect::thousands;
+use crate::inspect::{rows, thousands};
 
 /// Columns of an entirely unremarkable file that are still shown one by one.
 const ROWS_SHOWN: usize = 400;
@@ -32,14 +32,13 @@ impl AuditReport {
         if !self.findings.is_empty() {
             text.push('\n');
         }
-        let rows: u64 = self.tables.iter().map(|table| table.rows).sum();
         let _ = writeln!(
             text,
-            "{}: {} table{}, {} rows: {}",
+            "{}: {} table{}, {}: {}",
             self.source.display(),
             self.tables.len(),
             plural(self.tables.len() as u64),
-            thousands(rows),
+            rows(self.tables.iter().map(|table| table.rows).sum()),
             self.verdict()
         );
         text

@@ -15,7 +15,7 @@ use super::state::{WORKSHOP, make_workshop};
 use super::step::{Step, of_statements};
 use super::takedown::Takedown;
 use crate::audit::Audit;
-use crate::inspect::{Schema, Source};
+use crate::inspect::{Schema, Source, rows};
 use crate::verify::compare;
 use crate::{Error, Watch};
 
@@ -129,7 +129,7 @@ pub async fn existing(
         if compared.equal {
             kept.push((compared.table, compared.source_rows));
         } else {
-            standing.push(format!("{} ({} rows)", compared.table, compared.target_rows));
+            standing.push(format!("{} ({})", compared.table, rows(compared.target_rows)));
         }
     }
     if !standing.is_empty() {

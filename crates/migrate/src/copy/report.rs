@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Finding;
 use crate::grid::grid;
-use crate::inspect::thousands;
+use crate::inspect::{rows, thousands};
 use crate::verify::Verification;
 
 /// What a migration has done.
@@ -107,11 +107,14 @@ impl MigrationReport {
         }
         let mut text = format!("{table}\n");
         if let Some(path) = &self.reject_file {
+            let (rejected, them) = match self.rejected_rows {
+                1 => ("1 rejected row is".to_owned(), "it"),
+                many => (format!("{} rejected rows are", thousands(many)), "them"),
+            };
             let _ = writeln!(
                 text,
-                "{} rejected rows are in {}: repair them and load them by crossover migrate \
-                 --rejects {} {}",
-                thousands(self.rejected_rows),
+                "{rejected} in {}: repair {them} and load {them} by crossover migrate --rejects {} \
+                 {}",
                 path.display(),
                 path.display(),
                 self.target
@@ -130,9 +133,9 @@ impl MigrationReport {
         let what = if self.dry_run { "tried and undone" } else { "moved" };
         let _ = writeln!(
             text,
-            "{what}: {} rows into {} (schema {}) in {:.1} s: inspect {:.1}, prepare {:.1}, \
-             copy {:.1}, keys {:.1}, verify {:.1}, vacuum {:.1}",
-            thousands(moved),
+            "{what}: {} into {} (schema {}) in {:.1} s: inspect {:.1}, prepare {:.1}, copy {:.1}, \
+             keys {:.1}, verify {:.1}, vacuum {:.1}",
+            rows(moved),
             self.target,
             self.schema,
             seconds.total(),

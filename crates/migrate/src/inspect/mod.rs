@@ -9,7 +9,7 @@ mod statement;
 pub(crate) mod token;
 
 pub use read::schema;
-pub use shown::{Shown, shorten, thousands};
+pub use shown::{Shown, rows, shorten, thousands};
 pub use source::Source;
 
 pub(crate) use engine::sqlite::quote_identifier as quoted;

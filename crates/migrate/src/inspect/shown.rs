@@ -68,6 +68,12 @@ pub fn thousands(count: u64) -> String {
     shown
 }
 
+/// `1 row`, `6,500,000 rows`.
+pub fn rows(count: u64) -> String {
+    let noun = if count == 1 { "row" } else { "rows" };
+    format!("{} {noun}", thousands(count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +89,6 @@ mod tests {
     #[test]
     fn thousands_are_separated() {
         assert_eq!([0, 999, 1000, 6_500_000].map(thousands), ["0", "999", "1,000", "6,500,000"]);
+        assert_eq!([0, 1, 1000].map(rows), ["0 rows", "1 row", "1,000 rows"]);
     }
 }

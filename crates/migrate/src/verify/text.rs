@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Difference, DifferenceKind, TableVerification, Verification};
 use crate::grid::grid;
-use crate::inspect::thousands;
+use crate::inspect::{rows, thousands};
 
 /// Digits of a digest shown in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
@@ -26,10 +26,10 @@ impl Verification {
         for table in self.tables.iter().filter(|table| !table.equal) {
             text.push_str(&table.differences_text());
         }
-        let rows: u64 = self.tables.iter().map(|table| table.source_rows).sum();
+        let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing = self.tables.iter().filter(|table| !table.equal).count();
         let verdict = match differing {
-            0 => format!("equal: {} rows in every column", thousands(rows)),
+            0 => format!("equal: {} in every column", rows(compared)),
             _ => format!("{differing} of {} tables differ", self.tables.len()),
         };
         let _ = writeln!(text, "{verdict}");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lab::analysis::counted;
 use lab::plan::Plan;
 use lab::preview::{Preview, Start};
 
@@ -23,11 +24,11 @@ fn text(preview: &Preview) -> String {
     let mut lines = vec![preview.title.clone(), String::new()];
     let at_least = if preview.blocks_may_grow { "at least " } else { "" };
     lines.push(format!(
-        "{} treatments and {} starts in each of {at_least}{} blocks: {} trials",
-        preview.treatments.len(),
-        preview.starts_per_block,
-        preview.blocks,
-        preview.trials,
+        "{} and {} in each of {at_least}{}: {}",
+        counted(preview.treatments.len(), "treatment"),
+        counted(preview.starts_per_block, "start"),
+        counted(preview.blocks, "block"),
+        counted(preview.trials, "trial"),
     ));
     lines.push(preview.duration_in_words());
     lines.push(String::new());

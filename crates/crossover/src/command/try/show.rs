@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
 use indicatif::HumanBytes;
+use lab::analysis::counted;
 use lab::report::Document;
 use lab::run::Finished;
 use migrate::{AuditReport, Severity};
@@ -242,9 +243,9 @@ fn text(
     if let Some(document) = document {
         let _ = writeln!(
             text,
-            "Mean response times in ms, {} blocks in {:.0} s, intervals of 95%; a ratio below 1: \
-             faster than SQLite",
-            document.run.blocks,
+            "Mean response times in ms, {} in {:.0} s, intervals of 95%; a ratio below 1: faster \
+             than SQLite",
+            counted(document.run.blocks, "block"),
             document.run.duration_seconds.unwrap_or_default()
         );
         let _ = writeln!(text, "{}", result::grid(rows));
