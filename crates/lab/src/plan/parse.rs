@@ -106,9 +106,10 @@ impl Plan {
             _ if self.oltp.is_some() => {
                 return Err(impossible("oltp", "belongs to workload = \"oltp\""));
             }
-            WorkloadKind::Sql => self.resolve_statements()?,
+            WorkloadKind::Sql => self.check_statements()?,
             _ => {}
         }
+        self.have_data_moved();
         let key = |name: &str| match name {
             "server_cpus" => self.server_cpus.is_some(),
             "server_memory" => self.server_memory.is_some(),
@@ -122,6 +123,15 @@ impl Plan {
         self.check_load()?;
         self.check_placeholders()?;
         Ok(self)
+    }
+
+    /// Data that no command moves into a managed server is moved there by our own migration.
+    fn have_data_moved(&mut self) {
+        let is_copied = matches!(self.workload, WorkloadKind::Http | WorkloadKind::Sql);
+        if is_copied && self.data != Data::Present && self.application.prepare.is_empty() {
+            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
+            self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];
+        }
     }
 
     /// Adds the requests of a list or a log; what was left out of it belongs to the conditions.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Data, Plan, PlanError};
+use super::{Plan, PlanError};
 
 /// One statement of the mix, or several as a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -198,9 +198,8 @@ impl Statement {
 }
 
 impl Plan {
-    /// Checks the statements, and has the data copied by our own migration where the plan does not
-    /// say how.
-    pub(super) fn resolve_statements(&mut self) -> Result<(), PlanError> {
+    /// Checks the statements.
+    pub(super) fn check_statements(&self) -> Result<(), PlanError> {
         let refuse = |message: String| Err(PlanError::impossible("statement", message));
         if self.statements.is_empty() {
             return refuse(
@@ -213,10 +212,6 @@ impl Plan {
                 let message = format!("two are called {}; give one another name", statement.name);
                 return refuse(message);
             }
-        }
-        if self.application.prepare.is_empty() && self.data != Data::Present {
-            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
-            self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];
         }
         Ok(())
     }

@@ -133,3 +133,22 @@ fn a_changed_key_is_named() {
     assert_eq!(one.first_difference(&other).unwrap().as_deref(), Some("load.connection"));
     assert_eq!(one.first_difference(&one.clone()).unwrap(), None);
 }
+
+#[test]
+fn data_that_no_command_moves_is_moved_by_our_own_migration() {
+    let text = r#"
+        title = "t"
+        workload = "http"
+        engines = ["sqlite", "postgres:18"]
+        data = { command = ["make", "{path}"] }
+        application = { start = ["app"] }
+        request = [{ path = "/" }]
+    "#;
+    let plan = read(text, "plan.toml").unwrap();
+    let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
+    assert_eq!(plan.application.prepare, [migrate]);
+    let without = text.replace("data = { command = [\"make\", \"{path}\"] }", "");
+    assert!(read(&without, "plan.toml").unwrap().application.prepare.is_empty());
+    let own = text.replace("start = [\"app\"]", "start = [\"app\"], prepare = [[\"fill\"]]");
+    assert_eq!(read(&own, "plan.toml").unwrap().application.prepare, [["fill"]]);
+}

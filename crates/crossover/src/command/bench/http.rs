@@ -34,7 +34,8 @@ pub struct Arguments {
     /// The command that serves on {listen} ({host}, {port}) with the database {database_url}
     #[arg(long, value_name = "COMMAND", env = "CROSSOVER_START_COMMAND")]
     start: Option<String>,
-    /// A command that fills {database_url}, once per engine and data; repeatable
+    /// A command that fills {database_url}, once per engine and data; repeatable. Absent: --data is
+    /// moved there by crossover migrate
     #[arg(long, value_name = "COMMAND", requires = "start")]
     prepare: Vec<String>,
     /// A command before each engine's turn, such as one that switches {engine}; repeatable
@@ -315,7 +316,7 @@ mod tests {
         ];
         let plan = plan_of(&words).unwrap();
         assert_eq!((plan.requests.len(), plan.requests[0].weight), (1, 3));
-        assert!(plan.conditions.contains("1 lines left out"), "{}", plan.conditions);
+        assert!(plan.conditions.contains("; 1 line left out: "), "{}", plan.conditions);
         assert_eq!(plan.load.connections_max, Some(8));
         let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
