@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use comfy_table::Table;
 use dashboard::account::{self, ListedAccount, Password};
+use dashboard::answer::harmless;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 
@@ -92,7 +93,7 @@ fn print_list(accounts: &[ListedAccount], shared: &Shared) -> anyhow::Result<()>
         OutputFormat::Csv => {
             let mut text = "name,created_at,sessions\n".to_owned();
             for account in accounts {
-                let name = account.name.replace('"', "\"\"");
+                let name = harmless(&account.name).replace('"', "\"\"");
                 text += &format!("\"{name}\",{},{}\n", time(account.created_at), account.sessions);
             }
             shared.print(&text)

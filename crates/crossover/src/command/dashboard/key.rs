@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use comfy_table::Table;
+use dashboard::answer::harmless;
 use dashboard::key::{self, ListedKey};
 use serde_json::json;
 
@@ -76,7 +77,7 @@ fn print_list(keys: &[ListedKey], shared: &Shared) -> anyhow::Result<()> {
         OutputFormat::Csv => {
             let mut text = "name,created_at,expires_at,revoked_at\n".to_owned();
             for key in keys {
-                let name = key.name.replace('"', "\"\"");
+                let name = harmless(&key.name).replace('"', "\"\"");
                 let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
                 text += &format!("\"{name}\",{},{expires},{revoked}\n", time(key.created_at));
             }

@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod connections;
 mod database;
 mod generate;
 mod import;

@@ -15,6 +15,7 @@ use dashboard::store::{Options, Store};
 use engine::DatabaseUrl;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::connections;
 use super::database::DatabaseArgument;
 use super::log::LogArguments;
 use super::span::{Limit, limit};
@@ -62,7 +63,8 @@ pub struct Arguments {
         env = "CROSSOVER_QUERY_LIMIT"
     )]
     query_limit: Limit,
-    /// How many queries run at the same time; others wait [default: 4 for each core, at least 8]
+    /// How many queries run at the same time, half of them for one asker; others wait
+    /// [default: 4 for each core, at least 8]
     #[arg(long, value_name = "N", alias = "connections", env = "CROSSOVER_QUERY_CONCURRENCY")]
     query_concurrency: Option<NonZeroUsize>,
     /// How many requests each person, key or address may make in a minute [default: no limit]
@@ -124,6 +126,7 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
     let key = secret::key(arguments.key_file.as_deref())?;
     let extra_key = key.as_deref().map(Key::given).transpose()?;
     let options = store_options(&arguments)?;
+    let connections = connections::allowed(options.connections);
     let stop = stop_signal(shared)?;
     let store = Store::open(&database, &options).await?;
     let access = Access::open(&database).await?;
@@ -141,7 +144,7 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
         rate_limit: arguments.rate_limit,
         secure_cookies: arguments.secure_cookies,
         behind_proxy: arguments.behind_proxy,
-        limits: http::Limits::default(),
+        limits: http::Limits { connections, ..http::Limits::default() },
     };
     if !access.has_accounts().await? {
         // Whoever serves with a key of his own or for everybody is let in without an account.
