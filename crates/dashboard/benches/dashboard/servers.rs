@@ -52,6 +52,7 @@ pub struct Place {
     pub naive: Option<PathBuf>,
     pub sqlite: String,
     pub postgres: PostgresServer,
+    pub scale: f64,
 }
 
 impl Place {
@@ -70,10 +71,12 @@ impl Place {
         let postgres = started.await.unwrap();
         let file = folder.join(format!("reference-{scale}.db"));
         let sqlite = format!("sqlite://{}", file.display());
-        let place = Self { crossover, naive, sqlite, postgres };
-        place.generate(&place.sqlite, scale, file.exists());
+        let place = Self { crossover, naive, sqlite, postgres, scale };
+        if !file.exists() {
+            place.generate(&place.sqlite);
+        }
         let url = place.database("dashboard").await;
-        place.generate(&url.expose(), scale, false);
+        place.generate(&url.expose());
         place
     }
 
@@ -83,15 +86,36 @@ impl Place {
         self.postgres.url(name)
     }
 
-    fn generate(&self, database: &str, scale: f64, exists: bool) {
-        if !exists {
-            let mut generate = Command::new(&self.crossover);
-            generate.args(["dashboard", "generate", "--database", database, "--scale"]);
-            let begin = Instant::now();
-            run(generate.arg(scale.to_string()));
-            let engine = database.split(':').next().unwrap_or_default();
-            println!("generated in {engine}: {:.1} s", begin.elapsed().as_secs_f64());
-        }
+    fn generate(&self, database: &str) -> f64 {
+        let scale = self.scale.to_string();
+        let seconds = self.seconds(&["generate", "--scale", &scale, "--database", database]);
+        let engine = database.split(':').next().unwrap_or_default();
+        println!("generated in {engine}: {seconds:.1} s");
+        seconds
+    }
+
+    /// How long a command of the dashboard takes.
+    fn seconds(&self, arguments: &[&str]) -> f64 {
+        let begin = Instant::now();
+        run(Command::new(&self.crossover).arg("dashboard").args(arguments));
+        begin.elapsed().as_secs_f64()
+    }
+
+    /// Bytes of the SQLite file that are totals, and all others.
+    pub fn room(&self) -> (f64, f64) {
+        let path = Path::new(self.sqlite.trim_start_matches("sqlite://"));
+        let connection = engine::sqlite::open_existing(path).unwrap();
+        let pages = "SELECT sum(pgsize) FILTER (WHERE name = 'totals'),
+            sum(pgsize) FILTER (WHERE name <> 'totals') FROM dbstat";
+        connection.query_row(pages, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    }
+
+    /// Seconds to generate the data in a new SQLite file, and to make its totals once more.
+    pub fn load_times(&self) -> (f64, f64) {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let database = format!("sqlite://{}", folder.path().join("new.db").display());
+        let filled = self.generate(&database);
+        (filled, self.seconds(&["rollup", "rebuild", "--database", &database]))
     }
 
     /// Our own server; how long it took until it answered, in milliseconds.
