@@ -264,7 +264,8 @@ fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Resu
     if let Some(base) = &programs.base {
         command.arg(format!("--basedir={}", base.display()));
     }
-    command.arg("--skip-name-resolve").stdin(Stdio::null());
+    // Forced, releases before 10.4 do without a machine that knows its own name.
+    command.args(["--skip-name-resolve", "--force"]).stdin(Stdio::null());
     // Since 10.4 root would else be let in by the name of the operating system's account.
     let normal = "--auth-root-authentication-method=normal";
     let run = |command: &mut Command| command.output().map_err(Error::io("run", &programs.install));
@@ -272,10 +273,13 @@ fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Resu
     if output.status.success() {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = String::from_utf8_lossy(&output.stderr);
     let mut errors = text.lines().filter(|line| line.contains("[ERROR]"));
     let last = errors.find(|line| !line.ends_with("Aborting"));
     let last = last.or_else(|| text.lines().rfind(|line| !line.trim().is_empty()));
+    // Old releases say on standard output what is wrong, and then where to read more.
+    let told = String::from_utf8_lossy(&output.stdout);
+    let last = last.or_else(|| told.lines().find(|line| !line.trim().is_empty()));
     let last = last.unwrap_or("it said nothing");
     let program = programs.install.display().to_string();
     Err(Error::Program { program, reason: last.to_owned() })

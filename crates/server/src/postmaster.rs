@@ -113,10 +113,29 @@ pub(crate) fn last_words(log: &Path) -> String {
     let text = String::from_utf8_lossy(&text);
     let message = |line: &str| {
         let words = ["FATAL:  ", "PANIC:  ", "ERROR:  "];
-        words.iter().find_map(|word| line.split_once(word).map(|(_, rest)| rest.to_owned()))
+        let said = words.iter().find_map(|word| line.split_once(word).map(|(_, rest)| rest));
+        // What clients are told meanwhile (it is starting up, shutting down) is not why it ended.
+        said.filter(|said| !said.starts_with("the database system is ")).map(str::to_owned)
     };
     let fatal = text.lines().rev().find_map(message);
     fatal
         .or_else(|| text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned))
         .unwrap_or_else(|| "it said nothing".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_why_it_ended_and_not_what_clients_were_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("server.log");
+        let text = "LOG:  database system was not properly shut down\n\
+                    FATAL:  could not write to file \"pg_wal/xlogtemp.1\": No space left on device\n\
+                    FATAL:  the database system is starting up\n\
+                    LOG:  startup process (PID 7) exited with exit code 1\n";
+        std::fs::write(&log, text).unwrap();
+        assert!(last_words(&log).ends_with("No space left on device"));
+    }
 }
