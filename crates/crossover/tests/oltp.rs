@@ -45,6 +45,15 @@ fn trials(place: &Place) -> Vec<Value> {
     json.map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()).collect()
 }
 
+/// Whether a trial counts. A disk that stalls leaves one of a second without an answer, which is
+/// void then and says so.
+fn counts(trial: &Value) -> bool {
+    let why = trial["status"]["void"].as_str().unwrap_or_default();
+    let stalled = why.starts_with("no transaction came to its end within 1 s");
+    assert!(stalled || trial["status"] == "ok", "{trial}");
+    !stalled
+}
+
 /// A server of the user's, whose database may be looked into by the test.
 fn own_server(place: &Place) -> (PostgresServer, tokio::runtime::Runtime) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -87,17 +96,11 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
         (&"18".into(), &"2025-09-25".into())
     );
 
-    for trial in trials(&place) {
-        assert_eq!(trial["status"], "ok", "{trial}");
+    for trial in trials(&place).into_iter().filter(counts) {
         assert!(trial["requests_per_second"].as_f64().unwrap() > 0.0, "{trial}");
-        let by_second: u64 = trial["answers_by_second"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|n| n.as_u64().unwrap())
-            .sum();
-        let right = trial["requests"].as_u64().unwrap() - trial["failures"].as_u64().unwrap();
-        assert_eq!(by_second, right, "{trial}");
+        // The trial's one second; what follows are the transactions under way at its end.
+        let in_time = trial["answers_by_second"][0].as_f64();
+        assert_eq!(in_time, trial["requests_per_second"].as_f64(), "{trial}");
         let counters = trial["counters"].as_object().unwrap();
         assert!(counters.contains_key("client_statements_per_second"), "{trial}");
         assert!(counters["client_round_trip_seconds"].as_f64().unwrap() < 1.0, "{trial}");
@@ -114,6 +117,11 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
     assert_eq!(of(0, "data_checksums").as_deref(), Some("on"));
     assert_eq!(of(1, "data_checksums").as_deref(), Some("on"));
     assert!(of(0, "version()").unwrap().starts_with("PostgreSQL 13."));
+    // What releases differ in is shown, and said.
+    assert_eq!(of(0, "checkpoint_completion_target").as_deref(), Some("0.5"));
+    assert_eq!(of(1, "checkpoint_completion_target").as_deref(), Some("0.9"));
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("checkpoint_completion_target is 0.5 in postgres:13"), "{warnings}");
     assert_eq!(of(0, "shared_buffers"), of(1, "shared_buffers"));
 
     for (form, expected) in
@@ -140,9 +148,7 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let trials = trials(&place);
     assert_eq!(trials.len(), 16);
-    for trial in trials {
-        assert_eq!(trial["status"], "ok", "{trial}");
-    }
+    assert!(trials.iter().all(|trial| counts(trial) || trial["failures"] == 0));
 }
 
 #[test]
@@ -154,12 +160,30 @@ fn mariadb_is_started_filled_restored_and_ended() {
     let more = ["--clients", "2", "--workload", "read_only,read_write"];
     let output = bench(&place, &[&["--on", "mariadb"][..], &more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    for trial in trials(&place) {
-        assert_eq!(trial["status"], "ok", "{trial}");
+    for trial in trials(&place).into_iter().filter(counts) {
         assert!(trial["counters"]["mariadb_commits"].as_f64().unwrap() > 0.0, "{trial}");
     }
     let left = std::fs::read_dir(place.path("data/mariadb")).unwrap();
     assert_eq!(left.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 0);
+}
+
+/// `CROSSOVER_TEST_MARIADB` names folders of unpacked releases as PATH names folders; `make prove`
+/// fetches some.
+#[test]
+fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
+    let Some(folders) = std::env::var_os("CROSSOVER_TEST_MARIADB") else {
+        return eprintln!("skipped: no folders in CROSSOVER_TEST_MARIADB");
+    };
+    let place = Place::new();
+    let engines: Vec<String> = std::env::split_paths(&folders)
+        .map(|folder| format!("--on=mariadb:{}", folder.display()))
+        .collect();
+    let mut words = vec!["--clients", "2", "--workload", "read_only,read_write"];
+    words.extend(engines.iter().map(String::as_str));
+    let output = bench(&place, &words);
+    let trials = trials(&place);
+    assert_eq!(trials.len(), 2 * engines.len(), "{}", error(&output));
+    assert!(trials.iter().all(|trial| counts(trial) || trial["failures"] == 0));
 }
 
 #[test]

@@ -113,6 +113,7 @@ impl Subject for OltpSubject<'_> {
             true => self.host.restored(&tables)?,
             false => self.host.filled(&tables)?,
         };
+        self.site.progress.set_message(format!("{}, {}", self.label, oltp.mix));
         self.next = Some(Prepared { target, tables, oltp });
         Ok(())
     }
