@@ -330,6 +330,21 @@ fn one_sitting_per_side_gives_ratios_and_no_verdict() {
 }
 
 #[test]
+fn two_blocks_in_one_sitting_show_ratios_and_no_interval() {
+    let runs = Runs::new();
+    let (a, b) = ("20261101-080000-http-000a", "20261102-080000-http-000b");
+    for (id, other) in [(a, b), (b, a)] {
+        let run = runs.write(&Sitting { interleaved_with: Some(other), ..Sitting::new(id, 1.0) });
+        for number in 9..=20 {
+            std::fs::remove_file(run.join(format!("trials/{number:04}.json"))).unwrap();
+        }
+    }
+    let text = runs.expect(3, &["compare", a, b]);
+    assert!(text.contains("Ratios and no verdict after 2 blocks: at least 5"), "{text}");
+    assert!(text.contains("the smallest and the largest") && !text.contains("95%"), "{text}");
+}
+
+#[test]
 fn a_treatment_that_fails_is_named_and_passes_no_threshold() {
     let runs = Runs::new();
     let (a, b) = ("20261101-080000-http-000a", "20261102-080000-http-000b");

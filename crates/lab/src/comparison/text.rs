@@ -1,6 +1,7 @@
 //! A comparison for a terminal.
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use stats::Method;
 
 use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
 use crate::analysis::{digits, number};
@@ -15,7 +16,7 @@ pub fn text(comparison: &Comparison, width: Option<u16>) -> String {
     for warning in &comparison.warnings {
         parts.push(format!("Warning: {} {}", warning.message, warning.advice));
     }
-    parts.push(note(comparison.design).to_owned());
+    parts.push(note(comparison).to_owned());
     parts.join("\n\n") + "\n"
 }
 
@@ -23,8 +24,12 @@ fn side(runs: &[SideRun]) -> String {
     runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn note(design: Design) -> &'static str {
-    match design {
+fn note(comparison: &Comparison) -> &'static str {
+    let is_range = |row: &Row| row.ratio.method == Method::RangeOnly;
+    match comparison.design {
+        Design::Interleaved if comparison.rows.iter().all(is_range) => {
+            "In brackets: the smallest and the largest of the blocks' ratios."
+        }
         Design::Interleaved => {
             "In brackets: 95% intervals from pairs of blocks of one sitting. Verdicts are corrected \
              over all treatments."

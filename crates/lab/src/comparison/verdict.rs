@@ -64,6 +64,11 @@ pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
                 or more per side (A1,A2,A3 B1,B2,B3) have a verdict too."
             .to_owned();
     }
+    if rows.iter().all(|row| row.p_value.is_none()) {
+        let blocks = rows.iter().map(|row| row.ratio.replicates).max().unwrap_or(0);
+        let blocks = counted(blocks, "block");
+        return format!("Ratios and no verdict after {blocks}: at least 5 are needed.");
+    }
     let regressions = rows.iter().filter(|row| row.regression == Some(Regression::Yes)).count();
     if let (Some(share), true) = (wishes.fail_on_regression, regressions > 0) {
         let percent = share * 100.0;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use indicatif::ProgressBar;
+use lab::analysis::analyse;
+use lab::record::Status;
 use lab::run::{Finished, RunError, RunOptions, start};
 use server::Locations;
 
@@ -150,6 +152,28 @@ fn methods_bodies_and_headers_are_sent_with_their_placeholders() {
     assert_eq!(finished.trials.len(), 2);
     assert!(finished.trials.iter().all(|trial| trial.failures == 0));
     assert_eq!(finished.plan.requests[0].name, "POST /orders/{level}");
+}
+
+#[test]
+fn a_request_that_fails_throughout_a_trial_makes_it_void_and_its_level_is_not_compared() {
+    // Two looks for the first name and a trial, one look for the second and a trial.
+    let asked = AtomicUsize::new(0);
+    let server = answering(move |path, _| {
+        let is_trial = path == "/x/2" && matches!(asked.fetch_add(1, Ordering::SeqCst), 2 | 4);
+        if is_trial { (500, "oops".to_owned()) } else { (200, "ok".to_owned()) }
+    });
+    let more = "factors = { part = { levels = [1, 2], swept = \"log\" } }\n\
+                [[request]]\npath = \"/x/{part}\"";
+    let finished = measure(&[&server, &server], more).unwrap();
+    assert_eq!(finished.trials.len(), 4);
+    for trial in &finished.trials {
+        let fails = trial.levels["part"].number() == Some(2.0);
+        assert_eq!((trial.status != Status::Ok, trial.failures), (fails, u64::from(fails)));
+    }
+    let analysis = analyse(&finished.plan, &finished.cells(), &finished.trials);
+    assert_eq!(analysis.sweeps[0].left_out, [2.0]);
+    let said = &analysis.verdict.sentences[0];
+    assert!(said.ends_with("; nothing to compare at part 2."), "{said}");
 }
 
 #[test]
