@@ -59,10 +59,11 @@ fn a_file_larger_than_the_limit_is_read_from_storage_again() {
     let pages = file as f64 / rustix::param::page_size() as f64;
     assert!(*refaults > pages / 4.0, "{refaults} refaults of {pages} pages");
 
-    // What fits is read once: the refaults above come from the limit.
+    // What fits is read once, but for pages that the kernel takes back for others' sake: the
+    // refaults above come from the limit.
     let Some(large) = group(2 * file) else { return };
     read_twice(&large, folder.path(), file);
     let refaults = large.counters()["cgroup_refaults"];
-    assert!(refaults < pages / 100.0, "{refaults} refaults of {pages} pages");
+    assert!(refaults < pages / 10.0, "{refaults} refaults of {pages} pages");
     assert!(large.used_bytes().unwrap() as f64 > file as f64 * 0.9, "charged to another group");
 }
