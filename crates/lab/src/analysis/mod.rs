@@ -64,6 +64,9 @@ pub struct Treatment {
     pub engine: String,
     /// One level of each factor.
     pub levels: Levels,
+    /// The cell whose trials these are: another one where factors differ that do not act on the
+    /// engine.
+    pub measured_at: Levels,
     /// The numbers of the trials that count.
     pub trials: Vec<usize>,
     /// The plan's response ([`Plan::response`]); none if no trial counts.

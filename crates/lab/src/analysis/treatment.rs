@@ -26,7 +26,8 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
             let measured_at = canonical_levels(plan, engine, levels);
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();
-            treatments.push(treatment(plan.response(), engine, levels, trials, &operations));
+            let cells = (levels, &measured_at);
+            treatments.push(treatment(plan.response(), engine, cells, trials, &operations));
         }
     }
     treatments
@@ -35,7 +36,7 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
 fn treatment(
     response: Response,
     engine: &EngineSpec,
-    levels: &Levels,
+    (levels, measured_at): (&Levels, &Levels),
     trials: &[&Trial],
     operations: &[String],
 ) -> Treatment {
@@ -52,6 +53,7 @@ fn treatment(
     Treatment {
         engine: engine.label(),
         levels: levels.clone(),
+        measured_at: measured_at.clone(),
         trials: counting.iter().map(|trial| trial.number).collect(),
         estimate: mean_estimate(&values, CONFIDENCE_LEVEL),
         best_of_three: best_of(&values, 3).filter(|_| response.lower_is_better()),

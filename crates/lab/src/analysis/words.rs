@@ -88,11 +88,7 @@ pub fn counted(count: usize, noun: &str) -> String {
 /// The levels of the other factors, as `2 clients`; empty where there are none. A factor that is
 /// varied alone is named only where it is not at its first level.
 pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
-    let is_base = |name: &str, level: &Level| {
-        let factor = plan.factors.get(name).filter(|factor| factor.alone);
-        factor.is_some_and(|factor| factor.levels.first() == Some(level))
-    };
-    let varied = levels.iter().filter(|(name, level)| !is_base(name, level));
+    let varied = levels.iter().filter(|(name, level)| !plan.is_base(name, level));
     varied.map(|(name, level)| level_label(plan, name, level)).collect::<Vec<_>>().join(", ")
 }
 

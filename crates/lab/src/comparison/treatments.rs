@@ -8,7 +8,6 @@ use stats::{
 
 use super::{Design, Row};
 use crate::analysis::{CONFIDENCE_LEVEL, Treatment, analyse, level_label};
-use crate::plan::{Plan, canonical_levels};
 use crate::run::Finished;
 use crate::schedule::Levels;
 
@@ -43,7 +42,7 @@ pub(super) fn rows(
     design: Design,
 ) -> (Vec<RawRow>, Vec<String>) {
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
-    let (Some(first), Some(other)) = (a.first(), b.first()) else { return (rows, left_out) };
+    let Some(first) = a.first() else { return (rows, left_out) };
     let treatments = |runs: &[Finished]| -> Vec<Vec<Treatment>> {
         let of = |run: &Finished| analyse(&run.plan, &run.cells(), &run.trials).treatments;
         runs.iter().map(of).collect()
@@ -54,11 +53,8 @@ pub(super) fn rows(
         for levels in first.cells() {
             let (on_a, on_b) = (find(&of_a, engine_a, &levels), find(&of_b, engine_b, &levels));
             let (Some(on_a), Some(on_b)) = (on_a, on_b) else { continue };
-            let treatment = (
-                measured_at(&first.plan, engine_a, &levels),
-                measured_at(&other.plan, engine_b, &levels),
-            );
-            if !seen.insert((engine_a, treatment)) {
+            let measured_at = |side: &[&Treatment]| side.first().map(|one| one.measured_at.clone());
+            if !seen.insert((engine_a, measured_at(&on_a), measured_at(&on_b))) {
                 continue;
             }
             let words = levels.iter().map(|(name, level)| level_label(&first.plan, name, level));
@@ -96,12 +92,6 @@ pub(super) fn rows(
 fn find<'t>(of: &'t [Vec<Treatment>], engine: &str, levels: &Levels) -> Option<Vec<&'t Treatment>> {
     let same = |t: &&Treatment| t.engine == engine && t.levels == *levels;
     of.iter().map(|all| all.iter().find(same)).collect()
-}
-
-/// The cell for which `engine` was measured in the place of `levels`.
-fn measured_at(plan: &Plan, engine: &str, levels: &Levels) -> Option<Levels> {
-    let spec = plan.engines.iter().find(|spec| spec.label() == engine)?;
-    Some(canonical_levels(plan, spec, levels))
 }
 
 /// The values of both sides and the ratio of B to A.

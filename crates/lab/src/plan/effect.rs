@@ -33,16 +33,18 @@ pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Leve
 pub(crate) fn telling_levels(plan: &Plan, engine: &EngineSpec, levels: &Levels) -> Levels {
     let mut acting = plan.names_everywhere();
     acting.extend(plan.names_of_engine(engine));
-    let tells = |name: &String, level: &Level| {
-        let factor = plan.factors.get(name);
-        let at_base = factor.is_some_and(|f| f.alone && f.levels.first() == Some(level));
-        acting.contains(name) && !at_base
-    };
-    let told = levels.iter().filter(|(name, level)| tells(name, level));
+    let told =
+        levels.iter().filter(|(name, level)| acting.contains(*name) && !plan.is_base(name, level));
     told.map(|(name, level)| (name.clone(), level.clone())).collect()
 }
 
 impl Plan {
+    /// Whether this is the first level of a factor that varies alone, which goes without saying.
+    pub(crate) fn is_base(&self, name: &str, level: &Level) -> bool {
+        let factor = self.factors.get(name).filter(|factor| factor.alone);
+        factor.is_some_and(|factor| factor.levels.first() == Some(level))
+    }
+
     /// The levels of the factors for which an engine is started anew.
     pub(crate) fn deployment_levels(&self, cell: &Levels) -> Levels {
         let names = self.deployment_names();

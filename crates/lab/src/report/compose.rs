@@ -137,6 +137,7 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
     TreatmentPart {
         engine: treatment.engine.clone(),
         levels: treatment.levels.clone(),
+        measured_at: treatment.measured_at.clone(),
         estimate: treatment.estimate,
         best_of_three: treatment.best_of_three,
         blocks: treatment.blocks.iter().map(block).collect(),
@@ -285,12 +286,8 @@ fn plans(plans: &OperationPlans) -> PlanPart {
 }
 
 fn effect(plan: &Plan, effect: &Effect) -> EffectPart {
-    let at_base = |name: &str, level: &Level| {
-        let factor = plan.factors.get(name).filter(|factor| factor.alone);
-        factor.is_some_and(|factor| factor.levels.first() == Some(level))
-    };
     let mut levels = effect.levels.clone();
-    levels.retain(|name, level| !at_base(name, level));
+    levels.retain(|name, level| !plan.is_base(name, level));
     EffectPart {
         factor: effect.factor.clone(),
         engine: effect.engine.clone(),

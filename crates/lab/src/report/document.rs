@@ -137,6 +137,9 @@ pub struct NamedValue {
 pub struct TreatmentPart {
     pub engine: String,
     pub levels: Levels,
+    /// The cell whose trials these are; the same for treatments that share them.
+    #[serde(skip)]
+    pub measured_at: Levels,
     pub estimate: Option<Estimate>,
     pub best_of_three: Option<f64>,
     pub blocks: Vec<BlockPart>,
@@ -169,15 +172,8 @@ pub struct TreatmentPart {
     pub requests_by_name: Vec<RequestPart>,
 }
 
-impl TreatmentPart {
-    /// Whether both are made of the same trials: of one engine, equal in every block.
-    pub(super) fn shares_trials_with(&self, other: &Self) -> bool {
-        self.engine == other.engine && !self.blocks.is_empty() && self.blocks == other.blocks
-    }
-}
-
 /// One block's mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct BlockPart {
     pub block: usize,
     pub value: f64,

@@ -99,7 +99,7 @@ fn key(document: &Document, treatment: &TreatmentPart) -> (String, String) {
 
 /// `sqlite, 4 clients, year`.
 pub(super) fn place(document: &Document, treatment: &TreatmentPart) -> String {
-    let levels = varied_in_words(document, &treatment.levels);
+    let levels = varied_in_words(document, &treatment.measured_at);
     if levels.is_empty() {
         return treatment.engine.clone();
     }

@@ -1,6 +1,8 @@
 //! The report for a terminal or as Markdown: the verdict, all treatments, what each factor and
 //! each request shows, thresholds, warnings; several runs side by side.
 
+use std::collections::BTreeSet;
+
 use stats::Method;
 
 use super::document::{CrossingPart, ThresholdPart, TreatmentPart, WarningPart};
@@ -131,18 +133,17 @@ fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     ))
 }
 
-/// What the counters say of each treatment. Treatments that share their trials, since they differ in
-/// what acts on another engine alone, are told once.
+/// What the counters say of each treatment; of those that share their trials once.
 fn notes(document: &Document) -> Vec<String> {
-    let treatments = &document.treatments;
-    let own = treatments.iter().enumerate().filter(|(index, treatment)| {
-        !treatments[..*index].iter().any(|earlier| treatment.shares_trials_with(earlier))
-    });
-    own.flat_map(|(_, treatment)| {
-        let place = table::place(document, treatment);
-        treatment.notes.iter().map(move |note| format!("{place}: {note}"))
-    })
-    .collect()
+    let mut told = BTreeSet::new();
+    let mut notes = Vec::new();
+    for treatment in &document.treatments {
+        if told.insert((&treatment.engine, &treatment.measured_at)) {
+            let place = table::place(document, treatment);
+            notes.extend(treatment.notes.iter().map(|note| format!("{place}: {note}")));
+        }
+    }
+    notes
 }
 
 /// Processor, their number, memory.

@@ -53,6 +53,11 @@ fn the_factor_that_undoes_the_crossing_is_named_with_its_interval() {
     let (_, trials, analysis) = analysis();
     // SQLite knows neither factor: three of its treatments, nine of PostgreSQL's.
     assert_eq!(trials.len(), 12 * 7);
+    let shared = |engine: &str| {
+        let of_engine = analysis.treatments.iter().filter(|one| one.engine == engine);
+        of_engine.map(|one| &one.measured_at).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!((shared("sqlite"), shared("pg")), (3, 9));
     let sentences = analysis.verdict.sentences.join("\n");
     insta::assert_snapshot!(sentences, @r"
     memory 16MB: pg is faster than sqlite at every period measured, 31 days to 365 days.
