@@ -37,6 +37,13 @@ export class Experiment {
     this.requests = [...new Set(requests)];
   }
 
+  /** On a linear axis most of it would lie on the ground: three powers of ten, as the sweep's. */
+  get isWide(): boolean {
+    if (this.swept?.scale !== "log") return false;
+    const values = this.document.treatments.flatMap((t) => t.estimate?.value ?? []);
+    return Math.max(...values) > 1000 * Math.min(...values);
+  }
+
   get engines(): readonly string[] {
     return this.document.engines.map((engine) => engine.name);
   }

@@ -102,9 +102,9 @@ export class ReportView implements Choices {
       : LIGHT,
   );
 
-  /** `axes` is what the document asks for; the reader may choose otherwise. */
-  constructor(axes: Axes = DEFAULTS.axes) {
-    this.#defaults = { ...DEFAULTS, axes };
+  /** `begin` is what suits the documents; the reader may choose otherwise. */
+  constructor(begin: Partial<Choices> = {}) {
+    this.#defaults = { ...DEFAULTS, ...begin };
     const dark = prefersDark();
     this.#systemDark = dark.matches;
     dark.addEventListener("change", () => (this.#systemDark = dark.matches));

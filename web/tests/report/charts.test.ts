@@ -56,6 +56,17 @@ describe("panels", () => {
   });
 });
 
+test("a wide sweep on a log scale begins with a log scale of the values", () => {
+  const { document } = experiment("article");
+  expect(new Experiment(document).isWide).toBe(false);
+  const factors = document.factors.map((f) => (f.swept ? { ...f, scale: "log" as const } : f));
+  const [first, ...others] = document.treatments;
+  if (!first?.estimate) throw new Error("no treatment");
+  const slow = { ...first, estimate: { ...first.estimate, value: 1e6 } };
+  expect(new Experiment({ ...document, factors, treatments: [slow, ...others] }).isWide).toBe(true);
+  expect(new Experiment({ ...document, factors }).isWide).toBe(false);
+});
+
 describe("throughput over clients", () => {
   test("has the cores marked, its scaling and its times, and names what is missing", () => {
     const rows = chartRows(experiment("throughput"));
