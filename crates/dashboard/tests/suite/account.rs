@@ -4,22 +4,11 @@
 use dashboard::account::{self, Access, Error, Password, SessionToken};
 use engine::DatabaseUrl;
 
-use crate::database::{TestDatabase, both};
+use crate::database::both;
 use crate::rows::Rows;
 
 fn password(text: &str) -> Password {
     Password::chosen(text).unwrap()
-}
-
-async fn execute(database: &TestDatabase, sql: &str) {
-    match &database.url {
-        DatabaseUrl::Sqlite(path) => {
-            engine::sqlite::open_existing(path).unwrap().execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
-    }
 }
 
 async fn signed_in(access: &Access, name: &str, password: &str) -> Option<SessionToken> {
@@ -64,7 +53,7 @@ async fn a_session_ends_with_its_time_its_password_and_its_account() {
         account::add(url, "ann", password("correct horse")).await.unwrap();
         let first = signed_in(&access, "ann", "correct horse").await.unwrap();
         assert_eq!(account::list(url).await.unwrap()[0].sessions, 1);
-        execute(&database, "UPDATE sessions SET expires_at = 1000").await;
+        database.execute("UPDATE sessions SET expires_at = 1000").await;
         assert_eq!(access.person(&first).await.unwrap(), None);
         assert_eq!(account::list(url).await.unwrap()[0].sessions, 0);
         let second = signed_in(&access, "ann", "correct horse").await.unwrap();

@@ -10,13 +10,8 @@ use dashboard::store::{Options, Store};
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
 
-use crate::database::{TestDatabase, sqlite};
+use crate::database::sqlite;
 use crate::rows::Rows;
-
-fn path(database: &TestDatabase) -> &Path {
-    let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
-    path
-}
 
 fn make(source: &Path, target: &Path) -> Result<u64, Error> {
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -34,7 +29,7 @@ async fn teams(path: &Path) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
     let database = sqlite(&Rows::nasty());
-    let source = path(&database);
+    let source = database.file();
     let before = teams(source).await;
     // Not yet ended: what it writes must be in no backup.
     let mut writer = engine::sqlite::open_existing(source).unwrap();
@@ -52,7 +47,7 @@ async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
 #[tokio::test]
 async fn a_file_that_exists_is_never_replaced_and_an_interruption_leaves_none() {
     let database = sqlite(&Rows::nasty());
-    let source = path(&database);
+    let source = database.file();
     let thesis = source.with_file_name("thesis.txt");
     std::fs::write(&thesis, "years of work").unwrap();
     assert!(matches!(make(source, &thesis), Err(Error::Exists { .. })));
@@ -72,7 +67,7 @@ async fn a_file_that_exists_is_never_replaced_and_an_interruption_leaves_none() 
 #[tokio::test]
 async fn a_damaged_database_gives_no_backup() {
     let database = sqlite(&Rows::nasty());
-    let source = path(&database);
+    let source = database.file();
     let index: i64 = {
         let connection = engine::sqlite::open_existing(source).unwrap();
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'articles_published'";

@@ -1,6 +1,7 @@
 //! Databases for tests: a SQLite file, and a database in a managed PostgreSQL whose default
 //! collation is English, so that an order left to the collation shows.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
@@ -42,6 +43,30 @@ impl TestDatabase {
 
     pub fn is_postgres(&self) -> bool {
         matches!(self.url, DatabaseUrl::Postgres(_))
+    }
+
+    /// Of SQLite.
+    pub fn file(&self) -> &Path {
+        let DatabaseUrl::Sqlite(path) = &self.url else { panic!("no file") };
+        path
+    }
+
+    pub async fn execute(&self, sql: &str) {
+        execute(&self.url, sql).await;
+    }
+}
+
+/// Runs statements as another program would.
+pub async fn execute(url: &DatabaseUrl, sql: &str) {
+    match url {
+        DatabaseUrl::Sqlite(path) => {
+            let connection = engine::sqlite::open_existing(path).unwrap();
+            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
+            connection.execute_batch(sql).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => {
+            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
+        }
     }
 }
 

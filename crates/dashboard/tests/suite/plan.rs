@@ -5,7 +5,6 @@
 use dashboard::query::{Field, Grouping, Query};
 use dashboard::schema::Dialect;
 use dashboard::statement::{Condition, Conditions, Statement, answer};
-use engine::DatabaseUrl;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::database::sqlite;
@@ -25,8 +24,7 @@ fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
 #[tokio::test]
 async fn the_facts_of_the_period_are_read_once_and_first() {
     let database = sqlite(&Rows::nasty());
-    let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
-    let connection = engine::sqlite::open_existing(path).unwrap();
+    let connection = engine::sqlite::open_existing(database.file()).unwrap();
     let period = [("start", "2021-01-01"), ("end", "2021-12-31"), ("count", "articles")];
     let pairs = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
     for analyze in ["", "ANALYZE"] {

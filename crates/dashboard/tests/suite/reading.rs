@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dashboard::{account, backup, key};
-use engine::DatabaseUrl;
 use indicatif::ProgressBar;
 
 use crate::database::sqlite;
@@ -17,10 +16,16 @@ use crate::rollup::verify;
 use crate::rows::Rows;
 
 /// The bytes of a file, and the names in its folder.
-fn state(path: &Path) -> (Vec<u8>, BTreeSet<OsString>) {
+pub fn state(path: &Path) -> (Vec<u8>, BTreeSet<OsString>) {
     let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name()).collect();
     (std::fs::read(path).unwrap(), names)
+}
+
+/// Brings a file into a journal mode.
+pub fn into_mode(path: &Path, mode: &str) {
+    let connection = engine::sqlite::open_existing(path).unwrap();
+    engine::sqlite::pragmas(&connection, [("journal_mode", mode)]).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,10 +33,8 @@ async fn a_file_that_is_read_stays_as_it_is_and_alone() {
     for mode in ["delete", "wal"] {
         let database = sqlite(&Rows::nasty());
         drop(database.rollup_store().await);
-        let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
-        let connection = engine::sqlite::open_existing(path).unwrap();
-        engine::sqlite::pragmas(&connection, [("journal_mode", mode)]).unwrap();
-        drop(connection);
+        let path = database.file();
+        into_mode(path, mode);
         let before = state(path);
         assert_eq!(before.1.len(), 1, "{:?}", before.1);
         unmatched_urls(&database).await;

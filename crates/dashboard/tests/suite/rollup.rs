@@ -16,19 +16,6 @@ pub async fn verify(database: &TestDatabase) -> Result<Verification, rollup::Err
     tokio::task::spawn_blocking(move || rollup::verify(&url, work(&runtime))).await.unwrap()
 }
 
-pub async fn execute(database: &TestDatabase, sql: &str) {
-    match &database.url {
-        DatabaseUrl::Sqlite(path) => {
-            let connection = engine::sqlite::open_existing(path).unwrap();
-            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
-            connection.execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
-    }
-}
-
 async fn open(database: &TestDatabase, design: Option<Design>) -> Result<Store, String> {
     let options = Options { design, ..Options::default() };
     Store::open(&database.url, &options).await.map_err(|error| error.to_string())
@@ -50,7 +37,7 @@ async fn totals_of_other_data_are_refused_with_the_way_out() {
         let error = open(&database, Some(Design::Rollup)).await.unwrap_err();
         assert!(error.contains("another program") && error.contains("rollup rebuild"), "{error}");
         assert_eq!(open(&database, None).await.unwrap().design(), Design::Daily);
-        execute(&database, "DROP TABLE totals").await;
+        database.execute("DROP TABLE totals").await;
         let error = open(&database, Some(Design::Rollup)).await.unwrap_err();
         assert!(error.contains("no totals") && error.contains("rollup rebuild"), "{error}");
         assert_eq!(open(&database, None).await.unwrap().design(), Design::Daily);
@@ -76,7 +63,7 @@ async fn a_change_by_hand_is_in_the_next_answer() {
             let strict = open(&database, Some(Design::Rollup)).await.unwrap();
             let (before, design) = answer(&by_default).await.unwrap();
             assert_eq!(design, Design::Rollup);
-            execute(&database, change).await;
+            database.execute(change).await;
             let after = answer(&by_default).await.unwrap();
             assert_ne!(before, after.0, "{change}");
             assert_eq!(after, answer(&daily).await.unwrap(), "{change}");
@@ -113,7 +100,7 @@ async fn every_total_is_proved_and_a_wrong_one_is_found() {
                 "ArticleCountry, Month",
             ),
         ] {
-            execute(&database, change).await;
+            database.execute(change).await;
             let found = verify(&database).await.unwrap().differences;
             assert!(!found.is_empty(), "{change}");
             assert!(found.iter().all(|difference| difference.page.contains(page)), "{found:?}");
@@ -146,7 +133,7 @@ async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
             DROP TABLE schema_version;
             CREATE TABLE schema_version AS SELECT * FROM kept;
             DROP TABLE kept";
-        execute(&database, restore).await;
+        database.execute(restore).await;
         let after = answer(&store).await.unwrap();
         assert_eq!(after, (before.replace("twilio", "restored"), Design::Rollup));
     }

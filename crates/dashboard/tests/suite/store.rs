@@ -9,7 +9,7 @@ use dashboard::query::{Grouping, Query, Refusal};
 use dashboard::store::{Error, Options, Store};
 use engine::{DatabaseUrl, Settings};
 
-use crate::database::{TestDatabase, both, postgres, sqlite};
+use crate::database::{both, execute, postgres, sqlite};
 use crate::rows::Rows;
 
 fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
@@ -20,17 +20,6 @@ fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
     Query::parse(grouping, &pairs).unwrap()
-}
-
-async fn execute(database: &TestDatabase, sql: &str) {
-    match &database.url {
-        DatabaseUrl::Sqlite(path) => {
-            engine::sqlite::open_existing(path).unwrap().execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,13 +41,13 @@ async fn an_unknown_blog_is_refused_by_name() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_statements_of_a_question_see_one_snapshot() {
     for database in both(&Rows::nasty()).await {
-        execute(&database, "DELETE FROM traffic").await;
+        database.execute("DELETE FROM traffic").await;
         let store = database.store().await;
         let url = database.url.clone();
         let writer = tokio::spawn(async move {
             for (article, day) in (1..=40).zip(18_500..) {
                 let insert = format!("INSERT INTO traffic VALUES ({day}, {article}, 1, 1, 1, 1)");
-                write(&url, &insert).await;
+                execute(&url, &insert).await;
             }
         });
         let mut answers = 0;
@@ -70,19 +59,6 @@ async fn all_statements_of_a_question_see_one_snapshot() {
             answers += 1;
         }
         writer.await.unwrap();
-    }
-}
-
-async fn write(url: &DatabaseUrl, sql: &str) {
-    match url {
-        DatabaseUrl::Sqlite(path) => {
-            let connection = engine::sqlite::open_existing(path).unwrap();
-            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
-            connection.execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
     }
 }
 
@@ -105,7 +81,7 @@ async fn settings_are_applied_or_refused_before_anything_is_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_s_schema_is_refused_with_the_difference() {
     for database in both(&Rows::none()).await {
-        execute(&database, "ALTER TABLE teams ADD COLUMN city varchar(64)").await;
+        database.execute("ALTER TABLE teams ADD COLUMN city varchar(64)").await;
         let error = Store::open(&database.url, &Options::default()).await.unwrap_err();
         assert!(error.to_string().contains("teams.city"), "{error}");
     }
@@ -144,7 +120,7 @@ async fn connections_that_postgresql_ended_are_replaced() {
     let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
     let end_others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                       WHERE pid <> pg_backend_pid() AND datname = current_database()";
-    execute(&database, end_others).await;
+    database.execute(end_others).await;
     let after = store.answer(query(Grouping::Teams, &[])).await.unwrap();
     assert_eq!(before, after);
 }
@@ -154,8 +130,7 @@ async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
     let database = sqlite(&Rows::nasty());
     let store = database.store().await;
     store.answer(query(Grouping::Days, &[])).await.unwrap();
-    let DatabaseUrl::Sqlite(path) = &database.url else { panic!("no file") };
-    let connection = engine::sqlite::open_existing(path).unwrap();
+    let connection = engine::sqlite::open_existing(database.file()).unwrap();
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");

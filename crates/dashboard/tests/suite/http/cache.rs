@@ -4,7 +4,6 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use dashboard::{http, store};
-use engine::DatabaseUrl;
 use tower::ServiceExt as _;
 
 use super::{KEY, Reply, get, send, served};
@@ -16,17 +15,6 @@ const QUESTION: &str = "/api/query/authors?start=2019-01-01&end=2022-12-31&sort=
 async fn cached(database: &TestDatabase) -> Router {
     let options = http::Options { answer_cache_bytes: 1_000_000, ..http::Options::default() };
     served(&database.url, &store::Options::default(), options).await
-}
-
-async fn execute(database: &TestDatabase, sql: &str) {
-    match &database.url {
-        DatabaseUrl::Sqlite(path) => {
-            engine::sqlite::open_existing(path).unwrap().execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
-    }
 }
 
 async fn get_knowing(application: &Router, path: &str, etag: &str) -> Reply {
@@ -52,7 +40,7 @@ async fn a_kept_answer_is_the_same_and_goes_with_any_change_of_the_data() {
             "UPDATE authors SET name = 'another' WHERE name = 'zebra'",
             "DELETE FROM traffic WHERE article_id = 2",
         ] {
-            execute(&database, change).await;
+            database.execute(change).await;
             let after = get(&application, QUESTION).await;
             assert_eq!(after.header("crossover-answer-cache"), "miss", "{change}");
             let fresh = get(&super::application(&database).await, QUESTION).await;
@@ -80,7 +68,7 @@ async fn who_has_the_answer_is_told_so_until_it_changes() {
     }
     let application = cached(&database).await;
     let etag = get(&application, QUESTION).await.header("etag").to_owned();
-    execute(&database, "UPDATE traffic SET sessions = sessions + 1").await;
+    database.execute("UPDATE traffic SET sessions = sessions + 1").await;
     assert_eq!(get_knowing(&application, QUESTION, &etag).await.status, StatusCode::OK);
 }
 

@@ -2,22 +2,10 @@
 //! engines.
 
 use axum::http::StatusCode;
-use engine::DatabaseUrl;
 
 use super::{application, get, get_with};
-use crate::database::{TestDatabase, both, sqlite};
+use crate::database::{both, sqlite};
 use crate::rows::{Rows, UUIDS};
-
-async fn execute(database: &TestDatabase, sql: &str) {
-    match &database.url {
-        DatabaseUrl::Sqlite(path) => {
-            engine::sqlite::open_existing(path).unwrap().execute_batch(sql).unwrap();
-        }
-        DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
-        }
-    }
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_but_the_version_is_the_same_from_both_engines() {
@@ -66,7 +54,7 @@ async fn the_extent_follows_the_data() {
         for field in ["first_day", "last_day", "traffic_rows", "articles", "blogs"] {
             assert_eq!(again[field], before[field]);
         }
-        execute(&database, "DELETE FROM traffic").await;
+        database.execute("DELETE FROM traffic").await;
         let after = get(&application, "/api/dataset").await.json();
         assert_ne!(before["data_version"], after["data_version"]);
         assert_eq!((&after["traffic_rows"], &after["articles"]), (&0.into(), &40.into()));

@@ -1,8 +1,9 @@
-//! `/metrics`
+//! What is observed of requests: `/metrics`, and the names under which the log has them.
 
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 
-use super::{application, get, get_with};
+use super::{application, get, get_with, send};
 use crate::database::sqlite;
 use crate::rows::Rows;
 
@@ -26,6 +27,16 @@ async fn requests_are_counted_by_route_and_status_and_strangers_invent_no_labels
         assert!(reply.body.lines().any(|found| found == line), "{line}\n{}", reply.body);
     }
     assert!(!reply.body.contains("invented"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn an_answer_tells_the_name_of_its_request() {
+    let application = application(&sqlite(&Rows::none())).await;
+    let named = Request::get("/healthz").header("x-request-id", "trace-1");
+    let reply = send(&application, named.body(Body::empty()).unwrap()).await;
+    assert_eq!(reply.header("x-request-id"), "trace-1");
+    let unnamed = get_with(&application, "/nothing", None).await;
+    assert_eq!(unnamed.header("x-request-id").len(), 16, "{:?}", unnamed.headers);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! `/api/query/{grouping}`
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use dashboard::key;
@@ -78,7 +80,7 @@ async fn without_a_valid_key_nothing_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stored_key_is_taken_until_it_is_revoked() {
+async fn a_stored_key_is_taken_until_it_is_revoked_or_over() {
     for database in both(&Rows::nasty()).await {
         let application = application(&database).await;
         let path = format!("/api/query/teams?{JANUARY}");
@@ -92,6 +94,10 @@ async fn a_stored_key_is_taken_until_it_is_revoked() {
         let by_hash = format!("Bearer {}", key.hash().as_str());
         let reply = get_with(&application, &path, Some(&by_hash)).await;
         assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "a stolen hash is no key");
+        let over = key::add(&database.url, "over", Some(Duration::ZERO)).await.unwrap();
+        let authorization = format!("Bearer {}", over.expose());
+        let reply = get_with(&application, &path, Some(&authorization)).await;
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "its time is over");
     }
 }
 

@@ -14,10 +14,11 @@ use dashboard::query::{Day, Grouping, Query};
 use dashboard::store::Store;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::database::{TestDatabase, both, sqlite, work};
-use crate::rollup::{execute, verify};
+use crate::rollup::verify;
 use crate::rows::Rows;
 
 struct Files(TempDir);
@@ -71,8 +72,8 @@ async fn sums(database: &TestDatabase, grouping: Grouping) -> BTreeMap<String, [
     let totals = store.answer(query.clone()).await.unwrap();
     let facts = database.store().await.answer(query).await.unwrap();
     assert_eq!(String::from_utf8(totals.body).unwrap(), String::from_utf8_lossy(&facts.body));
-    let body: serde_json::Value = serde_json::from_slice(&facts.body).unwrap();
-    let row = |row: &serde_json::Value| {
+    let body: Value = serde_json::from_slice(&facts.body).unwrap();
+    let row = |row: &Value| {
         let number = |name: &str| row[name].as_i64().unwrap();
         let sums = [number("pageviews"), number("sessions"), number("engagement_seconds")];
         (row["key"].as_str().unwrap().to_owned(), sums)
@@ -144,6 +145,26 @@ async fn an_article_that_moves_to_another_blog_takes_its_totals_along() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_article_known_by_its_uuid_may_get_another_url() {
+    let files = Files::new();
+    let uuid = "11111111-1111-4111-8111-111111111111";
+    let moved = json!([{
+        "uuid": uuid, "url": "https://example.com/moved", "title": "One", "published": "2020-01-01"
+    }]);
+    let tabs = "date\turl\tcountry\tpageviews\tsessions\tengagement_seconds\n\
+                2021-01-01\thttps://example.com/moved\tDE\t3\t2\t1\n";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let imported =
+            articles(&database, &files.write("m.json", moved.to_string())).await.unwrap();
+        assert_eq!((imported.added, imported.changed, imported.unchanged), (0, 1, 0));
+        let imported = traffic(&database, &files.write("t.tsv", tabs)).await.unwrap();
+        assert_eq!((imported.facts, imported.unmatched_urls), (1, 0));
+        assert_eq!(sums(&database, Grouping::Articles).await[uuid], [3, 2, 1]);
+    }
+}
+
 /// Each click on an advertisement has a URL of its own.
 #[tokio::test(flavor = "multi_thread")]
 async fn as_many_urls_of_one_article_as_there_are_clicks_are_told_apart() {
@@ -159,8 +180,29 @@ async fn as_many_urls_of_one_article_as_there_are_clicks_are_told_apart() {
     assert_eq!(sums(&database, Grouping::Days).await["2021-01-01"], [200_000, 200_000, 400_000]);
 }
 
+/// A row of a report of the Data API.
+fn api_row(date: &str, url: &str, country: &str, numbers: [&str; 3]) -> Value {
+    let values = |texts: &[&str]| {
+        let values: Vec<_> = texts.iter().map(|it| json!({"value": it})).collect();
+        Value::from(values)
+    };
+    json!({"dimensionValues": values(&[date, url, country]), "metricValues": values(&numbers)})
+}
+
+/// A report of which there are so many rows on all its pages.
+fn report(count: u32, rows: &[Value]) -> Value {
+    let names = |names: &[&str]| names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>();
+    json!({
+        "dimensionHeaders": names(&["date", "fullPageUrl", "countryId"]),
+        "metricHeaders": names(&["screenPageViews", "sessions", "userEngagementDuration"]),
+        "rows": rows,
+        "rowCount": count,
+        "kind": "analyticsData#runReport"
+    })
+}
+
 /// A CSV of GA4 with comments, a totals row and its extra column; the same rows as two reports of
-/// the Data API.
+/// the Data API, saved together, as a list, and each alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn google_analytics_exports_say_the_same_in_both_forms() {
     let files = Files::new();
@@ -171,34 +213,14 @@ async fn google_analytics_exports_say_the_same_in_both_forms() {
                20240401,www.example.com,/blog/one?gclid=7,Germany,10,8,300.4,\n\
                20240401,www.example.com,/blog/two,Côte d’Ivoire,5,2,9.5,\n\
                20240403,example.org,/three/,(not set),1,1,0,\n";
-    let row = |date: &str, url: &str, country: &str, numbers: [&str; 3]| {
-        let values = |texts: &[&str]| {
-            let values: Vec<_> = texts.iter().map(|it| serde_json::json!({"value": it})).collect();
-            serde_json::Value::from(values)
-        };
-        let (dimensions, metrics) = (values(&[date, url, country]), values(&numbers));
-        serde_json::json!({"dimensionValues": dimensions, "metricValues": metrics})
-    };
-    let report = |count: u32, rows: &[serde_json::Value]| {
-        let names = |names: &[&str]| {
-            names.iter().map(|name| serde_json::json!({"name": name})).collect::<Vec<_>>()
-        };
-        serde_json::json!({
-            "dimensionHeaders": names(&["date", "fullPageUrl", "countryId"]),
-            "metricHeaders": names(&["screenPageViews", "sessions", "userEngagementDuration"]),
-            "rows": rows,
-            "rowCount": count,
-            "kind": "analyticsData#runReport"
-        })
-    };
     let first = [
-        row("20240401", "www.example.com/blog/one", "DE", ["10", "8", "300"]),
-        row("20240401", "www.example.com/blog/two", "CI", ["5", "2", "10"]),
+        api_row("20240401", "www.example.com/blog/one", "DE", ["10", "8", "300"]),
+        api_row("20240401", "www.example.com/blog/two", "CI", ["5", "2", "10"]),
     ];
-    let second = [row("20240403", "example.org/three", "(not set)", ["1", "1", "0"])];
+    let second = [api_row("20240403", "example.org/three", "(not set)", ["1", "1", "0"])];
     let json = |counts: [u32; 2]| {
         let reports = [report(counts[0], &first), report(counts[1], &second)];
-        serde_json::json!({"kind": "analyticsData#batchRunReports", "reports": reports}).to_string()
+        json!({"kind": "analyticsData#batchRunReports", "reports": reports}).to_string()
     };
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
@@ -216,6 +238,12 @@ async fn google_analytics_exports_say_the_same_in_both_forms() {
             assert_eq!((imported.rows, imported.days), (3, 2));
             let notes = imported.notes.concat();
             assert!(notes.contains(note) && notes.is_empty() == note.is_empty(), "{notes}");
+        }
+        let list = json!([report(2, &first), report(1, &second)]);
+        for (saved, rows) in [(report(1, &second), 1), (list, 3)] {
+            let saved = files.write("saved.json", saved.to_string());
+            let imported = traffic(&database, &saved).await.unwrap();
+            assert_eq!((imported.rows, imported.notes.concat().as_str()), (rows, ""));
         }
         assert_eq!(sums(&database, Grouping::Articles).await, from_csv);
         let short = csv.replace(",16,11", ",17,11");
@@ -272,7 +300,7 @@ async fn carry_out(
     let later = "url,title,published\nhttps://example.com/later,Later,2020-01-01\n";
     for database in databases {
         let clear = "DELETE FROM traffic; DELETE FROM unmatched_traffic; DELETE FROM articles";
-        execute(database, clear).await;
+        database.execute(clear).await;
         articles(database, &files.write("a.csv", ARTICLES)).await.unwrap();
         let mut expected: BTreeMap<String, DayRows> = BTreeMap::new();
         let mut matches = 3;
