@@ -1,6 +1,6 @@
 //! Cells as values: days and counts, each with what is wrong if it is none.
 
-use crate::query::Day;
+use crate::query::{Day, quoted};
 
 /// Before the web there was no traffic on it.
 const FIRST_DAY: Day = Day::constant(1990, 1, 1);
@@ -14,7 +14,7 @@ pub(super) fn day(text: &str, today: Day) -> Result<Day, String> {
         (Some(year), Some(month), Some(day)) if digits => format!("{year}-{month}-{day}"),
         _ => text.to_owned(),
     };
-    let shown = crate::query::quoted(text);
+    let shown = quoted(text);
     let day: Day = iso
         .parse()
         .map_err(|()| format!("{shown} is no day; write it as 2021-01-31 or 20210131"))?;
@@ -31,24 +31,30 @@ pub(super) fn day(text: &str, today: Day) -> Result<Day, String> {
 pub(super) fn count(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let shown = crate::query::quoted(text);
     if !is_digits {
-        return Err(format!("{shown} is no count; write a whole number from 0"));
+        return Err(format!("{} is no count; write a whole number from 0", quoted(text)));
     }
-    match text.parse::<u32>() {
-        Ok(count) if count <= i32::MAX as u32 => Ok(count),
-        _ => Err(format!("{shown} is more than {}", i32::MAX)),
+    // Texts that are too long for any number too.
+    storable(text.parse().unwrap_or(u32::MAX), text)
+}
+
+/// The number if the schema holds it.
+fn storable(number: u32, text: &str) -> Result<u32, String> {
+    if number <= i32::MAX as u32 {
+        return Ok(number);
     }
+    Err(format!("{} is more than {}", quoted(text), i32::MAX))
 }
 
 /// Seconds: a count, or a decimal number, which is rounded.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
-    let Some((whole, rest)) = text.trim().split_once('.') else { return count(text) };
+    let text = text.trim();
+    let Some((whole, rest)) = text.split_once('.') else { return count(text) };
     if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("{} is no number of seconds", crate::query::quoted(text.trim())));
+        return Err(format!("{} is no number of seconds", quoted(text)));
     }
     let up = rest.as_bytes().first().is_some_and(|digit| *digit >= b'5');
-    count(whole).map(|whole| (whole + u32::from(up)).min(i32::MAX as u32))
+    storable(count(whole)? + u32::from(up), text)
 }
 
 #[cfg(test)]
@@ -85,7 +91,8 @@ mod tests {
         }
         assert_eq!(seconds("12.5"), Ok(13));
         assert_eq!(seconds("12.49"), Ok(12));
-        for wrong in ["-1.5", "1.2.3", "12.", ".5", "nan", "1e3.0"] {
+        assert_eq!(seconds("2147483647.4"), Ok(2_147_483_647));
+        for wrong in ["-1.5", "1.2.3", "12.", ".5", "nan", "1e3.0", "2147483647.5"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }

@@ -3,6 +3,7 @@
 
 mod articles;
 mod country;
+mod facts;
 mod field;
 mod matching;
 mod table;
@@ -18,6 +19,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio_postgres::IsolationLevel;
 
+use crate::query::Day;
 use crate::rollup::{self, Work};
 use crate::schema;
 use crate::transaction::{self, Transaction};
@@ -92,6 +94,18 @@ pub enum Error {
     /// An engine reported an error.
     #[error(transparent)]
     Database(#[from] transaction::Error),
+    /// Traffic that waited for an article does not fit beside what the article has.
+    #[error(
+        "the traffic that waited as {url} on {day} and what its article has from the same country \
+         add up to more than {}; import that day again with counts that are right, then the articles",
+        i32::MAX
+    )]
+    TooMuch {
+        /// The form of its URL, as `import unmatched` lists it.
+        url: String,
+        /// The day.
+        day: Day,
+    },
     /// Another program wrote meanwhile.
     #[error(
         "another program changed the data while it was imported: {days} days were imported, each \
@@ -148,19 +162,27 @@ enum Database<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// Opens it to be written.
+    /// Opens it to be written; until something is, its file stays as it is.
     fn open(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
         let database = Self::open_to_read(target, work)?;
         if let Self::Sqlite(connection) = &database {
-            // The log lets readers go on; the import writes its own data version.
-            if !connection.is_readonly("main")? {
-                engine::sqlite::pragmas(connection, [("journal_mode", "wal")])?;
-            }
-            let settings = [("synchronous", "normal"), ("foreign_keys", "off")];
-            engine::sqlite::pragmas(connection, settings)?;
+            engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
+            // The import writes its own data version.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         }
         Ok(database)
+    }
+
+    /// To be called before many transactions: with a write-ahead log readers go on meanwhile, and a
+    /// commit need not wait for the disk.
+    fn log_ahead(&self) -> Result<(), Error> {
+        if let Self::Sqlite(connection) = self
+            && !connection.is_readonly("main")?
+        {
+            let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
+            engine::sqlite::pragmas(connection, settings)?;
+        }
+        Ok(())
     }
 
     /// Opens it as it is and checks that it is a dashboard's. Not for reading only: SQLite would

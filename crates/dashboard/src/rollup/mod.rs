@@ -118,12 +118,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 /// # Errors
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, Access::Write, |transaction| {
-        if !exists(transaction)? {
-            make(transaction)?;
-        }
-        refill(transaction, work)
-    })?;
+    in_transaction(target, work, Access::Write, |transaction| make_anew(transaction, work))?;
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
         work.runtime.block_on(async {
@@ -209,7 +204,20 @@ pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), transaction::Err
     create(transaction.dialect()).iter().try_for_each(|statement| transaction.batch(statement))
 }
 
-/// Makes all totals anew, in a transaction of somebody else's.
+/// Makes all totals anew unless they are those of the data, in a transaction of somebody else's.
+pub(crate) fn bring_into_step(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+    let agree = maintain::version(transaction)?.agrees() && exists(transaction)?;
+    if agree { Ok(()) } else { make_anew(transaction, work) }
+}
+
+fn make_anew(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+    if !exists(transaction)? {
+        make(transaction)?;
+    }
+    refill(transaction, work)
+}
+
+/// Fills the table of totals anew, in a transaction of somebody else's.
 pub(crate) fn refill(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
     transaction.batch("DELETE FROM totals")?;
     fill(transaction, work.progress, work.interrupted)

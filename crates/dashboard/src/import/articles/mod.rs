@@ -49,17 +49,10 @@ pub fn import_articles(
 ) -> Result<ImportedArticles, Error> {
     work.progress.set_message("reading");
     let rows = read::read(&wish.file, &wish.mapping)?;
-    let mut database = Database::open(target, work)?;
-    let agrees = database.transaction(|transaction| {
-        let version = rollup::maintain::version(transaction)?;
-        Ok(version.agrees() && rollup::exists(transaction)?)
-    })?;
-    if !agrees {
+    Database::open(target, work)?.transaction(|transaction| {
         // Totals can follow only from where they agree.
-        rollup::rebuild(target, work)?;
-    }
-    work.progress.set_message("writing");
-    database.transaction(|transaction| {
+        rollup::bring_into_step(transaction, work)?;
+        work.progress.set_message("writing");
         let mut keeper = rollup::maintain::Keeper::new();
         keeper.begin(transaction)?;
         let (mut imported, moved) = write::write(transaction, &wish.file, &rows)?;

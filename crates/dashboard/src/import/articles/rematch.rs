@@ -2,22 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use tokio_postgres::types::Type;
-
 use super::ImportedArticles;
 use crate::import::Error;
+use crate::import::facts::replace_day;
 use crate::import::matching::Articles;
 use crate::query::Day;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::{Entry, Sums, collect};
 use crate::transaction::{Transaction, Value};
 
-/// The traffic of one day that has found its article.
-#[derive(Default)]
-struct Found {
-    facts: Vec<Entry>,
-    urls: Vec<(String, i32)>,
-}
+/// Traffic that has found its article: the form of its URL, and the fact that it becomes.
+type Found = (String, Entry);
 
 /// Gives unmatched traffic to the articles that there are now, with its totals.
 pub(super) fn rematch(
@@ -26,26 +21,25 @@ pub(super) fn rematch(
     imported: &mut ImportedArticles,
 ) -> Result<(), Error> {
     let articles = Articles::read(transaction)?;
-    let mut found: BTreeMap<i32, Found> = BTreeMap::new();
+    let mut found: BTreeMap<i32, Vec<Found>> = BTreeMap::new();
     let all = "SELECT day, url, country_id, pageviews, sessions, engagement_seconds \
                FROM unmatched_traffic";
     transaction.rows(all, &[], |row| {
         let url = row.text(1)?;
         if let Some(article) = articles.of(url) {
-            let country = row.small(2)?;
             let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
-            let day = found.entry(row.small(0)?).or_default();
-            day.urls.push((url.to_owned(), country));
-            day.facts.push(Entry { key: (article, country), sums: Sums { facts: 1, metrics } });
+            let key = (article, row.small(2)?);
+            let fact = Entry { key, sums: Sums { facts: 1, metrics } };
+            found.entry(row.small(0)?).or_default().push((url.to_owned(), fact));
         }
         Ok::<_, Error>(())
     })?;
     for (number, of_day) in found {
         let Some(day) = Day::from_number(number) else { continue };
         imported.matched_days += 1;
-        let pageviews = of_day.facts.iter().map(|fact| fact.sums.metrics[0]);
+        let pageviews = of_day.iter().map(|(_, fact)| fact.sums.metrics[0]);
         imported.matched_pageviews += pageviews.sum::<i64>();
-        add_to_day(transaction, keeper, day, of_day)?;
+        add_to_day(transaction, keeper, day, &of_day)?;
     }
     Ok(())
 }
@@ -54,16 +48,10 @@ fn add_to_day(
     transaction: &Transaction<'_>,
     keeper: &mut Keeper,
     day: Day,
-    found: Found,
+    found: &[Found],
 ) -> Result<(), Error> {
     let day_value = Value::from(day.number());
-    for (url, country) in &found.urls {
-        let remove =
-            "DELETE FROM unmatched_traffic WHERE day = $1 AND url = $2 AND country_id = $3";
-        let values = [day_value, url.as_str().into(), (*country).into()];
-        transaction.execute(remove, &values)?;
-    }
-    let mut facts = found.facts;
+    let mut facts: Vec<Entry> = found.iter().map(|(_, fact)| *fact).collect();
     let known = "SELECT article_id, country_id, pageviews, sessions, engagement_seconds \
                  FROM traffic WHERE day = $1";
     transaction.rows(known, &[day_value], |row| {
@@ -73,27 +61,16 @@ fn add_to_day(
         Ok::<_, Error>(())
     })?;
     let mut facts = collect(facts);
-    for fact in &mut facts {
-        fact.sums.facts = 1;
-        // What fits in two rows need not fit in one.
-        for metric in &mut fact.sums.metrics {
-            *metric = (*metric).min(i32::MAX.into());
+    facts.iter_mut().for_each(|fact| fact.sums.facts = 1);
+    for (url, waited) in found {
+        let place = facts.binary_search_by_key(&waited.key, |fact| fact.key);
+        let fact = place.ok().and_then(|place| facts.get(place));
+        if fact.is_some_and(|fact| fact.sums.metrics.iter().any(|sum| *sum > i64::from(i32::MAX))) {
+            return Err(Error::TooMuch { url: url.clone(), day });
         }
+        let remove =
+            "DELETE FROM unmatched_traffic WHERE day = $1 AND url = $2 AND country_id = $3";
+        transaction.execute(remove, &[day_value, url.as_str().into(), waited.key.1.into()])?;
     }
-    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
-    let columns = [
-        ("day", Type::INT4),
-        ("article_id", Type::INT4),
-        ("country_id", Type::INT4),
-        ("pageviews", Type::INT4),
-        ("sessions", Type::INT4),
-        ("engagement_seconds", Type::INT4),
-    ];
-    let rows = facts.iter().map(|fact| {
-        let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
-        [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
-    });
-    transaction.insert("traffic", columns, rows)?;
-    keeper.replace_day(transaction, day, facts)?;
-    Ok(())
+    replace_day(transaction, keeper, day, facts)
 }

@@ -93,10 +93,10 @@ pub fn import_traffic(
     work: Work<'_>,
 ) -> Result<ImportedTraffic, Error> {
     let mut database = Database::open(target, work)?;
-    let (articles, version, agrees) = database.transaction(|transaction| {
+    let (version, articles) = database.transaction(|transaction| {
+        // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        let agrees = version.agrees() && rollup::exists(transaction)?;
-        Ok((Articles::read(transaction)?, version, agrees))
+        Ok((version, Articles::read(transaction)?))
     })?;
     let mut gather = Gather::new(&articles, wish)?;
     let bytes: u64 =
@@ -107,10 +107,9 @@ pub fn import_traffic(
         read(path, place, wish, &mut gather, work)?;
     }
     gather.check(&wish.files, work)?;
-    if !agrees {
-        // Totals can follow only from where they agree.
-        rollup::rebuild(target, work)?;
-    }
+    database.log_ahead()?;
+    // Totals can follow only from where they agree.
+    database.transaction(|transaction| Ok(rollup::bring_into_step(transaction, work)?))?;
     let imported = Writer::new(gather, version).write(&mut database, work)?;
     if let Database::Postgres(client, runtime) = &database {
         work.progress.set_message("statistics");

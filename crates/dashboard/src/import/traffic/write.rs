@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use super::ImportedTraffic;
 use super::gather::{Gather, merged};
 use super::spill::Record;
+use crate::import::facts::{columns, replace_day};
 use crate::import::{Database, Error, country, is_interrupted};
 use crate::query::Day;
 use crate::rollup::Work;
@@ -84,26 +85,20 @@ impl<'a> Writer<'a> {
             self.countries = country_ids(transaction, &self.gather.codes)?;
         }
         let day_value = Value::from(day.number());
-        transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
         transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value])?;
-        let facts = self.facts(records);
-        let rows = facts.iter().map(|fact| {
-            let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
-            [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
-        });
-        transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
         let unmatched = records.iter().filter(|record| record.unmatched);
-        let rows = unmatched.clone().map(|record| {
+        let rows = unmatched.map(|record| {
             let url = self.gather.unmatched.get(record.target as usize).map_or("", String::as_str);
             let [pageviews, sessions, seconds] =
                 record.counts.map(|count| Value::Integer(count.into()));
             [day_value, url.into(), self.country(record).into(), pageviews, sessions, seconds]
         });
         transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows)?;
+        let facts = self.facts(records);
         self.imported.facts += facts.len() as u64;
         self.imported.pageviews += pageviews(records, false);
         self.imported.unmatched_pageviews += pageviews(records, true);
-        self.keeper.replace_day(transaction, day, facts)?;
+        replace_day(transaction, &mut self.keeper, day, facts)?;
         self.version = self.keeper.finish(transaction)?;
         Ok(())
     }
@@ -126,18 +121,6 @@ impl<'a> Writer<'a> {
 fn pageviews(records: &[Record], unmatched: bool) -> u64 {
     let of = records.iter().filter(|record| record.unmatched == unmatched);
     of.map(|record| u64::from(record.counts[0])).sum()
-}
-
-/// The columns of both tables of traffic; only what the traffic is of differs.
-fn columns(of: &str, of_type: Type) -> [(&str, Type); 6] {
-    [
-        ("day", Type::INT4),
-        (of, of_type),
-        ("country_id", Type::INT4),
-        ("pageviews", Type::INT4),
-        ("sessions", Type::INT4),
-        ("engagement_seconds", Type::INT4),
-    ]
 }
 
 /// The ids of countries by their codes; those that are not there are made.

@@ -5,7 +5,9 @@ use std::path::Path;
 use dashboard::query::Grouping;
 
 use super::{ARTICLES, Files, TRAFFIC, articles, sums, traffic, unmatched_urls};
-use crate::database::both;
+use crate::database::{both, sqlite};
+use crate::reading::{into_mode, state};
+use crate::rollup::verify;
 use crate::rows::Rows;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,5 +117,66 @@ async fn a_wrong_file_of_articles_is_named_by_line_and_column_and_changes_nothin
         }
         let again = articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
         assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 3));
+    }
+}
+
+/// Also where only the database can tell what is wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_import_leaves_a_sqlite_file_as_it_was() {
+    let files = Files::new();
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let wrong_count = format!("{header}2021-01-01,https://example.com/1,DE,-1,1,1\n");
+    let wrong_traffic = files.write("t.csv", wrong_count);
+    let no_original = "url,title,published,author,original\n\
+        https://example.com/new,New,2021-01-01,Somebody,https://example.com/nothing\n";
+    let wrong_articles = files.write("a.csv", no_original);
+    for mode in ["delete", "wal"] {
+        let database = sqlite(&Rows::nasty());
+        into_mode(database.file(), mode);
+        let before = state(database.file());
+        let error = traffic(&database, &wrong_traffic).await.unwrap_err().to_string();
+        assert!(error.contains("column pageviews"), "{error}");
+        assert!(state(database.file()) == before, "traffic, {mode}");
+        let error = articles(&database, &wrong_articles).await.unwrap_err().to_string();
+        assert!(error.contains("neither UUID nor URL"), "{error}");
+        assert!(state(database.file()) == before, "articles, {mode}");
+    }
+    let stranger = sqlite(&Rows::none());
+    stranger.execute("ALTER TABLE teams ADD COLUMN city text").await;
+    let before = state(stranger.file());
+    let good = [files.write("a.csv", ARTICLES), files.write("t.csv", TRAFFIC)];
+    let refused = [
+        articles(&stranger, &good[0]).await.unwrap_err().to_string(),
+        traffic(&stranger, &good[1]).await.unwrap_err().to_string(),
+    ];
+    assert!(refused.iter().all(|error| error.contains("teams.city")), "{refused:?}");
+    assert!(state(stranger.file()) == before, "another schema");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn traffic_that_does_not_fit_beside_an_article_s_is_named_and_goes_on_waiting() {
+    let files = Files::new();
+    let rows = |most: u32| {
+        format!(
+            "date,url,country,pageviews,sessions,engagement_seconds\n\
+             2021-01-01,https://example.com/later,DE,{most},1,1\n2021-01-01,/later,DE,1,1,1\n"
+        )
+    };
+    let later =
+        files.write("a.csv", "url,title,published\nhttps://example.com/later,L,2020-01-01\n");
+    for database in both(&Rows::none()).await {
+        traffic(&database, &files.write("t.csv", rows(2_147_483_647))).await.unwrap();
+        let error = articles(&database, &later).await.unwrap_err().to_string();
+        for said in ["/later on 2021-01-01", "more than 2147483647", "import that day again"] {
+            assert!(error.contains(said), "{error}");
+        }
+        let waiting = unmatched_urls(&database).await;
+        let expected = [("example.com/later", 2_147_483_647), ("/later", 1)];
+        assert_eq!(waiting, expected.map(|(url, pageviews)| (url.to_owned(), pageviews)));
+        traffic(&database, &files.write("t.csv", rows(2_147_483_646))).await.unwrap();
+        let imported = articles(&database, &later).await.unwrap();
+        assert_eq!((imported.added, imported.matched_pageviews), (1, 2_147_483_647));
+        assert_eq!(sums(&database, Grouping::Days).await["2021-01-01"], [2_147_483_647, 2, 2]);
+        assert_eq!(verify(&database).await.unwrap().differences, []);
     }
 }

@@ -1,0 +1,41 @@
+//! The facts of a day, which are replaced together with all totals that they belong to.
+
+use tokio_postgres::types::Type;
+
+use super::Error;
+use crate::query::Day;
+use crate::rollup::maintain::Keeper;
+use crate::rollup::page::Entry;
+use crate::transaction::{Transaction, Value};
+
+/// Replaces the facts of a day by these, which are sorted by their keys.
+///
+/// # Errors
+/// The engine's, or a damaged page of totals.
+pub(super) fn replace_day(
+    transaction: &Transaction<'_>,
+    keeper: &mut Keeper,
+    day: Day,
+    facts: Vec<Entry>,
+) -> Result<(), Error> {
+    let day_value = Value::from(day.number());
+    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
+    let rows = facts.iter().map(|fact| {
+        let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
+        [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
+    });
+    transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
+    Ok(keeper.replace_day(transaction, day, facts)?)
+}
+
+/// The columns of both tables of traffic; only what the traffic is of differs.
+pub(super) fn columns(of: &str, of_type: Type) -> [(&str, Type); 6] {
+    [
+        ("day", Type::INT4),
+        (of, of_type),
+        ("country_id", Type::INT4),
+        ("pageviews", Type::INT4),
+        ("sessions", Type::INT4),
+        ("engagement_seconds", Type::INT4),
+    ]
+}
