@@ -12,8 +12,10 @@ use crate::analysis::{self, Analysis};
 pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clock) -> usize {
     let plan = &finished.plan;
     let Some(round) = finished.run.rounds.get(index) else { return done };
-    if index + 1 < finished.run.rounds.len() {
-        // Of a run taken up again: blocks and trials of later rounds are numbered from its end.
+    let before: usize = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum();
+    let goes_on = finished.trials.iter().any(|trial| trial.block > before + done);
+    if goes_on || index + 1 < finished.run.rounds.len() {
+        // Of a run taken up again: recorded blocks stay, and later rounds are numbered from here.
         return round.blocks;
     }
     let is_precise = || {

@@ -12,4 +12,5 @@ mod open_load;
 mod planted;
 mod process;
 mod resource;
+mod resumed;
 mod starved;
