@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::crossing::signs;
 use stats::{Comparison, Estimate, ratio_comparison};
 
-use super::sweep::most_levels;
+use super::sweep::with_bisection;
 use super::{CONFIDENCE_LEVEL, Shown, Treatment};
 use crate::plan::{Level, Plan, canonical_levels};
 use crate::schedule::{Levels, first_cells};
@@ -93,11 +93,9 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
 /// anything is measured, as the number of comparisons is.
 fn planned(plan: &Plan) -> (usize, usize) {
     let asked = questions(plan, &first_cells(plan));
-    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
-    let in_all = |count: usize| (count * most_levels(plan)).div_ceil(levels);
     let own = asked.iter().filter(|question| question.here != question.base).count();
     let against = asked.iter().filter(|question| question.reference.is_some()).count();
-    (in_all(own), in_all(against))
+    (with_bisection(plan, own), with_bisection(plan, against))
 }
 
 /// In the plan's order of factors, cells and engines. What a factor does is asked with every factor

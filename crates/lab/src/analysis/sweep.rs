@@ -120,13 +120,7 @@ impl<'a> Pair<'a> {
             a.iter_mut().chain(&mut b).for_each(|value| *value = self.response.cost(*value));
             ratio_comparison(&a, &b, CONFIDENCE_LEVEL)
         };
-        let (mut comparisons, mut left_out) = (Vec::new(), Vec::new());
-        for &level in &self.group.swept {
-            match compare(level) {
-                Some(comparison) => comparisons.push((level, comparison)),
-                None => left_out.push(level),
-            }
-        }
+        let (comparisons, left_out) = at_levels(&self.group.swept, compare);
         RawSweep {
             levels: self.group.others.clone(),
             request: request.map(str::to_owned),
@@ -141,16 +135,8 @@ impl<'a> Pair<'a> {
 impl RawSweep {
     fn into_sweep(self, plan: &Plan, results: Vec<LevelResult>) -> Sweep {
         let Self { levels, request, a, b, left_out, .. } = self;
-        let mut crossings = match plan.swept() {
-            Some((_, factor)) => find(&results, scale(factor)),
-            None => Vec::new(),
-        };
-        // One side wherever the two could be compared is not one side at every level.
-        for crossing in crossings.iter_mut().filter(|_| !left_out.is_empty()) {
-            if matches!(crossing, Crossing::NotInRange { .. }) {
-                *crossing = Crossing::Inconclusive { more_blocks: None, between: None };
-            }
-        }
+        let crossings = plan.swept().map(|(_, factor)| crossings(factor, &results, &left_out));
+        let crossings = crossings.unwrap_or_default();
         Sweep { levels, request, a, b, results, left_out, crossings }
     }
 }
@@ -165,6 +151,37 @@ fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
 
 fn blocks<'t>(
     response: Response,
+/// Compares at each level; the levels that have no comparison stand beside those that have one.
+pub(super) fn at_levels(
+    levels: &[f64],
+    compare: impl Fn(f64) -> Option<Comparison>,
+) -> (Vec<(f64, Comparison)>, Vec<f64>) {
+    let (mut comparisons, mut left_out) = (Vec::new(), Vec::new());
+    for &level in levels {
+        match compare(level) {
+            Some(comparison) => comparisons.push((level, comparison)),
+            None => left_out.push(level),
+        }
+    }
+    (comparisons, left_out)
+}
+
+/// Where the lines cross: one side wherever the two could be compared is not one side at every
+/// level.
+pub(super) fn crossings(
+    factor: &plan::Factor,
+    results: &[LevelResult],
+    left_out: &[f64],
+) -> Vec<Crossing> {
+    let mut crossings = find(results, scale(factor));
+    for crossing in crossings.iter_mut().filter(|_| !left_out.is_empty()) {
+        if matches!(crossing, Crossing::NotInRange { .. }) {
+            *crossing = Crossing::Inconclusive { more_blocks: None, between: None };
+        }
+    }
+    crossings
+}
+
     treatments: &'t [Treatment],
     engine: &str,
     cell: &Levels,
@@ -229,7 +246,7 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
         for crossing in &sweep.crossings {
             let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
             let next = next.map(|level| cell(&sweep.levels, Some(name), level));
-            let coming = cells.iter().filter(|cell| is_of(cell, sweep, name)).count();
+            let coming = cells.iter().filter(|cell| is_of(cell, &sweep.levels)).count();
             let has_room = measured.len() + coming < most_levels(plan);
             cells.extend(next.filter(|_| has_room));
         }
@@ -237,21 +254,26 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
     cells.into_iter().collect()
 }
 
-/// Whether `cell` is a level of this sweep, whichever crossing asked for it.
-fn is_of(cell: &Levels, sweep: &Sweep, swept: &str) -> bool {
-    let mut others = cell.iter().filter(|(name, _)| *name != swept);
-    others.all(|(name, level)| sweep.levels.get(name) == Some(level))
+/// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
+pub(super) fn is_of(cell: &Levels, group: &Levels) -> bool {
+    group.iter().all(|(name, level)| cell.get(name) == Some(level))
 }
 
 /// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
 /// so that no level measured later takes one away (METHOD.md, section 6).
-pub(super) fn most_levels(plan: &Plan) -> usize {
+fn most_levels(plan: &Plan) -> usize {
     plan.swept().map_or(1, |(_, factor)| {
         factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
     })
 }
 
-pub(super) fn scale(factor: &plan::Factor) -> Scale {
+/// What `count` verdicts at the plan's own levels come to with those that bisection may add.
+pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
+    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
+    (count * most_levels(plan)).div_ceil(levels)
+}
+
+fn scale(factor: &plan::Factor) -> Scale {
     match factor.swept {
         Some(plan::Scale::Log) => Scale::Log,
         Some(plan::Scale::Linear) | None => Scale::Linear,

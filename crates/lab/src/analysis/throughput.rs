@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{LevelResult, classify_planned, find};
+use stats::crossing::classify_planned;
 use stats::{Comparison, Estimate, holm, ratio_comparison};
 
-use super::sweep::scale;
+use super::sweep::{at_levels, crossings, is_of, with_bisection};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
 use crate::plan::{Level, Plan};
-use crate::schedule::Levels;
+use crate::schedule::{Levels, first_cells};
 
 /// The factor over which throughput scales.
 pub const CLIENTS: &str = "clients";
@@ -87,7 +87,7 @@ pub(super) fn of(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Opt
             scaling.extend(scaling_of(&label, group, &measured));
         }
     }
-    Some(Throughput { scaling, steps: steps(plan, &groups, treatments) })
+    Some(Throughput { scaling, steps: steps(plan, cells, &groups, treatments) })
 }
 
 /// Failed transactions are not the work asked for, but throughput counts the right ones: the curve
@@ -100,7 +100,7 @@ fn by_clients<'t>(
     let same = |treatment: &&Treatment| {
         treatment.engine == engine
             && !treatment.blocks.is_empty()
-            && group.iter().all(|(name, level)| treatment.levels.get(name) == Some(level))
+            && is_of(&treatment.levels, group)
     };
     let measured = treatments.filter(same);
     measured.filter_map(|t| Some((t.levels.get(CLIENTS)?.clone(), t.blocks.as_slice()))).collect()
@@ -171,37 +171,47 @@ fn compared(a: &[(usize, f64)], b: &[(usize, f64)]) -> Option<Comparison> {
 
 /// Each engine after the nearest earlier one of its kind: releases in the order of the plan. These
 /// are verdicts, which treatments with more failures than a few do not get.
-fn steps(plan: &Plan, groups: &BTreeSet<Levels>, treatments: &[Treatment]) -> Vec<Sweep> {
+fn steps(
+    plan: &Plan,
+    cells: &[Levels],
+    groups: &BTreeSet<Levels>,
+    treatments: &[Treatment],
+) -> Vec<Sweep> {
     let pairs = plan.engines.iter().enumerate().filter_map(|(index, engine)| {
         let mut before = plan.engines.iter().take(index).rev();
         let before = before.find(|one| one.source.kind() == engine.source.kind())?;
         Some((engine.label(), before.label()))
     });
     let pairs: Vec<(String, String)> = pairs.collect();
-    let mut sweeps = Vec::new();
-    let mut comparisons: Vec<Vec<(f64, Comparison)>> = Vec::new();
+    let (mut sweeps, mut comparisons) = (Vec::new(), Vec::new());
     let response = plan.response();
     let judged = || treatments.iter().filter(move |one| one.is_judged_by(response));
     for group in groups {
+        let of_group = cells.iter().filter(|cell| is_of(cell, group));
+        let levels: BTreeSet<&Level> = of_group.filter_map(|cell| cell.get(CLIENTS)).collect();
+        let levels: Vec<f64> = levels.into_iter().filter_map(Level::number).collect();
         for (engine, before) in &pairs {
-            let (later, earlier) =
-                (by_clients(judged(), engine, group), by_clients(judged(), before, group));
-            let compare = |(level, blocks): (&Level, &&[(usize, f64)])| {
-                // Costs, so that below one is faster, as everywhere.
-                Some((level.number()?, compared(earlier.get(level)?, blocks)?))
+            let later = by_clients(judged(), engine, group);
+            let earlier = by_clients(judged(), before, group);
+            // Costs, so that below one is faster, as everywhere.
+            let compare = |level: f64| {
+                let level = Level::Number(level);
+                compared(earlier.get(&level)?, later.get(&level)?)
             };
-            comparisons.push(later.iter().filter_map(compare).collect());
-            sweeps.push((group.clone(), engine.clone(), before.clone()));
+            let (found, left_out) = at_levels(&levels, compare);
+            comparisons.push(found);
+            sweeps.push((group.clone(), engine.clone(), before.clone(), left_out));
         }
     }
-    let results = classify_planned(&comparisons, 0, CONFIDENCE_LEVEL);
-    let swept = plan.factors.get(CLIENTS);
-    let sweep = |((levels, a, b), results): ((Levels, String, String), Vec<LevelResult>)| {
-        let crossings = swept.map(|factor| find(&results, scale(factor))).unwrap_or_default();
-        let left_out = Vec::new();
+    let planned = with_bisection(plan, pairs.len() * first_cells(plan).len());
+    let results = classify_planned(&comparisons, planned, CONFIDENCE_LEVEL);
+    let axis = plan.factors.get(CLIENTS);
+    let stepped = sweeps.into_iter().zip(results).map(|((levels, a, b, left_out), results)| {
+        let crossings = axis.map(|factor| crossings(factor, &results, &left_out));
+        let crossings = crossings.unwrap_or_default();
         Sweep { levels, request: None, a, b, results, left_out, crossings }
-    };
-    sweeps.into_iter().zip(results).map(sweep).collect()
+    });
+    stepped.collect()
 }
 
 #[cfg(test)]

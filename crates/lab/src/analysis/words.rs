@@ -102,7 +102,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
         _ => usize::MAX,
     });
     let what: Vec<_> = settled.chain(worst).map(|c| crossing(plan, sweep, c)).collect();
-    let said = match (plan.swept(), sweep.results.first()) {
+    let said = match (axis(plan, sweep), sweep.results.first()) {
         (_, None) => format!("{} and {} could not be compared", sweep.a, sweep.b),
         (None, Some(result)) => match result.sign.faster() {
             Some(side) => {
@@ -110,7 +110,7 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
             }
             None => format!("no verdict between {} and {}", sweep.a, sweep.b),
         },
-        (Some((factor, _)), Some(_)) => what.join("; ") + &left_out(plan, sweep, factor),
+        (Some(factor), Some(_)) => what.join("; ") + &left_out(plan, sweep, factor),
     };
     let pair = (plan.engines.len() > 2).then(|| format!("{} against {}", sweep.a, sweep.b));
     let parts = [Some(others(plan, &sweep.levels)), pair, sweep.request.clone()];
@@ -118,10 +118,15 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
     if subject.is_empty() { format!("{said}.") } else { format!("{}: {said}.", subject.join(", ")) }
 }
 
+/// The factor along which a sweep goes: the one that its levels leave open.
+fn axis<'p>(plan: &'p Plan, sweep: &Sweep) -> Option<&'p str> {
+    plan.factors.keys().map(String::as_str).find(|name| !sweep.levels.contains_key(*name))
+}
+
 pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> String {
-    let Some((factor, _)) = plan.swept() else { return String::new() };
+    let Some(factor) = axis(plan, sweep) else { return String::new() };
     let level = |level: f64| level_in_words(plan, factor, level);
-    let axis = axis_noun(factor);
+    let noun = axis_noun(factor);
     match crossing {
         Crossing::Bracketed { last, first, faster_before, faster_after, .. } => format!(
             "{} is faster up to {}, {} from {}, both measured",
@@ -132,7 +137,7 @@ pub(super) fn crossing(plan: &Plan, sweep: &Sweep, crossing: &Crossing) -> Strin
         ),
         Crossing::NotInRange { faster } => match ends(sweep) {
             Some((low, high)) if low < high => format!(
-                "{} is faster than {} at every {axis} measured, {} to {}",
+                "{} is faster than {} at every {noun} measured, {} to {}",
                 name(sweep, *faster),
                 name(sweep, other(*faster)),
                 level(low),

@@ -65,6 +65,9 @@ pub struct StepPart {
     /// The other factors' levels.
     pub levels: Levels,
     pub results: Vec<StepResult>,
+    /// Numbers of clients that have no result, since one of the two failed there.
+    #[serde(skip)]
+    pub left_out: Vec<f64>,
     /// Where the lines cross, or who leads.
     pub sentence: String,
 }
@@ -130,6 +133,7 @@ fn step(plan: &Plan, sweep: &Sweep) -> StepPart {
         before: sweep.b.clone(),
         levels: sweep.levels.clone(),
         results: results.collect(),
+        left_out: sweep.left_out.clone(),
         sentence: sentence(plan, sweep),
     }
 }
@@ -234,7 +238,9 @@ fn steps(document: &Document, part: &ThroughputPart, form: Form) -> String {
         row.extend([step.engine.clone(), step.before.clone()]);
         row.extend([Shown::Faster, Shown::Slower, Shown::Undecided].map(|wanted| {
             let at = step.results.iter().filter(|result| result.verdict == wanted);
-            at.map(|result| result.clients.to_string()).collect::<Vec<_>>().join(", ")
+            let failed = step.left_out.iter().filter(|_| wanted == Shown::Undecided);
+            let clients = at.map(|result| &result.clients).chain(failed);
+            clients.map(f64::to_string).collect::<Vec<_>>().join(", ")
         }));
         let values = || step.results.iter().map(|result| result.estimate.value);
         let ends = values().min_by(f64::total_cmp).zip(values().max_by(f64::total_cmp));

@@ -129,6 +129,11 @@ fn a_release_that_fails_often_has_its_curve_and_no_verdict_against_the_one_befor
         let levels: Vec<f64> = step.results.iter().map(|result| result.level).collect();
         assert_eq!((step.a.as_str(), step.b.as_str()), ("postgres:18", "postgres:14"));
         assert_eq!(levels, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+        assert_eq!(step.left_out, [64.0]);
+        let said = sentence(&plan, step);
+        let end = "postgres:18 is faster from 1 client to 32 clients; nothing to compare at 64 \
+                   clients.";
+        assert!(said.ends_with(end), "{said}");
     }
     let mut curves = throughput.scaling.iter().filter(|curve| curve.engine == "postgres:18");
     assert!(curves.all(|curve| curve.over_one.len() == 7));

@@ -219,3 +219,23 @@ fn a_percentile_needs_observations_in_every_trial_and_is_bootstrapped_from_20_bl
     assert_eq!(of_blocks(7), stats::Method::StudentT);
     assert_eq!(of_blocks(20), stats::Method::Bca);
 }
+
+#[test]
+fn releases_are_compared_over_the_clients_whatever_else_is_swept() {
+    let text = include_str!("../../../../../experiments/oltp.toml");
+    let sizes = "table_size = { levels = [1000, 100000], swept = \"log\" }";
+    let text = text.replace("mix = [\"read_only\", \"read_write\"]", sizes);
+    let text = text.replace("64], swept = \"log\" }", "64] }");
+    let plan = crate::plan::read(&text, "sizes.toml").unwrap();
+    assert_eq!(plan.swept().unwrap().0, "table_size");
+    let rounds = [schedule::first_round(&plan)];
+    let all = trials_by(&plan, &rounds, |engine, _| if engine == 1 { 1.0 } else { 2.0 });
+    let throughput = analyse(&plan, &rounds[0].cells, &all).throughput.unwrap();
+    assert_eq!(throughput.steps.len(), 2);
+    for step in &throughput.steps {
+        let said = sentence(&plan, step);
+        let end = "postgres:18 is faster than postgres:14 at every number of clients measured, \
+                   1 client to 64 clients.";
+        assert!(said.ends_with(end), "{said}");
+    }
+}
