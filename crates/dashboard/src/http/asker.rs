@@ -18,7 +18,7 @@ use crate::key::KeyHash;
 pub(super) const COOKIE: &str = "crossover_session";
 
 /// The name under which an asker is counted and logged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Asker(pub String);
 
 /// Lets a request pass if its asker may read, and has not asked too often.

@@ -289,7 +289,7 @@ impl IntoResponses for Refusals {
         [
             ("400", "A parameter is missing, unknown or impossible; the answer names it"),
             ("401", "Neither signed in nor with a valid key"),
-            ("429", "Too many requests; Retry-After says how long to wait"),
+            ("429", "Too many requests, or queries at once; Retry-After says how long to wait"),
             ("503", "Over a limit, or the database is away; Retry-After says when to try again"),
         ]
         .into_iter()

@@ -12,7 +12,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// A client that takes nothing of an answer for so long loses the connection.
     pub stall_time: Duration,
-    /// So many connections are served at once; further ones wait until one of them ends.
+    /// So many connections are served at once; further ones wait until one of them ends. Unless a
+    /// proxy is in front, no more than half of them are from one address.
     pub connections: usize,
 }
 

@@ -81,7 +81,7 @@ pub struct App {
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
     rate: Option<rate::Buckets>,
-    shares: share::Shares,
+    shares: share::Shares<asker::Asker>,
     sign_ins: sign_ins::SignIns,
     metrics: metrics::Metrics,
     public: bool,
@@ -97,7 +97,7 @@ impl App {
         let minute = Duration::from_secs(60);
         Self {
             metrics: metrics::Metrics::new(&store),
-            shares: share::Shares::of(store.concurrency()),
+            shares: share::Shares::of(share::half(store.concurrency())),
             store,
             access,
             catalog,

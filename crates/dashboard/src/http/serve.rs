@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
 use super::limits::Limits;
+use super::share::{Shares, half};
 use super::stall::Unstalled;
 use super::{App, Error, router};
 
@@ -64,7 +65,9 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) {
     let limits = app.limits;
-    serve_within(listener, router(app), stop, limits).await;
+    // Behind a proxy everybody has the address of the proxy.
+    let each = if app.behind_proxy { limits.connections } else { half(limits.connections) };
+    serve_within(listener, router(app), stop, limits, Shares::of(each)).await;
 }
 
 async fn serve_within(
@@ -72,6 +75,7 @@ async fn serve_within(
     router: Router,
     stop: impl Future<Output = ()> + Send + 'static,
     limits: Limits,
+    addresses: Shares<IpAddr>,
 ) {
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
@@ -94,10 +98,17 @@ async fn serve_within(
                 continue;
             }
         };
+        // Closed at once: to wait for its share it would need a place.
+        let Some(share) = addresses.take(&address.ip().to_canonical()) else {
+            tracing::debug!("closed a connection of {address}, which has its share of them");
+            continue;
+        };
         let connection = connection(stream, address, router.clone(), limits);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
+            // Dropped in reverse order: with the place, the address has its share again.
             let _place = place;
+            let _share = share;
             if let Err(error) = watched.await {
                 tracing::debug!("a connection ended early: {error}");
             }
@@ -147,6 +158,7 @@ mod tests {
     use axum::body::Bytes;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpSocket;
 
     use super::*;
 
@@ -167,7 +179,8 @@ mod tests {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
-            serve_within(listener, router, stopped, limits).await;
+            let addresses = Shares::of(half(limits.connections));
+            serve_within(listener, router, stopped, limits, addresses).await;
         });
         (address, stop)
     }
@@ -201,6 +214,29 @@ mod tests {
         let mut rest = Vec::new();
         // Ends when the server has closed it, long before the client has to say anything.
         idle.read_to_end(&mut rest).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_answer_under_way_is_finished_after_the_signal_to_stop() {
+        let (begun, has_begun) = tokio::sync::oneshot::channel::<()>();
+        let (finish, finished) = tokio::sync::oneshot::channel::<()>();
+        let ends = Arc::new(Mutex::new(Some((begun, finished))));
+        let slow = move || {
+            let (begun, finished) = ends.lock().unwrap().take().unwrap();
+            begun.send(()).unwrap();
+            async move { finished.await.map_or("broken off", |()| "whole") }
+        };
+        let (address, stop) = start(Router::new().route("/", get(slow)), Limits::default()).await;
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(REQUEST).await.unwrap();
+        has_begun.await.unwrap();
+        stop.send(()).unwrap();
+        // Until nobody else is let in.
+        while TcpStream::connect(address).await.is_ok() {}
+        finish.send(()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("whole"), "{answer}");
     }
 
     #[tokio::test]
@@ -238,6 +274,29 @@ mod tests {
         assert_eq!(body(&mut first).await, b'1', "the second one waits");
         drop(first);
         assert_eq!(body(&mut second).await, b'2');
+    }
+
+    #[tokio::test]
+    async fn one_address_leaves_places_to_others() {
+        // Idle connections stay for longer than any test.
+        let head_time = Duration::from_secs(24 * 60 * 60);
+        let limits = Limits { connections: 2, head_time, ..Limits::default() };
+        let (address, _stop) = start(Router::new().route("/", get(async || "x")), limits).await;
+        let connect = async |last: u8| {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).unwrap();
+            socket.connect(address).await.unwrap()
+        };
+        let ask = async |client: &mut TcpStream| {
+            client.write_all(REQUEST).await.unwrap();
+            body(client).await
+        };
+        let mut first = connect(1).await;
+        assert_eq!(ask(&mut first).await, b'x');
+        // Ends only when the server closes it.
+        assert_eq!(connect(1).await.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+        assert_eq!(ask(&mut connect(2).await).await, b'x');
+        assert_eq!(ask(&mut first).await, b'x');
     }
 
     /// The only byte of an answer's body.

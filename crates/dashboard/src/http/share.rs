@@ -1,8 +1,10 @@
-//! How many of the queries that run at once may be one asker's: who asks many slow questions, or is
-//! slow to take their answers, waits for himself, and others find a turn.
+//! How much of what everybody shares may be one's: of the queries that run at once, so that who
+//! asks many slow questions, or is slow to take their answers, waits for himself, and others find a
+//! turn; and of the connections.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -17,25 +19,47 @@ use super::Problem;
 use super::asker::Asker;
 use crate::store::patience::Patience;
 
-/// Where there are more askers than this, those who ask nothing at the moment are forgotten.
-const ASKERS_MAX: usize = 1_000;
+/// Where more than this have had a part, those who have none at the moment are forgotten.
+const OWNERS_MAX: usize = 1_000;
 
 /// So much of an answer is handed on at a time: what is handed on, nobody can hold back.
 const PIECE_BYTES: usize = 64 * 1_024;
 
-/// Turns for each asker.
+/// Equal shares of turns or places, by who has them.
 #[derive(Debug)]
-pub(super) struct Shares {
-    turns_each: usize,
-    askers: Mutex<HashMap<String, Arc<Semaphore>>>,
+pub(super) struct Shares<O> {
+    each: usize,
+    owners: Mutex<HashMap<O, Arc<Semaphore>>>,
 }
 
-impl Shares {
-    /// Half of all turns for each asker, at least one.
-    pub(super) fn of(all_turns: usize) -> Self {
-        Self { turns_each: (all_turns / 2).max(1), askers: Mutex::default() }
+/// The share that leaves as much to others; at least one.
+pub(super) fn half(all: usize) -> usize {
+    (all / 2).max(1)
+}
+
+impl<O: Clone + Eq + Hash> Shares<O> {
+    /// Shares of so many.
+    pub(super) fn of(each: usize) -> Self {
+        Self { each, owners: Mutex::default() }
     }
 
+    /// One of the owner's, his as long as what is returned is kept; none if he has them all.
+    pub(super) fn take(&self, owner: &O) -> Option<OwnedSemaphorePermit> {
+        self.share(owner).try_acquire_owned().ok()
+    }
+
+    fn share(&self, owner: &O) -> Arc<Semaphore> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        if owners.len() >= OWNERS_MAX {
+            // All that is taken and everybody who waits holds another reference.
+            owners.retain(|_, share| Arc::strong_count(share) > 1);
+        }
+        let new = || Arc::new(Semaphore::new(self.each));
+        owners.entry(owner.clone()).or_insert_with(new).clone()
+    }
+}
+
+impl Shares<Asker> {
     /// One of the asker's turns, his as long as what is returned is kept.
     ///
     /// # Errors
@@ -45,7 +69,7 @@ impl Shares {
         asker: &Asker,
         patience: &Patience,
     ) -> Result<OwnedSemaphorePermit, Problem> {
-        match patience.wait(self.turns(asker).acquire_owned()).await {
+        match patience.wait(self.share(asker).acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => {
                 let detail = "your other queries took all turns that one asker has (half of \
@@ -54,16 +78,6 @@ impl Shares {
                 Err(problem.retry_after(Duration::from_secs(1)).at_limit("query_share"))
             }
         }
-    }
-
-    fn turns(&self, asker: &Asker) -> Arc<Semaphore> {
-        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
-        if askers.len() >= ASKERS_MAX {
-            // Every turn taken and everybody who waits for one holds another reference.
-            askers.retain(|_, turns| Arc::strong_count(turns) > 1);
-        }
-        let new = || Arc::new(Semaphore::new(self.turns_each));
-        askers.entry(asker.0.clone()).or_insert_with(new).clone()
     }
 }
 
@@ -107,51 +121,51 @@ mod tests {
 
     use super::*;
 
-    fn named(name: &str) -> Asker {
-        Asker(name.to_owned())
+    /// One of `name`'s turns, by somebody who waits for ever.
+    async fn turn(shares: &Shares<Asker>, name: &str) -> OwnedSemaphorePermit {
+        let (patient, _waiting) = Patience::begin(None);
+        shares.turn(&Asker(name.to_owned()), &patient).await.unwrap()
+    }
+
+    /// What `name` is told, who has none left and does not wait for long.
+    async fn refusal(shares: &Shares<Asker>, name: &str) -> Problem {
+        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
+        shares.turn(&Asker(name.to_owned()), &hasty).await.unwrap_err()
     }
 
     #[tokio::test]
-    async fn half_of_all_turns_are_one_asker_s_and_who_wants_more_is_told_so() {
-        let shares = Shares::of(4);
-        let (patient, _waiting) = Patience::begin(None);
-        let first = shares.turn(&named("ann"), &patient).await.unwrap();
-        let _second = shares.turn(&named("ann"), &patient).await.unwrap();
-        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
-        let refusal = shares.turn(&named("ann"), &hasty).await.unwrap_err().into_response();
+    async fn who_has_used_his_turns_waits_until_one_is_his_again_and_others_do_not() {
+        let shares = Shares::of(half(4));
+        let first = turn(&shares, "ann").await;
+        let _second = turn(&shares, "ann").await;
+        let refusal = refusal(&shares, "ann").await.into_response();
         assert_eq!(refusal.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(refusal.headers()["retry-after"], "1");
-        let _others = shares.turn(&named("bob"), &patient).await.unwrap();
+        let _others = turn(&shares, "bob").await;
         drop(first);
-        drop(shares.turn(&named("ann"), &patient).await.unwrap());
-        let least = Shares::of(1);
-        drop(least.turn(&named("ann"), &patient).await.unwrap());
+        drop(turn(&shares, "ann").await);
+        drop(turn(&Shares::of(half(1)), "ann").await);
     }
 
     #[tokio::test]
     async fn who_does_not_take_an_answer_keeps_his_turn_with_it() {
-        let shares = Shares::of(2);
-        let (patient, _waiting) = Patience::begin(None);
-        let turn = shares.turn(&named("ann"), &patient).await.unwrap();
+        let shares = Shares::of(1);
         let bytes = Bytes::from((0..=255).cycle().take(1_000_000).collect::<Vec<u8>>());
-        let body = until_taken(bytes.clone(), Some(turn));
-        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
-        assert!(shares.turn(&named("ann"), &hasty).await.is_err());
+        let body = until_taken(bytes.clone(), Some(turn(&shares, "ann").await));
+        refusal(&shares, "ann").await;
         assert_eq!(body.size_hint().exact(), Some(1_000_000));
         assert_eq!(to_bytes(body, usize::MAX).await.unwrap(), bytes);
-        drop(shares.turn(&named("ann"), &patient).await.unwrap());
+        drop(turn(&shares, "ann").await);
     }
 
     #[tokio::test]
     async fn askers_without_end_do_not_fill_the_memory_and_those_at_work_are_kept() {
-        let shares = Shares::of(2);
-        let (patient, _waiting) = Patience::begin(None);
-        let _turn = shares.turn(&named("ann"), &patient).await.unwrap();
-        for number in 0..3 * ASKERS_MAX {
-            drop(shares.turn(&named(&number.to_string()), &patient).await.unwrap());
+        let shares = Shares::of(1);
+        let _turn = turn(&shares, "ann").await;
+        for number in 0..3 * OWNERS_MAX {
+            drop(turn(&shares, &number.to_string()).await);
         }
-        assert!(shares.askers.lock().unwrap().len() <= ASKERS_MAX);
-        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
-        assert!(shares.turn(&named("ann"), &hasty).await.is_err());
+        assert!(shares.owners.lock().unwrap().len() <= OWNERS_MAX);
+        refusal(&shares, "ann").await;
     }
 }

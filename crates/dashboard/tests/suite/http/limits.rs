@@ -1,6 +1,6 @@
 //! Limits: of time, of queries at once and of one asker's part in them, of requests in a minute, of
-//! a client's slowness. Each says what it is and when to
-//! try again, and none of them touches anybody else.
+//! a client's slowness. Each says what it is and when to try again, and none of them touches
+//! anybody else.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -27,20 +27,24 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
     let questions = store::Options { query_limit: limit, ..store::Options::default() };
     for database in both(&Rows::nasty()).await {
         drop(database.rollup_store().await);
+        // In that time no connection to PostgreSQL is made.
+        let (option, limit) = match database.is_postgres() {
+            true => ("--query-concurrency", "query_concurrency"),
+            false => ("--query-limit", "query_time"),
+        };
         for design in [Design::Daily, Design::Rollup] {
             let questions = store::Options { design: Some(design), ..questions.clone() };
             let application = served(&database.url, &questions, http::Options::default()).await;
             let reply = get(&application, QUESTION).await;
             assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{}", reply.body);
             assert_eq!(reply.header("content-type"), "application/problem+json");
-            let options = ["--query-limit", "--query-concurrency"];
-            assert!(options.iter().any(|option| reply.body.contains(option)), "{}", reply.body);
+            assert!(reply.body.contains(option), "{}", reply.body);
             assert!(reply.header("retry-after").parse::<u64>().unwrap() >= 1);
             let health = get_with(&application, "/healthz", None).await;
             assert_eq!(health.status, StatusCode::OK);
             let metrics = get_with(&application, "/metrics", None).await.body;
-            let counted = "crossover_limits_reached_total{limit=\"query_";
-            assert!(metrics.contains(counted), "{metrics}");
+            let counted = format!("crossover_limits_reached_total{{limit=\"{limit}\"}} 1\n");
+            assert!(metrics.contains(&counted), "{metrics}");
         }
     }
 }
@@ -116,6 +120,56 @@ async fn reply_to(address: SocketAddr, request: &str) -> String {
     told
 }
 
+/// What the server behind a proxy says to somebody's question.
+async fn ask(address: SocketAddr, from: &str, path: String) -> String {
+    reply_to(address, &asked_by(from, &path)).await
+}
+
+/// A question on a connection that ends with the answer.
+fn asked_by(from: &str, path: &str) -> String {
+    format!(
+        "GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {from}\r\n\
+         Connection: close\r\n\r\n"
+    )
+}
+
+/// Who does not take an answer has his turn all the while.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_more_than_his_share_is_told_so_and_others_are_answered() {
+    let database = sqlite(&Rows::nasty());
+    // Together the buffers between the server and an asker hold less.
+    let long = "UPDATE articles SET title = hex(zeroblob(6000000)) WHERE id = 1;
+                DELETE FROM traffic WHERE article_id = 1;
+                INSERT INTO traffic VALUES (18620, 1, 1, 1, 1, 1)";
+    database.execute(long).await;
+    let limit = Some(Duration::from_secs(5));
+    let questions =
+        store::Options { connections: 2, query_limit: limit, ..store::Options::default() };
+    let options = http::Options { behind_proxy: true, ..http::Options::default() };
+    let address = listening_with(&database, &questions, options).await;
+    let mut untaken = TcpStream::connect(address).await.unwrap();
+    let question = asked_by("192.0.2.1", &QUESTION.replace("teams", "articles"));
+    untaken.write_all(question.as_bytes()).await.unwrap();
+    let mut status = [0; 13];
+    untaken.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200 ");
+    let (refusal, other) = tokio::join!(
+        ask(address, "192.0.2.1", QUESTION.to_owned()),
+        ask(address, "192.0.2.2", QUESTION.to_owned())
+    );
+    assert!(refusal.starts_with("HTTP/1.1 429 "), "{refusal}");
+    assert!(refusal.contains("\r\nretry-after: 1\r\n"), "{refusal}");
+    assert!(refusal.contains("your other queries took all turns"), "{refusal}");
+    assert!(other.starts_with("HTTP/1.1 200 "), "{other}");
+    let metrics = reply_to(address, &asked_by("192.0.2.3", "/metrics")).await;
+    assert!(metrics.contains("crossover_limits_reached_total{limit=\"query_share\"} 1\n"));
+    let mut rest = Vec::new();
+    untaken.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.len() > 12_000_000, "{}", rest.len());
+    let told = ask(address, "192.0.2.1", QUESTION.to_owned()).await;
+    assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
+}
+
 /// Somebody whose questions take for ever has half of the turns, however many he asks.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_questions_of_one_asker_leave_turns_to_others() {
@@ -127,25 +181,19 @@ async fn slow_questions_of_one_asker_leave_turns_to_others() {
         ..http::Options::default()
     };
     let address = listening_with(&database, &questions, options).await;
-    let ask = |from: &str, path: String| {
-        let request = format!(
-            "GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {from}\r\n\
-             Connection: close\r\n\r\n"
-        );
-        async move { reply_to(address, &request).await }
-    };
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
     let mut locking = engine::postgres::connect(url).await.unwrap();
     let lock = locking.transaction().await.unwrap();
     lock.batch_execute("LOCK TABLE teams IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let slow = join_all((1..5).map(|limit| ask("192.0.2.1", format!("{QUESTION}&limit={limit}"))));
+    let slow = (1..5).map(|limit| ask(address, "192.0.2.1", format!("{QUESTION}&limit={limit}")));
+    let slow = join_all(slow);
     let beside = async {
         let waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
                        WHERE NOT granted AND datname = current_database()";
         while lock.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
             tokio::task::yield_now().await;
         }
-        let other = ask("192.0.2.2", QUESTION.replace("teams", "countries"));
+        let other = ask(address, "192.0.2.2", QUESTION.replace("teams", "countries"));
         let told = tokio::time::timeout(Duration::from_secs(30), other).await.unwrap();
         assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
         lock.rollback().await.unwrap();
