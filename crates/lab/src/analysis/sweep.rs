@@ -141,16 +141,6 @@ impl RawSweep {
     }
 }
 
-fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
-    let mut cell = others.clone();
-    if let Some(name) = swept {
-        cell.insert(name.to_owned(), Level::Number(level));
-    }
-    cell
-}
-
-fn blocks<'t>(
-    response: Response,
 /// Compares at each level; the levels that have no comparison stand beside those that have one.
 pub(super) fn at_levels(
     levels: &[f64],
@@ -182,6 +172,16 @@ pub(super) fn crossings(
     crossings
 }
 
+fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
+    let mut cell = others.clone();
+    if let Some(name) = swept {
+        cell.insert(name.to_owned(), Level::Number(level));
+    }
+    cell
+}
+
+fn blocks<'t>(
+    response: Response,
     treatments: &'t [Treatment],
     engine: &str,
     cell: &Levels,
