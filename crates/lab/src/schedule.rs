@@ -152,6 +152,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::analysis::tests::FACTORS;
 
     fn plan() -> Plan {
         let text = include_str!("../../../experiments/article.toml");
@@ -204,22 +205,19 @@ mod tests {
         assert_eq!(second[0].block, plan.replicates + 1);
     }
 
-    const FACTORS: &str = r#"
-        title = "t"
-        workload = "http"
-        engines = ["sqlite[analyze={analyze}]", "postgres:{release}[work_mem={memory},label=pg]"]
-        application = { start = ["app"] }
-        request = [{ path = "/{days}" }]
-        [factors]
-        release = { levels = [18, 14], alone = true }
-        memory = { levels = ["4MB", "16MB"], alone = true }
-        analyze = { levels = ["on", "off"], alone = true }
-        days = { levels = [7, 31], swept = "log" }
-    "#;
+    /// With a factor that acts on SQLite alone.
+    fn factors() -> Plan {
+        let alone = "analyze = { levels = [\"on\", \"off\"], alone = true }";
+        let text = FACTORS
+            .replace("\"sqlite\"", "\"sqlite[analyze={analyze}]\"")
+            .replace("days = ", &format!("{alone}\n    days = "))
+            .replace("[31, 90, 365]", "[7, 31]");
+        crate::plan::read(&text, "factors.toml").unwrap()
+    }
 
     #[test]
     fn factors_that_are_alone_vary_one_at_a_time_and_what_changes_nothing_is_measured_once() {
-        let plan = crate::plan::read(FACTORS, "factors.toml").unwrap();
+        let plan = factors();
         let cells = first_cells(&plan);
         // The base and three variations, each with two periods.
         assert_eq!(cells.len(), 8);
@@ -249,7 +247,7 @@ mod tests {
 
     #[test]
     fn each_combination_of_deployment_levels_is_one_start_in_each_block() {
-        let plan = crate::plan::read(FACTORS, "factors.toml").unwrap();
+        let plan = factors();
         let rounds = [first_round(&plan)];
         let all = trials(&plan, 1, &rounds, 0);
         assert_eq!(all.len(), 10 * plan.replicates);

@@ -233,23 +233,14 @@ fn corrected(family: Vec<(&Question, Option<String>, Comparison)>, planned: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::tests::FACTORS;
 
     #[test]
     fn effects_are_corrected_for_the_levels_that_bisection_may_add() {
-        let text = r#"
-            title = "t"
-            workload = "http"
-            engines = ["sqlite", "postgres:18[work_mem={memory},label=pg]"]
-            application = { start = ["app"] }
-            request = [{ path = "/{days}" }]
-            [factors]
-            memory = { levels = ["4MB", "16MB", "64MB"], alone = true }
-            clients = [1, 2]
-            days = { levels = [7, 31, 365], swept = "log" }
-        "#;
-        // Two steps of memory, with one client and with two, on PostgreSQL; one step of clients, at
-        // the first memory, on both engines.
-        let fixed = crate::plan::read(text, "fixed.toml").unwrap();
+        // A step of the release and one of memory, with one client and with two, on PostgreSQL; one
+        // step of clients, at the first of both, on both engines.
+        let text = FACTORS.replace("days = ", "clients = [1, 2]\n    days = ");
+        let fixed = crate::plan::read(&text, "fixed.toml").unwrap();
         assert_eq!(planned(&fixed), (3 * (2 * 2 + 2), 3));
         let bisected = text.replace("swept = \"log\"", "swept = \"log\", bisect = true");
         let bisected = crate::plan::read(&bisected, "bisected.toml").unwrap();

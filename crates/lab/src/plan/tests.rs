@@ -1,6 +1,7 @@
 //! What a plan's reader promises: a round trip, and mistakes named with their place.
 
 use super::*;
+use crate::analysis::tests::FACTORS;
 
 const ARTICLE: &str = include_str!("../../../../experiments/article.toml");
 
@@ -136,19 +137,12 @@ fn a_changed_key_is_named() {
 
 #[test]
 fn data_that_no_command_moves_is_moved_by_our_own_migration() {
-    let text = r#"
-        title = "t"
-        workload = "http"
-        engines = ["sqlite", "postgres:18"]
-        data = { command = ["make", "{path}"] }
-        application = { start = ["app"] }
-        request = [{ path = "/" }]
-    "#;
-    let plan = read(text, "plan.toml").unwrap();
+    let data = "data = { command = [\"make\", \"{path}\"] }\n    application = ";
+    let text = FACTORS.replace("application = ", data);
+    let plan = read(&text, "plan.toml").unwrap();
     let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
     assert_eq!(plan.application.prepare, [migrate]);
-    let without = text.replace("data = { command = [\"make\", \"{path}\"] }", "");
-    assert!(read(&without, "plan.toml").unwrap().application.prepare.is_empty());
+    assert!(read(FACTORS, "plan.toml").unwrap().application.prepare.is_empty());
     let own = text.replace("start = [\"app\"]", "start = [\"app\"], prepare = [[\"fill\"]]");
     assert_eq!(read(&own, "plan.toml").unwrap().application.prepare, [["fill"]]);
 }

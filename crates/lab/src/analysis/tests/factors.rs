@@ -4,20 +4,6 @@ use super::*;
 use crate::plan::Bound;
 use crate::record::{CapturedPlan, OperationPlan};
 
-const PLAN: &str = r#"
-    title = "t"
-    workload = "http"
-    engines = ["sqlite", "postgres:{release}[work_mem={memory},label=pg]"]
-    application = { start = ["app"] }
-    request = [{ path = "/{days}" }]
-    [factors]
-    release = { levels = [18, 14], alone = true }
-    memory = { levels = ["4MB", "16MB"], alone = true }
-    days = { levels = [31, 90, 365], swept = "log" }
-    [thresholds]
-    response_time_ms_mean = "< 500"
-"#;
-
 /// With 4MB the year takes PostgreSQL three times as long as SQLite; 16MB takes that away.
 fn time(engine: usize, levels: &Levels) -> f64 {
     let days = levels["days"].number().unwrap();
@@ -30,7 +16,7 @@ fn time(engine: usize, levels: &Levels) -> f64 {
 }
 
 fn analysis() -> (Plan, Vec<Trial>, Analysis) {
-    let plan = crate::plan::read(PLAN, "factors.toml").unwrap();
+    let plan = crate::plan::read(FACTORS, "factors.toml").unwrap();
     let rounds = [schedule::first_round(&plan)];
     let mut trials = trials_by(&plan, &rounds, time);
     for trial in trials.iter_mut().filter(|trial| trial.engine == "pg") {
@@ -117,7 +103,7 @@ fn a_plan_that_changes_inside_the_bracket_stands_beside_the_crossing() {
 
 #[test]
 fn of_several_crossings_none_is_told_to_have_moved() {
-    let text = PLAN.replace("[31, 90, 365]", "[7, 31, 90, 365]");
+    let text = FACTORS.replace("[31, 90, 365]", "[7, 31, 90, 365]");
     let plan = crate::plan::read(&text, "several.toml").unwrap();
     let rounds = [schedule::first_round(&plan)];
     // With 4MB the lines cross three times, with 16MB once.
@@ -152,7 +138,7 @@ fn thresholds_are_judged_for_each_treatment() {
 
 #[test]
 fn one_engine_alone_shows_what_its_factors_do_and_claims_no_comparison() {
-    let plan = PLAN.replace("\"sqlite\", ", "");
+    let plan = FACTORS.replace("\"sqlite\", ", "");
     let plan = crate::plan::read(&plan, "one.toml").unwrap();
     let rounds = [schedule::first_round(&plan)];
     let trials = trials_by(&plan, &rounds, |_, levels| time(1, levels));

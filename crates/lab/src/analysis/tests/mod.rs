@@ -13,6 +13,21 @@ use crate::plan::{Level, Plan};
 use crate::record::{RequestSummary, Status};
 use crate::schedule::{self, Levels, PlannedTrial, Round};
 
+/// Two factors that act on PostgreSQL alone, each varied by itself, beside the swept one.
+pub(crate) const FACTORS: &str = r#"
+    title = "t"
+    workload = "http"
+    engines = ["sqlite", "postgres:{release}[work_mem={memory},label=pg]"]
+    application = { start = ["app"] }
+    request = [{ path = "/{days}" }]
+    [factors]
+    release = { levels = [18, 14], alone = true }
+    memory = { levels = ["4MB", "16MB"], alone = true }
+    days = { levels = [31, 90, 365], swept = "log" }
+    [thresholds]
+    response_time_ms_mean = "< 500"
+"#;
+
 pub(crate) fn plan(replicates: usize) -> Plan {
     let text = include_str!("../../../../../experiments/article.toml");
     let mut plan = crate::plan::read(text, "article.toml").unwrap();
