@@ -9,6 +9,7 @@ use regex::Regex;
 use url::Url;
 
 use super::Request;
+use crate::analysis::counted;
 
 /// The weights of a mix add up to about this number at most: every client walks whole rounds.
 const ROUND_MAX: f64 = 1_000.0;
@@ -55,16 +56,12 @@ impl Mix {
     pub(super) fn in_words(&self, path: &Path) -> String {
         let left_out: usize = self.left_out.values().sum();
         let taken = self.lines - left_out;
-        let path = path.display();
-        let requests = self.requests.len();
-        let s = |count: usize| if count == 1 { "" } else { "s" };
-        let (of_requests, of_taken) = (s(requests), s(taken));
-        let mut text =
-            format!("{requests} request{of_requests} of {taken} line{of_taken} of {path}");
+        let (requests, lines) = (self.requests.len(), counted(taken, "line"));
+        let mut text = format!("{} of {lines} of {}", counted(requests, "request"), path.display());
         if left_out > 0 {
             let reasons = self.left_out.iter().map(|(reason, lines)| format!("{lines} {reason}"));
             let reasons = reasons.collect::<Vec<_>>().join(", ");
-            text.push_str(&format!("; {left_out} line{} left out: {reasons}", s(left_out)));
+            text.push_str(&format!("; {} left out: {reasons}", counted(left_out, "line")));
         }
         text
     }
