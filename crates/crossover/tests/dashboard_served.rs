@@ -1,5 +1,5 @@
 //! `crossover dashboard serve` as it is used: the link for the first account, accounts, a backup
-//! while it serves.
+//! while it serves, its end.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Write as _;
@@ -165,6 +165,31 @@ fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
     let mut client = server.connect();
     let again = client.send("GET", question, &cookie, "");
     assert_eq!((again.status, again.body), (200, answer.body), "accounts and sessions come along");
+}
+
+/// SIGTERM is what managers of services send.
+#[test]
+fn told_to_stop_it_ends_well_and_its_log_has_the_requests_by_name() {
+    let place = Place::new();
+    let (url, log) = (place.url(), ["--log-level", "info", "--log-format", "json"]);
+    let words = ["dashboard", "serve", "--listen", "127.0.0.1:0", "--database", &url];
+    let mut command = crossover(&[&words[..], &log].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let host = line.trim().trim_start_matches("http://").to_owned();
+    let stream = BufReader::new(TcpStream::connect(&host).unwrap());
+    let mut client = Client { stream, host };
+    assert_eq!(client.send("GET", "/healthz", "X-Request-Id: trace-1\r\n", "").status, 200);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let entries = said.lines().filter_map(|line| line.parse::<serde_json::Value>().ok());
+    let logged: Vec<_> = entries.filter(|entry| entry["id"] == "trace-1").collect();
+    assert_eq!(logged.len(), 1, "{said}");
+    assert_eq!((&logged[0]["path"], &logged[0]["status"]), (&"/healthz".into(), &200.into()));
 }
 
 #[test]
