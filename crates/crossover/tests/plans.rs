@@ -116,9 +116,7 @@ fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_mad
         let words = [&["bench", "dashboard"], more].concat();
         let output = place.run(&words);
         assert!(error(&output).contains(message), "{words:?}: {}", error(&output));
-        // Where memory cannot be limited at all, that is the machine's fault.
-        let code = output.status.code();
-        assert!(code == Some(2) || message == "server_memory", "{words:?}: {code:?}");
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", error(&output));
     }
     let plans: [(&[(&str, &str)], &str); 7] = [
         (&[("replicates = 7", "replicates = 0")], "replicates: is 0"),
@@ -130,6 +128,7 @@ fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_mad
             &[
                 ("\"sqlite\", ", "\"sqlite[cache_size=-9]\", "),
                 ("\"off\", \"{settings}\"", "\"off\""),
+                ("\"init\",", "\"init\", \"{settings}\","),
             ],
             "cache_size changes nothing there: no word of application.start is {settings}",
         ),

@@ -48,7 +48,7 @@ pub struct Application {
     /// Its environment, beside that of this program.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// A path that answers 200 once the application is ready; empty: `/`.
+    /// A path that is answered below 400 once the application is ready; empty: `/`, below 500.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub ready: String,
     /// A path that tells counters in Prometheus's text form: those that begin with `sqlite_` go
@@ -58,9 +58,10 @@ pub struct Application {
 }
 
 impl Application {
-    /// Whether some command is told the settings of a SQLite file.
+    /// Whether a command of a turn on a SQLite file, which nothing is prepared for, is told its
+    /// settings.
     pub(crate) fn is_told_settings(&self) -> bool {
-        self.texts().any(|word| word == "{settings}")
+        self.before.iter().flatten().chain(&self.start).any(|word| word == "{settings}")
     }
 
     /// Every text in which a placeholder may stand.
