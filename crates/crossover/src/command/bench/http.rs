@@ -50,7 +50,7 @@ pub struct Arguments {
     /// The folder in which they run
     #[arg(long, value_name = "FOLDER", env = "CROSSOVER_DIRECTORY")]
     directory: Option<PathBuf>,
-    /// A path that answers 200 once the application is ready [default: any answer of /]
+    /// A path that is answered below 400 once the application is ready [default: /, below 500]
     #[arg(long, value_name = "PATH", env = "CROSSOVER_READY")]
     ready: Option<String>,
     /// A SQLite file that is copied into every engine
