@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use super::altered::is_away_from_utc;
-use crate::copy::{Misfit, moment};
+use crate::copy::{EXACT_IN_DOUBLE, Misfit, moment};
 use crate::mapping::PostgresType;
 
 /// Examples kept of each kind of misfit.
@@ -19,8 +19,6 @@ const EPOCH_MILLISECONDS: Range<f64> = 1e11..4e12;
 const JULIAN_DAYS: Range<f64> = 2_441_745.0..2_486_884.0;
 /// Longer texts are no numbers that people write.
 const LONGEST_NUMBER_BYTES: usize = 40;
-/// Integers up to here are exact in a 64-bit float.
-const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
 /// The evidence on one column.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -24,7 +24,7 @@ pub struct Field {
 /// PostgreSQL's limit for one value, less its header.
 const LARGEST_VALUE_BYTES: usize = (1 << 30) - 64;
 /// Integers up to here are exact in a 64-bit float.
-const EXACT_IN_DOUBLE: u64 = 1 << 53;
+pub const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
 /// Appends `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
 /// may hold part of the field.

@@ -32,7 +32,7 @@ mod step;
 mod takedown;
 
 pub use catalog::{Catalog, catalog, current_schema, read_catalog};
-pub use encode::{Field, encode, uuid};
+pub use encode::{EXACT_IN_DOUBLE, Field, encode, uuid};
 pub use matching::{Matched, match_tables};
 pub use migration::{MigrateOptions, PART_BYTES, abandon, load_rejects, migrate, unfinished};
 pub use misfit::{BadRow, Misfit, StorageClass};

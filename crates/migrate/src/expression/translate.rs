@@ -7,14 +7,12 @@
 //! - A decimal literal of up to 15 digits names one float and one `numeric` alike.
 
 use super::parse::{Expression, Literal, parse};
-use crate::copy::Field;
+use crate::copy::{EXACT_IN_DOUBLE, Field};
 use crate::inspect::{Affinity, Table, quoted};
 use crate::mapping::PostgresType;
 
 /// Digits of a decimal number that any 64-bit float keeps.
 const EXACT_DIGITS: usize = 15;
-/// Whole numbers up to here are exact in a 64-bit float.
-const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
 /// Translates a condition on the columns of `table`, which get the types in `fields`.
 pub fn condition(text: &str, table: &Table, fields: &[Field]) -> Option<String> {
