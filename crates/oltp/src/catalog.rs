@@ -91,9 +91,13 @@ pub(crate) fn remove(console: &mut Console<'_>) -> Result<(), Error> {
     console.run(&format!("DROP TABLE IF EXISTS {MARKS}"))
 }
 
-/// The lowest key of the first table.
-pub(crate) fn lowest_key(console: &mut Console<'_>) -> Result<u64, Error> {
-    Ok(console.value("SELECT min(id) FROM sbtest1")?.parse().unwrap_or(1))
+/// The lowest key of each table.
+pub(crate) fn lowest_keys(console: &mut Console<'_>, tables: u32) -> Result<Vec<u64>, Error> {
+    let lowest = |table: u32| -> Result<u64, Error> {
+        let key = console.value(&format!("SELECT min(id) FROM sbtest{table}"))?;
+        Ok(key.parse().unwrap_or(1))
+    };
+    (1..=tables).map(lowest).collect()
 }
 
 struct Mark {

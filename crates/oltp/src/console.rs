@@ -29,7 +29,16 @@ pub(crate) enum Session<'a> {
 impl<'a> Console<'a> {
     /// Connects; a file has to be there.
     pub(crate) fn open(target: &Target, interrupted: &'a AtomicBool) -> Result<Self, Error> {
-        Self::connect(target, None, interrupted)
+        Self::open_for(target, ANSWER_AT_MOST, interrupted)
+    }
+
+    /// The same, for what is answered at once or not waited for.
+    pub(crate) fn open_for(
+        target: &Target,
+        at_most: Duration,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        Self::connect(target, None, at_most, interrupted)
     }
 
     /// Connects; a file that is not there is made, with this encoding.
@@ -38,18 +47,19 @@ impl<'a> Console<'a> {
         encoding: &str,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
-        Self::connect(target, Some(encoding), interrupted)
+        Self::connect(target, Some(encoding), ANSWER_AT_MOST, interrupted)
     }
 
     fn connect(
         target: &Target,
         encoding: Option<&str>,
+        timeout: Duration,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
         let session = match target {
             Target::Postgres { url, session } => {
                 let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                let patience = Patience { timeout: ANSWER_AT_MOST, interrupted };
+                let patience = Patience { timeout, interrupted };
                 let settings: Vec<_> = settings.collect();
                 Session::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
             }
@@ -63,7 +73,7 @@ impl<'a> Console<'a> {
             }
             Target::Mysql { url, session } => {
                 let server = MysqlServer { url, session };
-                Session::Mysql(Box::new(server.connect(ANSWER_AT_MOST)?))
+                Session::Mysql(Box::new(server.connect(timeout)?))
             }
         };
         Ok(Self { place: target.place(), session })

@@ -120,8 +120,8 @@ impl Error {
     }
 }
 
-/// Why a transaction came to nothing. The first four are tried again, as often as
-/// [`crate::LoadOptions`] says, and are failures only after that.
+/// Why a transaction came to nothing. The first four are tried again, a thousand times, and are
+/// failures only after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -140,6 +140,9 @@ pub enum Failure {
     TimedOut,
     /// The engine has no more room. The client ends.
     DiskFull,
+    /// It was under way when the load was over, and was cancelled or not tried again
+    /// ([`crate::LoadOptions::grace`]): no failure of the engine's.
+    CutOff,
     /// Any other refusal.
     Refused,
 }
@@ -173,6 +176,7 @@ pub(crate) fn failure_of(error: &ThinError) -> Failure {
             "23505" => Failure::DuplicateKey,
             "55P03" => Failure::LockTimeout,
             "53100" => Failure::DiskFull,
+            "57014" => Failure::CutOff,
             _ => Failure::Refused,
         },
         ThinError::TimedOut(_) => Failure::TimedOut,
@@ -206,6 +210,7 @@ mod tests {
         }
         // https://www.postgresql.org/docs/current/errcodes-appendix.html
         assert_eq!(refused("ERROR", "53100"), Failure::DiskFull);
+        assert_eq!(refused("ERROR", "57014"), Failure::CutOff);
         assert_eq!(refused("PANIC", "53100"), Failure::Lost);
         assert_eq!(refused("FATAL", "57P01"), Failure::Lost);
         assert_eq!(refused("ERROR", "42P01"), Failure::Refused);

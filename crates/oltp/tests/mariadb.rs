@@ -12,9 +12,12 @@ use oltp::{
 use server::MariadbServer;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
 
+fn connect(server: &MariadbServer, database: &str) -> mysql::Conn {
+    engine::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
+}
+
 fn target(server: &MariadbServer) -> Target {
-    let mut connection = engine::mysql::connect(&server.url(""), Duration::from_secs(10)).unwrap();
-    connection.query_drop("CREATE DATABASE IF NOT EXISTS oltp").unwrap();
+    connect(server, "").query_drop("CREATE DATABASE IF NOT EXISTS oltp").unwrap();
     Target::Mysql { url: server.url("oltp"), session: Vec::new() }
 }
 
@@ -40,10 +43,26 @@ fn deadlocks_are_tried_again_and_more_clients_than_it_takes_are_named() {
     assert!(sum(&load, |client| client.retries.deadlocks) > 0);
     oltp::invariants(&target, &tables, &[Mix::WriteOnly], 0, &NEVER).unwrap();
 
-    let mut admin = engine::mysql::connect(&server.url(""), Duration::from_secs(10)).unwrap();
-    admin.query_drop("SET GLOBAL max_connections = 10").unwrap();
+    connect(&server, "").query_drop("SET GLOBAL max_connections = 10").unwrap();
     let refusal = try_run(&target, &tables, &passes(Mix::WriteOnly, 40, 1)).unwrap_err();
     assert!(refusal.to_string().contains("max_connections"), "{refusal}");
+    server.stop().unwrap();
+}
+
+#[test]
+fn what_waits_when_the_time_is_over_is_cancelled_and_counted() {
+    let place = Place::new();
+    let Some(server) = place.mariadb() else { return };
+    let (target, tables) = (target(&server), tables(Mix::WriteOnly, 1));
+    fill(&target, &tables);
+    let mut holder = connect(&server, "oltp");
+    holder.query_drop("BEGIN").unwrap();
+    holder.query_drop("UPDATE sbtest1 SET c = 'held'").unwrap();
+    for mix in [Mix::UpdateIndex, Mix::WriteOnly] {
+        support::ends_though_rows_are_held(&target, &tables, passes(mix, 3, 1));
+    }
+    holder.query_drop("ROLLBACK").unwrap();
+    oltp::invariants(&target, &tables, &[], 0, &NEVER).unwrap();
     server.stop().unwrap();
 }
 
@@ -61,9 +80,8 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
                 assert_eq!(run(&target, &tables, &options).first_failure, None);
             }
             oltp::invariants(&target, &tables, &[Mix::Encoding], 0, &NEVER).unwrap();
-            let mut connection =
-                engine::mysql::connect(&server.url("oltp"), Duration::from_secs(10)).unwrap();
-            let lines: Vec<String> = connection.query("SELECT line FROM sbtext").unwrap();
+            let lines = connect(&server, "oltp").query("SELECT line FROM sbtext");
+            let lines: Vec<String> = lines.unwrap();
             let known = |letter: char| letter.is_ascii_lowercase() || " áéíóöőúüű".contains(letter);
             assert!(lines.iter().all(|line| line.chars().all(known)));
         }

@@ -5,8 +5,21 @@ mod support;
 
 use std::time::Duration;
 
-use oltp::{CharacterSet, Collation, Failure, LoadOptions, Mix, TableOptions, Target, Until};
+use oltp::{
+    CharacterSet, Collation, Failure, LoadOptions, Mix, Statement, TableOptions, Target, Until,
+};
+use rusqlite::Connection;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
+
+/// The file, as anybody may open it.
+fn connect(place: &Place) -> Connection {
+    let Target::Sqlite { path, .. } = place.sqlite() else { unreachable!() };
+    Connection::open(path).unwrap()
+}
+
+fn value<T: rusqlite::types::FromSql>(place: &Place, sql: &str) -> T {
+    connect(place).query_row(sql, [], |row| row.get(0)).unwrap()
+}
 
 #[test]
 fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
@@ -44,8 +57,7 @@ fn a_lock_that_is_not_given_is_asked_for_again_and_counted() {
     let place = Place::new();
     let (target, tables) = (place.sqlite(), tables(Mix::UpdateIndex, 500));
     fill(&target, &tables);
-    let Target::Sqlite { path, .. } = &target else { panic!() };
-    let holder = rusqlite::Connection::open(path).unwrap();
+    let holder = connect(&place);
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy_timeout = Duration::from_millis(2);
     let options = LoadOptions { busy_timeout, ..passes(Mix::UpdateIndex, 1, 1) };
@@ -56,15 +68,42 @@ fn a_lock_that_is_not_given_is_asked_for_again_and_counted() {
 }
 
 #[test]
+fn what_waits_when_the_time_is_over_is_cancelled_and_counted() {
+    let place = Place::new();
+    let (target, tables) = (place.sqlite(), tables(Mix::WriteOnly, 500));
+    fill(&target, &tables);
+    let holder = connect(&place);
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for mix in [Mix::UpdateIndex, Mix::WriteOnly] {
+        let busy_timeout = Duration::from_secs(3_600);
+        let options = LoadOptions { busy_timeout, ..passes(mix, 3, 1) };
+        support::ends_though_rows_are_held(&target, &tables, options);
+    }
+    holder.execute_batch("ROLLBACK").unwrap();
+    oltp::invariants(&target, &tables, &[], 0, &NEVER).unwrap();
+}
+
+#[test]
+fn churn_leaves_no_old_row_in_any_table() {
+    let place = Place::new();
+    let tables = TableOptions { tables: 2, ..tables(Mix::Churn, 200) };
+    let target = place.sqlite();
+    fill(&target, &tables);
+    let load = run(&target, &tables, &passes(Mix::Churn, 2, 10));
+    assert_eq!(load.statements[&Statement::DeleteOldest].rows, 40);
+    for table in ["sbtest1", "sbtest2"] {
+        assert_eq!(value::<u32>(&place, &format!("SELECT min(id) FROM {table}")), 21);
+    }
+    oltp::invariants(&target, &tables, &[Mix::Churn], 0, &NEVER).unwrap();
+}
+
+#[test]
 fn a_full_disk_ends_the_load_and_says_so() {
     let place = Place::new();
     let tables = tables(Mix::Insert, 500);
     fill(&place.sqlite(), &tables);
     let Target::Sqlite { path, .. } = place.sqlite() else { panic!() };
-    let pages: i64 = rusqlite::Connection::open(&path)
-        .unwrap()
-        .query_row("PRAGMA page_count", [], |row| row.get(0))
-        .unwrap();
+    let pages: i64 = value(&place, "PRAGMA page_count");
     let pragmas = vec![("max_page_count".to_owned(), (pages + 4).to_string())];
     let target = Target::Sqlite { path, pragmas };
     let load = run(&target, &tables, &passes(Mix::Insert, 2, 10_000));
@@ -78,15 +117,11 @@ fn a_table_put_in_the_place_of_ours_is_refused_and_left() {
     let place = Place::new();
     let (target, tables) = (place.sqlite(), tables(Mix::Insert, 10));
     fill(&target, &tables);
-    let Target::Sqlite { path, .. } = &target else { panic!() };
-    let connection = rusqlite::Connection::open(path).unwrap();
     let own = "DROP TABLE sbtest1; CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, k, c, pad)";
-    connection.execute_batch(own).unwrap();
+    connect(&place).execute_batch(own).unwrap();
     let refusal = oltp::fill(&target, &tables, &|_, _| {}, &NEVER).unwrap_err();
     assert!(refusal.is_usage() && refusal.to_string().contains("sbtest1"), "{refusal}");
-    let left: u32 =
-        connection.query_row("SELECT count(*) FROM sbtest1", [], |row| row.get(0)).unwrap();
-    assert_eq!(left, 0);
+    assert_eq!(value::<u32>(&place, "SELECT count(*) FROM sbtest1"), 0);
 }
 
 #[test]
@@ -94,12 +129,7 @@ fn texts_can_be_stored_in_utf16_and_what_sqlite_has_not_is_refused() {
     let place = Place::new();
     let utf16 = TableOptions { character_set: CharacterSet::Utf16, ..tables(Mix::Encoding, 300) };
     fill(&place.sqlite(), &utf16);
-    let Target::Sqlite { path, .. } = place.sqlite() else { panic!() };
-    let encoding: String = rusqlite::Connection::open(&path)
-        .unwrap()
-        .query_row("PRAGMA encoding", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(encoding, "UTF-16le");
+    assert_eq!(value::<String>(&place, "PRAGMA encoding"), "UTF-16le");
     let load = run(&place.sqlite(), &utf16, &passes(Mix::Encoding, 2, 20));
     assert_eq!(load.first_failure, None);
     oltp::invariants(&place.sqlite(), &utf16, &[Mix::Encoding], 0, &NEVER).unwrap();

@@ -6,7 +6,7 @@ use crate::row::{
     TOWNS, append_c, append_line, append_pad, append_variable_body, append_variable_name,
     postal_code,
 };
-use crate::statement::{Draw, RANGE_ROWS};
+use crate::statement::{Draw, RANGE_ROWS, Statement};
 use crate::words::append_town;
 
 /// Which of the seed's sequences are clients': those of rows begin with a table's number.
@@ -101,8 +101,12 @@ impl Drawer {
 
     /// Draws the values of a call; its table, from 1.
     pub(crate) fn draw(&mut self, program: &Program, call: Call, out: &mut Arguments) -> u32 {
-        if call.draws_table && program.tables > 1 {
-            self.now.table = 1 + self.now.random.below(u64::from(program.tables)) as u32;
+        let tables = u64::from(program.tables);
+        if call.statement == Statement::DeleteOldest {
+            // In turn, each client from another table on, so that no row of any is left out.
+            self.now.table = 1 + ((u64::from(self.client) + self.now.deleted) % tables) as u32;
+        } else if call.draws_table && tables > 1 {
+            self.now.table = 1 + self.now.random.below(tables) as u32;
         }
         out.clear();
         for draw in call.statement.draws() {
@@ -141,8 +145,9 @@ impl Drawer {
             Draw::VariableName => out.text(|text| append_variable_name(random, text)),
             Draw::VariableBody => out.text(|text| append_variable_body(random, text)),
             Draw::Oldest => {
-                let share = u64::from(program.clients);
-                out.number(program.oldest + u64::from(self.client) + *deleted * share);
+                let oldest = program.oldest.get(*table as usize - 1).copied().unwrap_or(1);
+                let before = *deleted / u64::from(program.tables) * u64::from(program.clients);
+                out.number(oldest + before + u64::from(self.client));
                 *deleted += 1;
             }
             Draw::Line => out.text(|text| append_line(set, random, text)),
@@ -169,7 +174,8 @@ mod tests {
 
     fn program(mix: Mix, tables: u32) -> Program {
         let tables = TableOptions { tables, table_size: 1_000, ..TableOptions::default() };
-        Program::new(&tables, &LoadOptions::new(mix, 2, Duration::from_secs(1)), 1)
+        let oldest = vec![1; tables.tables as usize];
+        Program::new(&tables, &LoadOptions::new(mix, 2, Duration::from_secs(1)), oldest)
     }
 
     #[test]
@@ -198,11 +204,11 @@ mod tests {
                 let table = drawer.draw(&program, *call, &mut arguments);
                 let values: Vec<Argument<'_>> = arguments.iter().collect();
                 match (call.statement, values.as_slice()) {
-                    (crate::Statement::Delete, [Argument::Number(key)]) => {
+                    (Statement::Delete, [Argument::Number(key)]) => {
                         deleted = Some((table, *key));
                     }
                     (
-                        crate::Statement::InsertAgain,
+                        Statement::InsertAgain,
                         [Argument::Number(key), _, _, Argument::Text(pad)],
                     ) => {
                         assert_eq!(deleted, Some((table, *key)));
@@ -217,22 +223,27 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_churn_delete_different_rows_oldest_first() {
-        let program = program(Mix::Churn, 1);
-        let mut keys = Vec::new();
-        for client in 0..2 {
-            let mut drawer = Drawer::new(&program, client);
-            let mut arguments = Arguments::default();
-            for call in &program.calls {
-                drawer.draw(&program, *call, &mut arguments);
-                if let (crate::Statement::DeleteOldest, Some(Argument::Number(key))) =
-                    (call.statement, arguments.iter().next())
-                {
-                    keys.push(key);
+    fn clients_of_churn_delete_every_row_of_every_table_once_oldest_first() {
+        for tables in [1, 3] {
+            let program = program(Mix::Churn, tables);
+            let mut deleted = vec![Vec::new(); tables as usize];
+            for client in 0..2 {
+                let mut drawer = Drawer::new(&program, client);
+                let mut arguments = Arguments::default();
+                // Two rows by each transaction, one of each table in three rows.
+                for call in std::iter::repeat_n(&program.calls, 3 * tables as usize).flatten() {
+                    let table = drawer.draw(&program, *call, &mut arguments);
+                    if let (Statement::DeleteOldest, Some(Argument::Number(key))) =
+                        (call.statement, arguments.iter().next())
+                    {
+                        deleted[table as usize - 1].push(key);
+                    }
                 }
             }
+            for mut keys in deleted {
+                keys.sort_unstable();
+                assert_eq!(keys, (1..=12).collect::<Vec<i64>>());
+            }
         }
-        keys.sort_unstable();
-        assert_eq!(keys, [1, 2, 3, 4]);
     }
 }

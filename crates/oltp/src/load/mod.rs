@@ -3,6 +3,7 @@
 //! for one that could not. When the measured part begins is stamped by the workers: a clock read
 //! by the main thread between a thousand busy ones would be late.
 
+mod cancel;
 mod drawer;
 mod files;
 mod mysql;
@@ -17,17 +18,16 @@ mod sink;
 mod sqlite;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rusqlite::InterruptHandle;
 
 pub use options::{Driver, LoadOptions, Until};
 pub use outcome::{ClientTotals, Load, Retries, StatementTotals, Transaction};
 pub use sink::{Latencies, Sink};
 
+use cancel::Canceller;
 use notes::{Account, Finished, Notes};
 use program::Program;
 
@@ -49,6 +49,9 @@ struct Shared<'a> {
     interrupted: &'a AtomicBool,
     /// Another thread has failed.
     called_off: AtomicBool,
+    /// The time is over, and that of the last answers too: what is not done is given up. The busy
+    /// handlers of SQLite share it.
+    cut_off: Arc<AtomicBool>,
     /// How many threads offer the load.
     threads: usize,
 }
@@ -59,6 +62,17 @@ impl Shared<'_> {
             true => Err(Error::Interrupted),
             false => Ok(()),
         }
+    }
+
+    /// Whether nobody waits for an answer any more; whose time is over hears of it.
+    fn gives_up(&self) -> bool {
+        let options = &self.program.options;
+        if let Until::Time(time) = options.until {
+            let at_most = options.warmup + time + options.grace;
+            let is_over = self.started.get().is_some_and(|started| started.elapsed() > at_most);
+            self.cut_off.fetch_or(is_over, Ordering::Relaxed);
+        }
+        self.cut_off.load(Ordering::Relaxed) || self.check_going_on().is_err()
     }
 }
 
@@ -74,7 +88,8 @@ trait Worker: Send {
 
 /// Connects every client, prepares its statements once, offers the load and disconnects. Threads
 /// inherit the processors of the calling thread. A client whose connection breaks ends, and is
-/// reported ([`ClientTotals::ended_by`]); the load ends when all have.
+/// reported ([`ClientTotals::ended_by`]); the load ends when all have, and no later than
+/// [`LoadOptions::grace`] and one cancelled statement after its time.
 ///
 /// # Errors
 /// [`Error::Connect`] for the first client that is not let in, [`Error::NotFilled`],
@@ -91,8 +106,8 @@ pub fn run<S: Sink>(
     let mut console = Console::open(target, interrupted)?;
     catalog::require(&mut console, tables)?;
     let oldest = match options.mix {
-        Mix::Churn => catalog::lowest_key(&mut console)?,
-        _ => 1,
+        Mix::Churn => catalog::lowest_keys(&mut console, tables.tables)?,
+        _ => Vec::new(),
     };
     let round_trip = round_trip(&mut console)?;
     drop(console);
@@ -103,36 +118,64 @@ pub fn run<S: Sink>(
         _ => clients,
     };
     let program = Program::new(tables, options, oldest);
-    let called_off = AtomicBool::new(false);
-    let shared = Shared { program, started: OnceLock::new(), interrupted, called_off, threads };
+    let shared = Shared {
+        program,
+        started: OnceLock::new(),
+        interrupted,
+        called_off: AtomicBool::new(false),
+        cut_off: Arc::default(),
+        threads,
+    };
+    let done = offer(target, &shared, begin)?;
+    Ok(assemble(&shared, round_trip, done))
+}
+
+/// Connects the clients and lets them work.
+fn offer<S: Sink>(
+    target: &Target,
+    shared: &Shared<'_>,
+    begin: &(impl Fn() -> S + Sync),
+) -> Result<Done<S::Kept>, Error> {
     let connecting = Instant::now();
-    let done = match target {
+    let (threads, clients) = (shared.threads, usize::from(shared.program.clients));
+    let canceller = |sessions| Canceller::new(target, sessions, shared.interrupted);
+    match target {
         Target::Postgres { url, session } => {
             let connect = |worker: usize| {
                 let clients = (worker..clients).step_by(threads).map(|client| client as u16);
-                postgres::Lanes::connect(url, session, clients, &shared)
+                postgres::Lanes::connect(url, session, clients, shared)
             };
-            let lanes = connect_all(threads, &shared, connect)?;
-            Done { connect_time: connecting.elapsed(), threads: drive(lanes, &shared, begin, &[])? }
+            let lanes = connect_all(threads, shared, connect)?;
+            let connect_time = connecting.elapsed();
+            let mut canceller = canceller(lanes.iter().map(postgres::Lanes::sessions).collect());
+            let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
+            Ok(Done { connect_time, threads: drive(lanes, shared, begin, cancel)? })
         }
         Target::Sqlite { path, pragmas } => {
             let file = SqliteFile { path, pragmas };
-            let connect = |worker: usize| sqlite::SqliteClient::open(file, worker as u16, &shared);
-            let opened = connect_all(threads, &shared, connect)?;
+            let connect = |worker: usize| sqlite::SqliteClient::open(file, worker as u16, shared);
+            let opened = connect_all(threads, shared, connect)?;
             let (workers, handles): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
             let connect_time = connecting.elapsed();
-            Done { connect_time, threads: drive(workers, &shared, begin, &handles)? }
+            let cancel = &mut |workers: &[usize]| {
+                for handle in workers.iter().filter_map(|worker| handles.get(*worker)) {
+                    handle.interrupt();
+                }
+            };
+            Ok(Done { connect_time, threads: drive(workers, shared, begin, cancel)? })
         }
         Target::Mysql { url, session } => {
             let server = MysqlServer { url, session };
             let connect =
-                |worker: usize| mysql::MysqlClient::connect(server, worker as u16, &shared);
-            let workers = connect_all(threads, &shared, connect)?;
+                |worker: usize| mysql::MysqlClient::connect(server, worker as u16, shared);
+            let workers = connect_all(threads, shared, connect)?;
             let connect_time = connecting.elapsed();
-            Done { connect_time, threads: drive(workers, &shared, begin, &[])? }
+            let sessions = workers.iter().map(|worker| vec![worker.session_number()]);
+            let mut canceller = canceller(sessions.collect());
+            let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
+            Ok(Done { connect_time, threads: drive(workers, shared, begin, cancel)? })
         }
-    };
-    Ok(assemble(&shared, round_trip, done))
+    }
 }
 
 fn check(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Result<(), Error> {
@@ -230,15 +273,15 @@ struct Done<K> {
     threads: Vec<ThreadDone<K>>,
 }
 
-/// Lets every worker work in a thread of its own. `handles` end statements of SQLite that neither
-/// a signal nor a timeout of a socket would.
+/// Lets every worker work in a thread of its own. `cancel` ends what those at these places wait
+/// for, when nobody is to wait any longer.
 fn drive<W: Worker, S: Sink>(
     workers: Vec<W>,
     shared: &Shared<'_>,
     begin: &(impl Fn() -> S + Sync),
-    handles: &[InterruptHandle],
+    cancel: &mut dyn FnMut(&[usize]),
 ) -> Result<Vec<ThreadDone<S::Kept>>, Error> {
-    let offer = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
+    let work = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
         let mut notes = Notes::new(shared, begin);
         let accounts = worker.work(shared, &mut notes);
         shared.called_off.fetch_or(accounts.is_err(), Ordering::Relaxed);
@@ -247,12 +290,12 @@ fn drive<W: Worker, S: Sink>(
     };
     let main = thread::current();
     thread::scope(|scope| {
-        let (offer, main) = (&offer, &main);
+        let (work, main) = (&work, &main);
         let mut started = Vec::with_capacity(workers.len());
         for worker in workers {
             let spawned =
                 thread::Builder::new().name("client".to_owned()).spawn_scoped(scope, move || {
-                    let done = offer(worker);
+                    let done = work(worker);
                     main.unpark();
                     done
                 });
@@ -264,9 +307,16 @@ fn drive<W: Worker, S: Sink>(
                 }
             }
         }
-        while !handles.is_empty() && started.iter().any(|thread| !thread.is_finished()) {
-            if shared.check_going_on().is_err() || is_overdue(shared) {
-                handles.iter().for_each(InterruptHandle::interrupt);
+        let mut asked: Option<Instant> = None;
+        loop {
+            let places = (0..).zip(&started).filter(|(_, thread)| !thread.is_finished());
+            let working: Vec<usize> = places.map(|(place, _)| place).collect();
+            if working.is_empty() {
+                break;
+            }
+            if shared.gives_up() && asked.is_none_or(|asked| asked.elapsed() >= LOOK_UP) {
+                cancel(&working);
+                asked = Some(Instant::now());
             }
             thread::park_timeout(LOOK_UP);
         }
@@ -275,14 +325,6 @@ fn drive<W: Worker, S: Sink>(
         };
         first_error(started.into_iter().map(join).collect())
     })
-}
-
-/// Whether the time is over, and that of one more answer too.
-fn is_overdue(shared: &Shared<'_>) -> bool {
-    let options = &shared.program.options;
-    let Until::Time(time) = options.until else { return false };
-    let at_most = options.warmup + time + options.timeout;
-    shared.started.get().is_some_and(|started| started.elapsed() > at_most)
 }
 
 /// Puts the notes of all threads together.

@@ -52,6 +52,13 @@ impl MysqlClient {
     }
 }
 
+impl MysqlClient {
+    /// The server's number of its session.
+    pub(super) fn session_number(&self) -> u32 {
+        self.session.connection.connection_id()
+    }
+}
+
 impl Worker for MysqlClient {
     fn work<S: Sink>(
         mut self,
@@ -130,6 +137,8 @@ fn refused(error: mysql::Error) -> Refused {
             1020 => Failure::Serialization,
             // Disk full, table full, and a write that failed.
             1021 | 1114 | 1026 => Failure::DiskFull,
+            // KILL QUERY.
+            1317 => Failure::CutOff,
             // Shutdown, killed.
             1053 | 1077 | 1927 => Failure::Lost,
             _ => Failure::Refused,

@@ -2,6 +2,7 @@
 //! which its transaction began. Throughput is counted by when transactions end, whenever they began:
 //! who waits when the measured part begins or ends would else be left out with his wait.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::outcome::{ClientTotals, StatementTotals, Transaction};
@@ -28,6 +29,8 @@ pub(crate) struct Account {
     begun: u64,
     attempts: u32,
     failures_in_a_row: u32,
+    /// Of the transaction under way, whatever was tried again.
+    statements: u64,
     rows_added: i64,
 }
 
@@ -41,6 +44,7 @@ impl Account {
             begun: 0,
             attempts: 0,
             failures_in_a_row: 0,
+            statements: 0,
             rows_added: 0,
         }
     }
@@ -52,6 +56,8 @@ pub(crate) struct Notes<'a, S: Sink> {
     sink: Option<S>,
     measured_from: Instant,
     stops_at: Option<Instant>,
+    /// Whatever is under way is to be given up.
+    cut_off: &'a AtomicBool,
     /// Of every client.
     transactions_max: u64,
     finished: Finished,
@@ -73,7 +79,7 @@ pub(crate) struct Finished {
 
 impl<'a, S: Sink> Notes<'a, S> {
     /// By the thread itself, when it begins to offer load.
-    pub(crate) fn new(shared: &Shared<'_>, make_sink: &'a (dyn Fn() -> S + Sync)) -> Self {
+    pub(crate) fn new(shared: &'a Shared<'_>, make_sink: &'a (dyn Fn() -> S + Sync)) -> Self {
         let options = &shared.program.options;
         let measured_from = *shared.started.get_or_init(Instant::now) + options.warmup;
         let (stops_at, transactions_max) = match options.until {
@@ -89,12 +95,18 @@ impl<'a, S: Sink> Notes<'a, S> {
             last_end: measured_from,
             measured_from,
         };
-        Self { make_sink, sink: None, measured_from, stops_at, transactions_max, finished }
+        let cut_off = &*shared.cut_off;
+        Self { make_sink, sink: None, measured_from, stops_at, cut_off, transactions_max, finished }
+    }
+
+    /// Whether the transaction under way is to be given up: not even its next statement is sent.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.cut_off.load(Ordering::Relaxed)
     }
 
     /// A client is to begin a transaction. False: its time is over.
     pub(crate) fn begin(&mut self, account: &mut Account, now: Instant) -> bool {
-        if account.failures_in_a_row >= FAILURES_MAX {
+        if account.failures_in_a_row >= FAILURES_MAX || self.is_cut_off() {
             return false;
         }
         account.counted = now >= self.measured_from;
@@ -113,7 +125,8 @@ impl<'a, S: Sink> Notes<'a, S> {
             }
             account.begun += 1;
         }
-        (account.start, account.attempts, account.rows_added) = (now, 0, 0);
+        (account.start, account.attempts) = (now, 0);
+        (account.statements, account.rows_added) = (0, 0);
         true
     }
 
@@ -124,25 +137,36 @@ impl<'a, S: Sink> Notes<'a, S> {
         (statement, slot): (Statement, usize),
         rows: u64,
     ) {
+        account.statements += 1;
         account.rows_added += statement.rows_added() * rows.cast_signed();
-        if !account.counted {
-            return;
-        }
-        account.totals.statements += 1;
-        if let Some(totals) = self.finished.statements.get_mut(slot) {
+        if account.counted
+            && let Some(totals) = self.finished.statements.get_mut(slot)
+        {
             totals.executions += 1;
             totals.rows += rows;
         }
     }
 
-    /// A statement was refused. Whether the transaction is to be tried again.
-    pub(crate) fn refused(&mut self, account: &mut Account, failure: Failure) -> bool {
+    /// A statement was refused, or is not sent any more. None: the transaction is to be tried
+    /// again; else what has become of it.
+    pub(crate) fn refused(&mut self, account: &mut Account, failure: Failure) -> Option<Failure> {
         account.rows_added = 0;
         account.attempts += 1;
-        account.totals.statements += u64::from(account.counted);
-        let has_time = self.stops_at.is_none_or(|end| Instant::now() < end);
-        let again = failure.is_retried() && account.attempts < ATTEMPTS_MAX && has_time;
-        if again && account.counted {
+        account.statements += 1;
+        if failure == Failure::CutOff && !self.is_cut_off() {
+            // Somebody else has cancelled it.
+            return Some(Failure::Refused);
+        }
+        if !failure.is_retried() {
+            return Some(failure);
+        }
+        if self.stops_at.is_some_and(|end| Instant::now() >= end) {
+            return Some(Failure::CutOff);
+        }
+        if account.attempts >= ATTEMPTS_MAX {
+            return Some(failure);
+        }
+        if account.counted {
             let retries = &mut account.totals.retries;
             match failure {
                 Failure::Deadlock => retries.deadlocks += 1,
@@ -151,12 +175,12 @@ impl<'a, S: Sink> Notes<'a, S> {
                 _ => retries.lock_timeouts += 1,
             }
         }
-        again
+        None
     }
 
     /// A statement that is none of the program's was sent: the rollback of a refused transaction.
     pub(crate) fn rolled_back(&mut self, account: &mut Account) {
-        account.totals.statements += u64::from(account.counted);
+        account.statements += 1;
     }
 
     /// The transaction is over. Returns when.
@@ -166,26 +190,28 @@ impl<'a, S: Sink> Notes<'a, S> {
         failed: Option<(Failure, String)>,
     ) -> Instant {
         let end = Instant::now();
-        let failure = failed.as_ref().map(|(failure, _)| *failure);
-        match failure {
-            None => account.failures_in_a_row = 0,
-            Some(failure) => {
+        if self.stops_at.is_some_and(|stop| end >= stop)
+            && let Some(sink) = &mut self.sink
+        {
+            sink.time_is_over();
+        }
+        match failed {
+            None => {
+                account.failures_in_a_row = 0;
+                // Whatever succeeded has changed the tables, counted or not.
+                account.totals.rows_added += account.rows_added;
+                self.succeeded(end);
+                self.count(account, end, None);
+            }
+            Some((Failure::CutOff, _)) => account.totals.cut_off += 1,
+            Some((failure, text)) => {
                 account.failures_in_a_row += 1;
                 if failure.ends_client() || account.failures_in_a_row >= FAILURES_MAX {
                     account.totals.ended_by = Some(failure);
                 }
+                self.finished.first_failure.get_or_insert((end, failure, text));
+                self.count(account, end, Some(failure));
             }
-        }
-        if let Some((failure, text)) = failed {
-            self.finished.first_failure.get_or_insert((end, failure, text));
-        }
-        // Whatever succeeded has changed the tables, counted or not.
-        if failure.is_none() {
-            account.totals.rows_added += account.rows_added;
-            self.succeeded(end);
-        }
-        if account.counted {
-            self.count(account, end, failure);
         }
         end
     }
@@ -204,8 +230,13 @@ impl<'a, S: Sink> Notes<'a, S> {
         }
     }
 
+    /// A transaction of the measured part; none that was cut off.
     fn count(&mut self, account: &mut Account, end: Instant, failure: Option<Failure>) {
+        if !account.counted {
+            return;
+        }
         let totals = &mut account.totals;
+        totals.statements += account.statements;
         totals.last_end = end - self.measured_from;
         self.finished.last_end = self.finished.last_end.max(end);
         match failure {
@@ -227,8 +258,7 @@ impl<'a, S: Sink> Notes<'a, S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, OnceLock};
     use std::time::Duration;
 
     use super::super::program::Program;
@@ -240,10 +270,11 @@ mod tests {
         let options = LoadOptions::new(Mix::PointSelect, 1, Duration::from_secs(2));
         let never = AtomicBool::new(false);
         let shared = Shared {
-            program: Program::new(&TableOptions::default(), &options, 1),
+            program: Program::new(&TableOptions::default(), &options, Vec::new()),
             started: OnceLock::new(),
             interrupted: &never,
             called_off: AtomicBool::new(false),
+            cut_off: Arc::default(),
             threads: 1,
         };
         let mut notes = Notes::new(&shared, &Latencies::new);

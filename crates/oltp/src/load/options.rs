@@ -19,9 +19,12 @@ pub struct LoadOptions {
     pub warmup: Duration,
     /// The same seed gives every client the same transactions again.
     pub seed: u64,
-    /// For one answer of the engine; then the client ends. SQLite, which cannot be told to give
-    /// up, is interrupted.
+    /// For one answer of a server; then the client ends. SQLite answers when it has done.
     pub timeout: Duration,
+    /// How long the transactions under way when the time is over are waited for. What is not over
+    /// then is cancelled and counted ([`crate::ClientTotals::cut_off`]), so that a load ends
+    /// however long its clients wait for each other.
+    pub grace: Duration,
     /// SQLite: how long the busy handler waits for a lock. A transaction that did not get one is
     /// tried again and counted.
     pub busy_timeout: Duration,
@@ -43,6 +46,7 @@ impl LoadOptions {
             warmup: Duration::from_secs(1),
             seed: 1,
             timeout: Duration::from_secs(60),
+            grace: Duration::from_secs(10),
             busy_timeout: Duration::from_secs(5),
             character_set: CharacterSet::Utf8,
             driver: Driver::Fitting,
@@ -50,7 +54,8 @@ impl LoadOptions {
     }
 }
 
-/// When the measured part is over. A transaction that has begun is finished and counted.
+/// When the measured part is over. A transaction that has begun is finished and counted, within
+/// [`LoadOptions::grace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// No transaction begins after this time, but every client's first.

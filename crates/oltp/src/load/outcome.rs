@@ -50,12 +50,16 @@ pub struct Load<K> {
 pub struct ClientTotals {
     /// Transactions that succeeded.
     pub transactions: u64,
-    /// Statements sent, BEGIN and COMMIT included, also those of attempts that failed.
+    /// Statements sent, BEGIN and COMMIT included, also those of attempts that failed; without
+    /// those of transactions that were cut off.
     pub statements: u64,
     /// Attempts that were tried again.
     pub retries: Retries,
     /// Transactions that came to nothing, by reason.
     pub failures: BTreeMap<Failure, u64>,
+    /// Transactions that were under way when the load was over, of the warm-up too, and were
+    /// cancelled or not tried again.
+    pub cut_off: u64,
     /// SQLite: how often the busy handler slept.
     pub busy_waits: u64,
     /// Rows inserted less rows deleted by transactions that succeeded, in the warm-up too.

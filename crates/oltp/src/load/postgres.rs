@@ -29,6 +29,8 @@ const INT4: u32 = 23;
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
     statements: Vec<Statement>,
+    /// The server's numbers of their sessions.
+    sessions: Vec<u32>,
 }
 
 /// A client: its connection and where it is in its transaction.
@@ -62,7 +64,7 @@ impl Lanes {
             settings.push(("client_encoding", "LATIN2"));
         }
         settings.extend(session.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        let mut all = Self { lanes: Vec::new(), statements: Vec::new() };
+        let mut all = Self { lanes: Vec::new(), statements: Vec::new(), sessions: Vec::new() };
         for client in clients {
             shared.check_going_on()?;
             let cannot_connect = |cause| Error::Connect {
@@ -72,6 +74,7 @@ impl Lanes {
             };
             let mut connection =
                 Connection::connect(url, &settings, patience).map_err(cannot_connect)?;
+            all.sessions.extend(number(&mut connection).map_err(|error| failed(url, error))?);
             // The same texts in the same order: the same names in every session.
             all.statements =
                 prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
@@ -87,6 +90,21 @@ impl Lanes {
         }
         Ok(all)
     }
+
+    /// The server's numbers of their sessions.
+    pub(super) fn sessions(&self) -> Vec<u32> {
+        self.sessions.clone()
+    }
+}
+
+/// Of a session, where the server tells.
+fn number(connection: &mut Connection<'_>) -> Result<Option<u32>, ThinError> {
+    let mut number = None;
+    connection.query("SELECT pg_backend_pid()", |row| {
+        let text = row.values().next().flatten().unwrap_or_default();
+        number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    })?;
+    Ok(number)
 }
 
 fn prepare(
@@ -187,38 +205,48 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
             self.notes.rolled_back(&mut lane.account);
             return self.refused(place, failure, text);
         }
-        let Some(error) = answer.refusal else {
-            if let Some(call) = self.shared.program.calls.get(lane.call) {
-                let statement = (call.statement, call.slot);
-                self.notes.answered(&mut lane.account, statement, answer.rows);
-            }
-            lane.call += 1;
-            return match lane.call < self.shared.program.calls.len() {
-                true => self.send(place),
-                false => self.end(place, None),
-            };
-        };
-        let failure = failure_of(&error);
-        if answer.in_transaction && !failure.ends_client() {
-            lane.rolling_back = Some((failure, error.to_string()));
-            self.out.clear();
-            return match write_query("ROLLBACK", &mut self.out) {
-                Ok(()) => self.send_out(place),
-                Err(error) => self.lost(place, &error.into()),
-            };
+        if let Some(error) = answer.refusal {
+            let refusal = (failure_of(&error), error.to_string());
+            return self.fails(place, answer.in_transaction, refusal);
         }
-        self.refused(place, failure, error.to_string());
+        if let Some(call) = self.shared.program.calls.get(lane.call) {
+            let statement = (call.statement, call.slot);
+            self.notes.answered(&mut lane.account, statement, answer.rows);
+        }
+        lane.call += 1;
+        if lane.call >= self.shared.program.calls.len() {
+            self.end(place, None);
+        } else if self.notes.is_cut_off() {
+            self.fails(place, answer.in_transaction, (Failure::CutOff, String::new()));
+        } else {
+            self.send(place);
+        }
+    }
+
+    /// An attempt comes to nothing; what it has begun is rolled back first.
+    fn fails(&mut self, place: usize, in_transaction: bool, (failure, text): (Failure, String)) {
+        if !in_transaction || failure.ends_client() {
+            return self.refused(place, failure, text);
+        }
+        let Some(lane) = self.lanes.get_mut(place) else { return };
+        lane.rolling_back = Some((failure, text));
+        self.out.clear();
+        match write_query("ROLLBACK", &mut self.out) {
+            Ok(()) => self.send_out(place),
+            Err(error) => self.lost(place, &error.into()),
+        }
     }
 
     /// A refused attempt is out of the way.
     fn refused(&mut self, place: usize, failure: Failure, text: String) {
         let Some(lane) = self.lanes.get_mut(place) else { return };
-        if self.notes.refused(&mut lane.account, failure) {
-            lane.drawer.begin_again();
-            lane.call = 0;
-            self.send(place);
-        } else {
-            self.end(place, Some((failure, text)));
+        match self.notes.refused(&mut lane.account, failure) {
+            Some(failure) => self.end(place, Some((failure, text))),
+            None => {
+                lane.drawer.begin_again();
+                lane.call = 0;
+                self.send(place);
+            }
         }
     }
 

@@ -30,8 +30,8 @@ pub(crate) struct Program {
     pub tables: u32,
     pub clients: u16,
     pub seed: u64,
-    /// The lowest key in the tables, from which [`Mix::Churn`] deletes.
-    pub oldest: u64,
+    /// The lowest key of each table, from which churn deletes; none for other mixes.
+    pub oldest: Vec<u64>,
     pub keys: Keys,
     pub customers: Keys,
     /// By table, for the texts that a row was filled with.
@@ -40,7 +40,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn new(tables: &TableOptions, options: &LoadOptions, oldest: u64) -> Self {
+    pub(crate) fn new(tables: &TableOptions, options: &LoadOptions, oldest: Vec<u64>) -> Self {
         let (calls, statements) = calls(options.mix);
         let set = options.character_set;
         Self {

@@ -64,21 +64,29 @@ impl<T: Session> Client<'_, '_, T> {
     /// One transaction, tried until it succeeds or is to be given up.
     fn transaction<S: Sink>(&mut self, notes: &mut Notes<'_, S>) -> Result<(), Refused> {
         loop {
-            let Err(refused) = self.attempt(notes) else { return Ok(()) };
-            if !refused.failure.ends_client() && self.session.roll_back()? {
-                notes.rolled_back(self.account);
+            let Err(mut refused) = self.attempt(notes) else { return Ok(()) };
+            if !refused.failure.ends_client() {
+                match self.session.roll_back() {
+                    Ok(true) => notes.rolled_back(self.account),
+                    Ok(false) => {}
+                    Err(error) => refused = error,
+                }
             }
             let interrupted = self.shared.check_going_on().is_err();
-            if !notes.refused(self.account, refused.failure) || interrupted {
-                return Err(refused);
+            match notes.refused(self.account, refused.failure) {
+                Some(failure) => return Err(Refused { failure, ..refused }),
+                None if interrupted => return Err(refused),
+                None => self.drawer.begin_again(),
             }
-            self.drawer.begin_again();
         }
     }
 
     fn attempt<S: Sink>(&mut self, notes: &mut Notes<'_, S>) -> Result<(), Refused> {
         let program = &self.shared.program;
         for call in &program.calls {
+            if notes.is_cut_off() {
+                return Err(Refused { failure: Failure::CutOff, text: String::new() });
+            }
             let table = self.drawer.draw(program, *call, &mut self.arguments);
             let place = program.place(*call, table);
             let rows = self.session.execute(place, &self.arguments)?;

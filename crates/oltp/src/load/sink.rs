@@ -10,10 +10,14 @@ pub trait Sink {
     /// What it leaves behind.
     type Kept: Send;
 
-    /// One transaction of the measured part, failed ones too.
+    /// One transaction of the measured part, failed ones too, but none that was cut off.
     fn observe(&mut self, transaction: &Transaction);
 
-    /// The measured part is over.
+    /// The time is over; the thread still waits for its last answers, which are observed too. May
+    /// be said more than once.
+    fn time_is_over(&mut self) {}
+
+    /// The thread has no clients any more.
     fn end(self) -> Self::Kept;
 }
 

@@ -1,12 +1,13 @@
 //! The clients of SQLite: a connection and a thread each, in this process. A transaction that
 //! writes begins with BEGIN IMMEDIATE, so that it waits for the one writer at once and is never
 //! refused half-way. Waiting is the busy handler's: it sleeps as SQLite's own (1, 2, 5, 10, 15,
-//! 20, 25, 25, 25, 50, 50, then 100 milliseconds), and counts.
+//! 20, 25, 25, 25, 50, 50, then 100 milliseconds), counts, and gives up by the clock: SQLite's own
+//! adds up what it meant to sleep, and among a thousand threads every turn takes far longer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, Statement, ToSql};
@@ -20,8 +21,10 @@ use crate::statement::Dialect;
 use crate::target::{SqliteFile, place_of_file};
 use crate::{Error, Failure};
 
-/// What the busy handler sleeps, turn by turn; the last for all further ones.
-const BUSY_DELAYS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+/// What the busy handler sleeps, turn by turn.
+const BUSY_DELAYS_MS: [u64; 11] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50];
+/// For all further turns.
+const BUSY_DELAY_LAST_MS: u64 = 100;
 
 /// A client.
 pub(super) struct SqliteClient {
@@ -45,9 +48,14 @@ impl SqliteClient {
             cause: Box::new(cause),
         })?;
         let busy_waits = Arc::new(AtomicU64::new(0));
-        let (counter, at_most) = (Arc::clone(&busy_waits), options.busy_timeout);
+        let mut handler = BusyHandler {
+            at_most: options.busy_timeout,
+            since: Instant::now(),
+            waits: Arc::clone(&busy_waits),
+            cut_off: Arc::clone(&shared.cut_off),
+        };
         connection
-            .busy_handler(Some(move |turn| sleep_a_turn(turn, at_most, &counter)))
+            .busy_handler(Some(move |turn| handler.wait(turn)))
             .map_err(engine::Error::from)?;
         let handle = connection.get_interrupt_handle();
         let place = place_of_file(file.path);
@@ -55,21 +63,33 @@ impl SqliteClient {
     }
 }
 
-/// SQLite waits for a lock, for the `turn`th time, from 0. Whether it is to try again.
-fn sleep_a_turn(turn: i32, at_most: Duration, counter: &AtomicU64) -> bool {
-    let turn = usize::try_from(turn).unwrap_or(0);
-    let delay = |turn: usize| {
-        let last = BUSY_DELAYS_MS.len() - 1;
-        BUSY_DELAYS_MS.get(turn.min(last)).copied().unwrap_or_default()
-    };
-    let slept: u64 = (0..turn).map(delay).sum();
-    let delay = Duration::from_millis(delay(turn));
-    if Duration::from_millis(slept) + delay > at_most {
-        return false;
+/// Waits for a lock.
+struct BusyHandler {
+    at_most: Duration,
+    /// When it was found held.
+    since: Instant,
+    waits: Arc<AtomicU64>,
+    /// The load is over.
+    cut_off: Arc<AtomicBool>,
+}
+
+impl BusyHandler {
+    /// For the `turn`th time, from 0. Whether SQLite is to try again.
+    fn wait(&mut self, turn: i32) -> bool {
+        let turn = usize::try_from(turn).unwrap_or(0);
+        if turn == 0 {
+            self.since = Instant::now();
+        }
+        let delay = BUSY_DELAYS_MS.get(turn).copied().unwrap_or(BUSY_DELAY_LAST_MS);
+        let delay = Duration::from_millis(delay);
+        let cut_off = self.cut_off.load(Ordering::Relaxed);
+        if cut_off || self.since.elapsed() + delay > self.at_most {
+            return false;
+        }
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(delay);
+        true
     }
-    counter.fetch_add(1, Ordering::Relaxed);
-    thread::sleep(delay);
-    true
 }
 
 impl Worker for SqliteClient {
@@ -142,7 +162,7 @@ fn refused(error: rusqlite::Error) -> Refused {
     let failure = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::LockTimeout,
         Some(ErrorCode::DiskFull) => Failure::DiskFull,
-        Some(ErrorCode::OperationInterrupted) => Failure::TimedOut,
+        Some(ErrorCode::OperationInterrupted) => Failure::CutOff,
         Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
             Failure::Lost
         }
@@ -156,11 +176,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busy_handler_gives_up_when_its_time_is_over() {
-        let counter = AtomicU64::new(0);
-        let at_most = Duration::from_millis(8);
-        let turns: Vec<bool> = (0..4).map(|turn| sleep_a_turn(turn, at_most, &counter)).collect();
-        assert_eq!(turns, [true, true, true, false]);
-        assert_eq!(counter.load(Ordering::Relaxed), 3);
+    fn the_busy_handler_gives_up_when_its_time_or_the_load_is_over() {
+        let hour = Duration::from_secs(3_600);
+        let mut handler = BusyHandler {
+            at_most: hour,
+            since: Instant::now(),
+            waits: Arc::default(),
+            cut_off: Arc::default(),
+        };
+        assert!(handler.wait(0) && handler.wait(1));
+        handler.at_most = Duration::ZERO;
+        assert!(!handler.wait(2));
+        handler.at_most = hour;
+        assert!(handler.wait(3));
+        handler.cut_off.store(true, Ordering::Relaxed);
+        assert!(!handler.wait(4));
+        assert_eq!(handler.waits.load(Ordering::Relaxed), 3);
     }
 }

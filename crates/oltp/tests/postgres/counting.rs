@@ -72,9 +72,7 @@ fn the_server_counts_the_statements_that_we_count() {
 
 /// Transactions that the server has committed, when all clients have gone.
 fn committed(postgres: &Postgres) -> i64 {
-    let others = "SELECT count(*) FROM pg_stat_activity \
-                  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-    while postgres.rows_in("postgres", others) != ["0"] {}
+    postgres.wait_until_gone("true");
     let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'crossover'";
     postgres.rows_in("postgres", sql)[0].parse().unwrap()
 }

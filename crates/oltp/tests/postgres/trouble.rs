@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use oltp::{Driver, Error, Failure, LoadOptions, Mix, Sink, TableOptions, Transaction, Until};
 
-use super::support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
+use super::support::{
+    NEVER, Place, ends_though_rows_are_held, fill, passes, run, sum, tables, try_run,
+};
 
 #[test]
 fn more_clients_than_the_server_takes_are_named_and_none_stays() {
@@ -21,13 +23,7 @@ fn more_clients_than_the_server_takes_are_named_and_none_stays() {
         assert!(matches!(refusal, Error::Connect { clients: 40, .. }), "{refusal}");
         assert!(refusal.to_string().contains("max_connections"), "{refusal}");
     }
-    let waiting = "SELECT count(*) FROM pg_stat_activity \
-                   WHERE backend_type = 'client backend' AND query LIKE '%sbtest%'";
-    let mut left = postgres.rows(waiting);
-    // The server hears of the closed sockets in its own time.
-    while left != ["1"] {
-        left = postgres.rows(waiting);
-    }
+    postgres.wait_until_gone("query LIKE '%sbtest%'");
 }
 
 /// Says so when it has seen a transaction.
@@ -75,28 +71,32 @@ fn an_answer_that_does_not_come_ends_its_client() {
     let postgres = place.postgres(&[]);
     let tables = tables(Mix::UpdateIndex, 1);
     fill(&postgres.target(), &tables);
-    let (locked, is_locked) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        let url = postgres.server.as_ref().unwrap().url("crossover");
-        scope.spawn(move || {
-            use engine::postgres::thin::{Connection, Patience};
-            let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-            let mut holder = Connection::connect(&url, &[], patience).unwrap();
-            holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
-            locked.send(()).unwrap();
-            released.recv().unwrap();
-        });
-        is_locked.recv().unwrap();
-        for driver in [Driver::Threads, Driver::EventLoops] {
-            let timeout = Duration::from_millis(200);
-            let options = LoadOptions { driver, timeout, ..passes(Mix::UpdateIndex, 2, 1) };
-            let load = run(&postgres.target(), &tables, &options);
-            assert!(load.clients.iter().all(|one| one.ended_by == Some(Failure::TimedOut)));
-            assert_eq!(sum(&load, |client| client.transactions), 0);
-        }
-        release.send(()).unwrap();
-    });
+    let mut holder = postgres.session("crossover");
+    holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
+    for driver in [Driver::Threads, Driver::EventLoops] {
+        let timeout = Duration::from_millis(200);
+        let options = LoadOptions { driver, timeout, ..passes(Mix::UpdateIndex, 2, 1) };
+        let load = run(&postgres.target(), &tables, &options);
+        assert!(load.clients.iter().all(|one| one.ended_by == Some(Failure::TimedOut)));
+        assert_eq!(sum(&load, |client| client.transactions), 0);
+    }
+}
+
+#[test]
+fn what_waits_when_the_time_is_over_is_cancelled_and_counted() {
+    let place = Place::new();
+    let postgres = place.postgres(&[]);
+    let (target, tables) = (postgres.target(), tables(Mix::WriteOnly, 1));
+    fill(&target, &tables);
+    let mut holder = postgres.session("crossover");
+    holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
+    for (driver, mix) in [(Driver::Threads, Mix::UpdateIndex), (Driver::EventLoops, Mix::WriteOnly)]
+    {
+        let options = LoadOptions { driver, ..passes(mix, 3, 1) };
+        ends_though_rows_are_held(&target, &tables, options);
+    }
+    holder.query("ROLLBACK", |_| {}).unwrap();
+    oltp::invariants(&target, &tables, &[], 0, &NEVER).unwrap();
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use engine::postgres::thin::{Connection, Patience, Row};
 use indicatif::ProgressBar;
 use oltp::{ClientTotals, Error, Latencies, Load, LoadOptions, Mix, TableOptions, Target, Until};
 use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
@@ -84,18 +85,30 @@ impl Postgres {
     }
 
     pub fn rows_in(&self, database: &str, sql: &str) -> Vec<String> {
-        use engine::postgres::thin::{Connection, Patience};
-        let url = self.server.as_ref().unwrap().url(database);
-        let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-        let mut connection = Connection::connect(&url, &[], patience).unwrap();
         let mut rows = Vec::new();
-        let row = |row: engine::postgres::thin::Row<'_>| {
+        let row = |row: Row<'_>| {
             let values =
                 row.values().map(|value| String::from_utf8_lossy(value.unwrap_or_default()));
             rows.push(values.collect::<Vec<_>>().join("|"));
         };
-        connection.query(sql, row).unwrap();
+        self.session(database).query(sql, row).unwrap();
         rows
+    }
+
+    pub fn session(&self, database: &str) -> Connection<'static> {
+        let url = self.server.as_ref().unwrap().url(database);
+        let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
+        Connection::connect(&url, &[], patience).unwrap()
+    }
+
+    /// Waits for the end of the clients' sessions that `condition` is true of: the server hears of
+    /// closed sockets in its own time.
+    pub fn wait_until_gone(&self, condition: &str) {
+        let others = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' \
+             AND pid <> pg_backend_pid() AND {condition}"
+        );
+        while self.rows_in("postgres", &others) != ["0"] {}
     }
 
     pub fn stop(&mut self) {
@@ -145,6 +158,18 @@ pub fn run(target: &Target, tables: &TableOptions, options: &LoadOptions) -> His
 
 pub fn sum<K>(load: &Load<K>, what: impl Fn(&ClientTotals) -> u64) -> u64 {
     load.clients.iter().map(what).sum()
+}
+
+/// A load on rows that somebody else holds for good ends all the same: what waits is cancelled,
+/// and counted as that alone.
+pub fn ends_though_rows_are_held(target: &Target, tables: &TableOptions, options: LoadOptions) {
+    let until = Until::Time(Duration::from_millis(500));
+    let load = run(target, tables, &LoadOptions { until, grace: Duration::ZERO, ..options });
+    assert_eq!((load.first_failure, load.transactions_per_second), (None, 0.0));
+    for client in &load.clients {
+        assert_eq!((client.cut_off, client.transactions, client.statements), (1, 0, 0));
+        assert!(client.failures.is_empty() && client.ended_by.is_none(), "{client:?}");
+    }
 }
 
 pub fn rows_added<K>(load: &Load<K>) -> i64 {

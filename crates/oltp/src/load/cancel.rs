@@ -1,0 +1,60 @@
+//! Asking a server to give up what clients wait for, when nobody is to wait any longer: by a session
+//! of its own, since theirs wait. Clients of a server that lets no further session in end by their
+//! timeout.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::Target;
+use crate::console::Console;
+use crate::statement::Dialect;
+
+/// A server that has fallen silent is asked no longer.
+const ANSWER_AT_MOST: Duration = Duration::from_secs(10);
+
+/// Whoever asks.
+pub(super) struct Canceller<'a> {
+    target: &'a Target,
+    interrupted: &'a AtomicBool,
+    /// The server's numbers of the sessions, by worker.
+    sessions: Vec<Vec<u32>>,
+    /// Opened when it is needed.
+    console: Option<Console<'a>>,
+}
+
+impl<'a> Canceller<'a> {
+    pub(super) fn new(
+        target: &'a Target,
+        sessions: Vec<Vec<u32>>,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        Self { target, interrupted, sessions, console: None }
+    }
+
+    /// Has the statements of these workers cancelled, and no session ended: each has an answer
+    /// then, which says whether it has changed rows.
+    pub(super) fn cancel(&mut self, workers: &[usize]) {
+        if self.console.is_none() {
+            let console = Console::open_for(self.target, ANSWER_AT_MOST, self.interrupted);
+            self.console = console.ok();
+        }
+        let Some(console) = &mut self.console else { return };
+        let sessions = workers.iter().filter_map(|worker| self.sessions.get(*worker)).flatten();
+        // What fails here is tried again, as long as anybody waits.
+        match console.dialect() {
+            Dialect::Postgres => {
+                let list: Vec<String> = sessions.map(u32::to_string).collect();
+                let sql = format!(
+                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
+                     WHERE pid = ANY ('{{{}}}') AND state = 'active' AND usename = current_user",
+                    list.join(",")
+                );
+                let _ = console.run(&sql);
+            }
+            Dialect::Mysql => sessions.for_each(|session| {
+                let _ = console.run(&format!("KILL QUERY {session}"));
+            }),
+            Dialect::Sqlite => {}
+        }
+    }
+}
