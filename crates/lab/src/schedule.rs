@@ -87,12 +87,12 @@ pub fn first_cells(plan: &Plan) -> Vec<Levels> {
 }
 
 /// What one block over `cells` holds: each engine (by its place in the plan) at each cell that is
-/// a treatment of its own.
+/// a treatment of its own, and not what an earlier line does there.
 pub fn treatments(plan: &Plan, cells: &[Levels]) -> Vec<(usize, Levels)> {
     let mut treatments = Vec::new();
     for (index, engine) in plan.engines.iter().enumerate() {
         let mut seen = BTreeSet::new();
-        for cell in cells {
+        for cell in cells.iter().filter(|cell| !plan.repeats(index, cell)) {
             let levels = canonical_levels(plan, engine, cell);
             if seen.insert(levels.clone()) {
                 treatments.push((index, levels));

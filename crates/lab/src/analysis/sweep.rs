@@ -40,7 +40,10 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
     let Some(first) = plan.engines.first() else { return Vec::new() };
     let mut seen = BTreeSet::new();
     for group in groups(plan, cells) {
-        for engine in plan.engines.iter().skip(1) {
+        for (index, engine) in plan.engines.iter().enumerate().skip(1) {
+            if plan.repeats(index, &group.any_cell(plan)) {
+                continue;
+            }
             // Where a factor acts on neither engine, its levels are one sweep and one verdict.
             let key = |engine| canonical_levels(plan, engine, &group.others);
             if !seen.insert((engine.label(), key(engine), key(first))) {
@@ -72,6 +75,13 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
 struct Group {
     others: Levels,
     swept: Vec<f64>,
+}
+
+impl Group {
+    fn any_cell(&self, plan: &Plan) -> Levels {
+        let level = self.swept.first().copied().unwrap_or_default();
+        cell(&self.others, plan.swept().map(|(name, _)| name), level)
+    }
 }
 
 fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {

@@ -12,7 +12,8 @@ use crate::record::{CapturedPlan, PERCENTILES, Status, Trial};
 use crate::schedule::Levels;
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
-/// an engine leaves it one treatment for all levels: its trials stand in each of these cells.
+/// an engine leaves it one treatment for all levels: its trials stand in each of these cells. Where a
+/// line repeats an earlier one it has no treatment.
 pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Treatment> {
     let mut by_treatment: BTreeMap<(&str, &Levels), Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
@@ -20,9 +21,9 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
     }
     let operations: Vec<String> = plan.operations().into_iter().map(|one| one.name).collect();
     let mut treatments = Vec::new();
-    for engine in &plan.engines {
+    for (index, engine) in plan.engines.iter().enumerate() {
         let label = engine.label();
-        for levels in cells {
+        for levels in cells.iter().filter(|levels| !plan.repeats(index, levels)) {
             let measured_at = canonical_levels(plan, engine, levels);
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();

@@ -4,6 +4,7 @@
 mod access_log;
 mod application;
 mod blob;
+mod blob_repeated;
 mod data;
 mod duration;
 mod effect;

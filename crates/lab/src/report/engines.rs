@@ -14,7 +14,9 @@ pub(super) fn engines(plan: &Plan, run: &Run) -> Vec<EnginePart> {
 }
 
 fn one(label: &str, records: &BTreeMap<String, EngineRecord>) -> EnginePart {
-    let record = records.get(label).cloned().unwrap_or_default();
+    // A line that repeats an earlier one at the first levels was not started there.
+    let any = || records.values().find(|record| record.name == label);
+    let record = records.get(label).or_else(any).cloned().unwrap_or_default();
     let starts = records.iter().filter_map(|(name, other)| {
         let levels = name.strip_prefix(label)?.strip_prefix(" (")?.strip_suffix(')')?;
         let differences = differences(&record, other);

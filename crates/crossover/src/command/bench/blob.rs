@@ -149,6 +149,10 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     }
     set_sizes(&mut plan, arguments);
     set_operations(&mut plan, arguments)?;
+    if arguments.engines.is_empty() {
+        // A line that the user named is refused by its name instead.
+        plan.leave_out_repeated_lines();
+    }
     if let Some(passes) = arguments.passes {
         plan.trial = Trial::Passes { passes };
     }

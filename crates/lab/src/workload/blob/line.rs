@@ -4,7 +4,7 @@
 use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 use engine::{EngineSource, EngineSpec};
 
-use crate::plan::{BlobCell, PlanError};
+use crate::plan::{BlobCell, BlobOperation, PlanError};
 use crate::record::Durability;
 
 /// Where the blobs of a line lie, and how they are accessed.
@@ -81,6 +81,27 @@ impl Line {
         let transaction_per_blob =
             word(engine, "transaction", &[("one", false), ("each", true)])?.unwrap_or(false);
         Ok(Self { form, transaction_per_blob })
+    }
+
+    /// Whether this line does in `operation` just what `other` does: how a file is read makes no
+    /// difference to overwriting it, nor how it is written to reading it.
+    pub(crate) fn does_as(&self, other: &Self, operation: BlobOperation) -> bool {
+        let alike = |one: &FileSettings, other: &FileSettings| match operation {
+            BlobOperation::Read => one.reading == other.reading,
+            BlobOperation::Update => (one.writing, one.fsync) == (other.writing, other.fsync),
+        };
+        match (&self.form, &other.form) {
+            (
+                LineForm::Files { tree, settings },
+                LineForm::Files { tree: other_tree, settings: others },
+            ) => tree == other_tree && alike(settings, others),
+            (LineForm::Lookup(sqlite, files), LineForm::Lookup(other_sqlite, others)) => {
+                sqlite == other_sqlite
+                    && self.transaction_per_blob == other.transaction_per_blob
+                    && alike(files, others)
+            }
+            _ => false,
+        }
     }
 
     /// The form in one word.
@@ -236,7 +257,6 @@ fn word<T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::BlobOperation;
 
     fn line(engine: &str) -> Result<Line, String> {
         Line::of(&engine.parse().unwrap()).map_err(|error| error.to_string())
@@ -283,7 +303,7 @@ mod tests {
             bytes: 100,
             variance: 0,
             page_bytes: 4_096,
-            updates: 1,
+            per_pass: 1,
             transaction_per_blob,
             cold: false,
             durability,
