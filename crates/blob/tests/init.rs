@@ -34,6 +34,9 @@ fn overflow_pages_are_counted() {
     // 10,000 bytes are two overflow pages of 4,092 bytes and the rest on a leaf.
     assert_eq!(of("overflow").pages, 100);
     assert_eq!(of("overflow").unused_bytes, 0);
+    // Two rests share a leaf. So 100,000 of them are the article's 1,024,512,000 bytes, but for our
+    // recipe: 2.5 pages for each and 125 pages above them.
+    assert_eq!(of("leaf").pages, 25);
     let payload: u64 = stat.pages.iter().map(|pages| pages.payload_bytes).sum();
     assert!(payload >= 500_000, "{stat:?}");
 }

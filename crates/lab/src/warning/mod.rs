@@ -1,6 +1,7 @@
 //! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
 //! The rules and their sources are in METHOD.md, section 11.
 
+mod blob;
 mod engines;
 mod machine;
 mod oltp;
@@ -172,6 +173,15 @@ pub enum Warning {
         /// How many waited in vain.
         trials: usize,
     },
+    /// Warm reads came from storage, however often they were offered.
+    NotWarm {
+        /// The line where it is worst.
+        engine: String,
+        /// Its share of bytes from storage there.
+        fraction: f64,
+        /// Trials beyond the bound.
+        trials: usize,
+    },
     /// Processes waited for memory, which no plan had limited.
     MemoryPressure {
         /// The largest share of a trial's time.
@@ -237,6 +247,7 @@ impl Warning {
             Self::PlanChanged { .. } => "plan_changed",
             Self::Outlier { .. } => "outlier",
             Self::NotQuiet { .. } => "not_quiet",
+            Self::NotWarm { .. } => "not_warm",
             Self::MemoryPressure { .. } => "memory_pressure",
             Self::Swapped { .. } => "swapped",
             Self::DataExceedsMemory { .. } => "data_exceeds_memory",
@@ -259,6 +270,9 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));
+    if plan.workload == WorkloadKind::Blob {
+        warnings.extend(blob::find(plan, trials));
+    }
     if plan.workload == WorkloadKind::Oltp {
         warnings.extend(oltp::find(plan, run, trials));
     }

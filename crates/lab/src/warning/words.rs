@@ -3,6 +3,7 @@
 use super::Warning;
 use super::machine::{CLIENT_WAIT_MAX, STEAL_FRACTION_MAX};
 use crate::analysis::counted;
+use crate::workload::blob::FROM_STORAGE_SHARE_MAX;
 
 impl Warning {
     /// What was seen.
@@ -114,6 +115,14 @@ impl Warning {
                  did not.",
                 counted(*trials, "trial")
             ),
+            Self::NotWarm { engine, fraction, trials } => format!(
+                "{} of warm reads had to fetch more than {}% of their bytes from storage however \
+                 often they were offered, {engine} up to {:.1}%: something drops pages from the \
+                 page cache (a container's limit, proactive reclaim).",
+                counted(*trials, "trial"),
+                FROM_STORAGE_SHARE_MAX * 100.0,
+                fraction * 100.0
+            ),
             Self::MemoryPressure { fraction, trials } => format!(
                 "Processes waited for memory for up to {:.1}% of a trial, in {}.",
                 fraction * 100.0,
@@ -205,7 +214,7 @@ impl Warning {
                 "Look at that trial's counters; more blocks make the intervals less dependent on it."
             }
             Self::NotQuiet { .. } => "Stop the other programs and repeat.",
-            Self::MemoryPressure { .. } | Self::Swapped { .. } => {
+            Self::NotWarm { .. } | Self::MemoryPressure { .. } | Self::Swapped { .. } => {
                 "Stop other programs, or make caches and data smaller."
             }
             Self::DataExceedsMemory { .. } => {

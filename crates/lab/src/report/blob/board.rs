@@ -1,18 +1,23 @@
 //! What pictures and claims ask of a run: which line is which, what it took where.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
-use stats::{Estimate, ratio_comparison};
+use stats::{Estimate, mean_estimate, ratio_comparison};
 
 use crate::analysis::{Analysis, CONFIDENCE_LEVEL, Treatment};
-use crate::plan::{BlobCell, BlobOperation, Plan};
+use crate::plan::{BlobCell, BlobOperation, Plan, clients};
 use crate::run::Finished;
 use crate::schedule::Levels;
-use crate::workload::blob::{Line, LineForm};
+use crate::workload::blob::{Line, LineForm, OPENING, READING};
 
 /// The mean size of the article's blobs.
 const ARTICLE_BYTES: f64 = 10_000.0;
+/// Means that are still called 10 kB: the article's blobs themselves are as far apart.
+const ARTICLE_BYTES_ABOUT: RangeInclusive<u64> = 8_000..=12_000;
+/// Its pages.
+const ARTICLE_PAGE_BYTES: u32 = 4_096;
 
 /// A run, as the article looks at it.
 pub(super) struct Board<'a> {
@@ -39,8 +44,8 @@ impl<'a> Board<'a> {
         let plan = self.plan();
         let likeness = |levels: &Levels, cell: &BlobCell| {
             let size = (cell.bytes as f64 / ARTICLE_BYTES).ln().abs();
-            let page = (f64::from(cell.page_bytes) / 4_096.0).ln().abs();
-            ((crate::plan::clients(levels), cell.transaction_per_blob), size + page)
+            let page = (f64::from(cell.page_bytes) / f64::from(ARTICLE_PAGE_BYTES)).ln().abs();
+            ((clients(levels), cell.transaction_per_blob), size + page)
         };
         let cells = self.finished.cells().into_iter().filter_map(|levels| {
             let cell = plan.blob_at(&levels).ok()?;
@@ -55,7 +60,8 @@ impl<'a> Board<'a> {
             let (_, line) = Line::at(&engine, &cell).ok()?;
             Some((engine.label(), line))
         };
-        let lines = (0..plan.engines.len()).filter_map(line).collect();
+        let measured = (0..plan.engines.len()).filter(|index| !plan.repeats(*index, &levels));
+        let lines = measured.filter_map(line).collect();
         Some(View { levels, cell, lines })
     }
 
@@ -75,9 +81,30 @@ impl<'a> Board<'a> {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         ratio_comparison(&a, &b, CONFIDENCE_LEVEL).map(|comparison| comparison.ratio)
     }
+
+    /// Of the time of a file the share of opening and closing it (0 to 1), where that was measured.
+    pub(super) fn open_close(&self, treatment: &Treatment) -> Option<Estimate> {
+        let trials = self.finished.trials.iter();
+        let counting = trials.filter(|trial| treatment.trials.contains(&trial.number));
+        let share = counting.map(|trial| {
+            let opening = trial.counters.get(OPENING)?;
+            let reading = trial.counters.get(READING)?;
+            (*reading > 0.0).then(|| opening / reading)
+        });
+        mean_estimate(&share.collect::<Option<Vec<f64>>>()?, CONFIDENCE_LEVEL)
+    }
 }
 
 impl View {
+    /// Whether what was measured here is what the article measured.
+    pub(super) fn is_the_articles(&self) -> bool {
+        let BlobCell { bytes, page_bytes, transaction_per_blob, .. } = self.cell;
+        ARTICLE_BYTES_ABOUT.contains(&bytes)
+            && page_bytes == ARTICLE_PAGE_BYTES
+            && !transaction_per_blob
+            && clients(&self.levels) == 1
+    }
+
     /// The first line that `is` so.
     pub(super) fn first(&self, is: impl Fn(&Line) -> bool) -> Option<&str> {
         self.all(is).next()
@@ -124,7 +151,7 @@ fn overwrites(files: &FileSettings) -> bool {
     !files.fsync && files.writing == Writing::Overwrite
 }
 
-pub(super) fn is_folder(line: &Line) -> bool {
+fn is_folder(line: &Line) -> bool {
     matches!(line.form, LineForm::Files { tree: false, .. }) && is_plain(line)
 }
 
@@ -144,8 +171,9 @@ pub(super) fn is_by_blob_api(line: &Line) -> bool {
     sqlite(line).is_some_and(|one| one.by == By::BlobApi && one.mmap_bytes == 0)
 }
 
+/// The article reads a mapped file by the blob API.
 pub(super) fn is_mapped(line: &Line) -> bool {
-    sqlite(line).is_some_and(|one| one.mmap_bytes > 0)
+    sqlite(line).is_some_and(|one| one.by == By::BlobApi && one.mmap_bytes > 0)
 }
 
 /// A write-ahead log, synced at checkpoints.

@@ -3,6 +3,7 @@
 
 mod board;
 mod claim;
+mod explanation;
 mod part;
 mod picture;
 mod text;

@@ -9,9 +9,9 @@ use super::part::{PageSizeRow, PageSizesPart, SpacePart, TimePart};
 use crate::analysis::Treatment;
 use crate::plan::{BlobOperation, clients};
 use crate::schedule::Levels;
-use crate::workload::blob::{BYTES, CHECKPOINT, OPENING, READING};
+use crate::workload::blob::{BYTES, CHECKPOINT};
 
-/// Every treatment that counts.
+/// Every treatment that counts, by its levels: sizes that a bisection added have their place.
 pub(super) fn times(board: &Board<'_>) -> Vec<TimePart> {
     let time = |one: &Treatment| {
         let trials = one.blocks.len().max(1) as f64;
@@ -27,17 +27,12 @@ pub(super) fn times(board: &Board<'_>) -> Vec<TimePart> {
             // Bytes by microseconds; a client is always at a blob.
             megabytes_per_second: mean_bytes
                 .map(|bytes| bytes / time_per_blob_us.value * f64::from(clients(&one.levels))),
-            open_close_fraction: open_close_fraction(one),
+            open_close_fraction: board.open_close(one).map(|share| share.value),
         })
     };
-    board.analysis.treatments.iter().filter_map(time).collect()
-}
-
-/// Of a file's time the share of opening and closing, where that was measured.
-pub(super) fn open_close_fraction(treatment: &Treatment) -> Option<f64> {
-    let opening = treatment.counters.get(OPENING)?;
-    let reading = treatment.counters.get(READING)?;
-    (*reading > 0.0).then(|| opening / reading)
+    let mut times: Vec<TimePart> = board.analysis.treatments.iter().filter_map(time).collect();
+    times.sort_by(|a, b| a.levels.cmp(&b.levels));
+    times
 }
 
 fn scaled(estimate: Estimate, factor: f64) -> Estimate {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use blob::{Form, Recipe, SqliteAccess, SqliteSettings};
+use blob::{By, Form, Recipe, SqliteAccess, SqliteSettings};
 use engine::postgres::thin::{Connection, Patience};
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
@@ -163,8 +163,11 @@ fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunE
     for (name, _) in &settings.pragmas {
         read_back.push((name.clone(), access.pragma(name).map_err(failed)?));
     }
-    let by = format!("{:?}", settings.by);
-    read_back.push(("access".to_owned(), if by == "Sql" { "sql" } else { "blob_api" }.to_owned()));
+    let by = match settings.by {
+        By::Sql => "sql",
+        By::BlobApi => "blob_api",
+    };
+    read_back.push(("access".to_owned(), by.to_owned()));
     drop(access);
     Ok(Parts {
         room: room_of(&file)?,

@@ -3,6 +3,7 @@
 
 mod deploy;
 mod line;
+mod opening;
 mod postgres;
 mod session;
 mod store;
@@ -21,7 +22,7 @@ use crate::schedule::{self, Levels};
 use subject::BlobSubject;
 
 pub(crate) use line::{Line, LineForm};
-pub(crate) use subject::{BYTES, CHECKPOINT, OPENING, READING};
+pub(crate) use subject::{BYTES, CHECKPOINT, FROM_STORAGE_SHARE_MAX, OPENING, READING};
 
 /// About what a turn at `cell` takes beside its trial, where a gigabyte is read in a second and
 /// written in two and a half: for reads the files read, a pass that is not recorded and one that
@@ -56,6 +57,7 @@ impl Workload for Blobs<'_> {
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+        self.plan.refuse_repeated_lines()?;
         let mut checked = Vec::new();
         for levels in schedule::first_cells(self.plan) {
             let cell = self.plan.blob_at(&levels)?;

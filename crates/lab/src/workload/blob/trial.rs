@@ -1,6 +1,6 @@
-//! Load of this workload: clients that read every blob once in a pass, in a random order that is
-//! drawn anew for each pass and divided among them, or one client that overwrites some of them in
-//! a transaction. Each blob is timed by itself: two readings of the clock cost about 50 ns.
+//! Load of this workload: clients that read blobs once in a pass, all or some of them, in a random
+//! order that is drawn anew for each pass and divided among them, or one client that overwrites some
+//! in a transaction. Each blob is timed by itself: two readings of the clock cost about 50 ns.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,9 +28,6 @@ const LOOK_UP_EVERY: u64 = 64;
 /// Failures one after another before a client gives up.
 const FAILURES_MAX: u32 = 10;
 
-/// Blobs whose opening and closing is measured by itself.
-const OPENED: u64 = 2_000;
-
 /// What a trial is about.
 pub(super) struct Work<'t> {
     pub place: &'t Place,
@@ -50,7 +47,8 @@ pub(super) struct Work<'t> {
 pub(super) struct Done {
     /// Bytes read or written.
     pub bytes: u64,
-    /// After the clock stopped: what was committed moved to its final place.
+    /// Between and after the transactions, in the time of none: what was committed moved to its
+    /// final place.
     pub checkpoint: Duration,
 }
 
@@ -92,39 +90,8 @@ pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done
     Ok((TrialSample::assemble(recorded), sum))
 }
 
-/// Of the time that some blobs take, how much goes into opening and closing what holds them:
-/// nothing in a database. Both are measured without looking at the clock in between.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Opening {
-    pub blobs: u64,
-    pub reading: Duration,
-    pub opening_and_closing: Duration,
-}
-
-/// Measures [`Opening`] on blobs chosen evenly.
-pub(super) fn opening(work: &Work<'_>) -> Result<Opening, LoadError> {
-    let mut session = work.open()?;
-    let count = work.recipe.count;
-    let step = usize::try_from((count / OPENED).max(1)).unwrap_or(1);
-    let ids: Vec<u64> = (1..=count).step_by(step).collect();
-    let failed = |error: SessionError| LoadError::InvalidLoad(error.0);
-    let mut bytes = 0;
-    let start = Instant::now();
-    for id in &ids {
-        session.read(*id, &mut |blob| bytes += blob.len()).map_err(failed)?;
-    }
-    let reading = start.elapsed();
-    std::hint::black_box(bytes);
-    let start = Instant::now();
-    for id in &ids {
-        session.open_and_close(*id).map_err(failed)?;
-    }
-    let opening_and_closing = start.elapsed();
-    Ok(Opening { blobs: ids.len() as u64, reading, opening_and_closing })
-}
-
 impl Work<'_> {
-    fn open(&self) -> Result<Session<'_>, LoadError> {
+    pub(super) fn open(&self) -> Result<Session<'_>, LoadError> {
         let read_only = self.cell.operation == BlobOperation::Read;
         self.place
             .open(read_only, self.options.timeout, self.interrupted)
@@ -158,11 +125,12 @@ impl Work<'_> {
         }
     }
 
-    /// The order of one pass, the same for all clients.
-    fn order(&self, pass: u64) -> Vec<u64> {
+    /// The blobs of one pass in their order, the same for all clients.
+    pub(super) fn order(&self, pass: u64) -> Vec<u64> {
         let mut ids: Vec<u64> = (1..=self.recipe.count).collect();
         let seed = derive_seed(self.options.seed, &[pass]);
         ids.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        ids.truncate(usize::try_from(self.cell.per_pass).unwrap_or(usize::MAX));
         ids
     }
 
@@ -248,13 +216,11 @@ impl Desk<'_, '_> {
         let work = self.work;
         let begun = self.recorder.begun();
         let each = work.transaction_per_blob;
-        let updates = usize::try_from(work.cell.updates).unwrap_or(usize::MAX);
         let mut generations = work.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         let mut pass = 0;
-        while !work.is_over(pass, begun.elapsed()) {
-            let mut ids = work.order(pass);
-            ids.truncate(updates);
+        while !work.is_over(pass, begun.elapsed().saturating_sub(self.done.checkpoint)) {
+            let ids = work.order(pass);
             let last = ids.len().saturating_sub(1);
             for (place, id) in ids.into_iter().enumerate() {
                 work.look_up(id)?;
@@ -283,6 +249,11 @@ impl Desk<'_, '_> {
                 }
             }
             pass += 1;
+            // Else the next transaction would look every page up in the write-ahead log of this one. A
+            // server checkpoints by itself, and each forced one would make it log whole pages anew.
+            if matches!(self.session, Session::Here(_)) {
+                self.checkpoint()?;
+            }
         }
         Ok(())
     }
@@ -291,13 +262,22 @@ impl Desk<'_, '_> {
     fn end(mut self) -> Result<(Recorded, Done), LoadError> {
         self.recorder.note_connections(1, u16::from(self.failures >= FAILURES_MAX));
         let recorded = self.recorder.end();
-        if self.work.cell.operation == BlobOperation::Update {
+        // After a failure a transaction may be open still, and nothing is to be moved.
+        if self.work.cell.operation == BlobOperation::Update && self.failures == 0 {
             let start = Instant::now();
             let moved = self.session.checkpoint();
-            self.done.checkpoint = start.elapsed();
+            self.done.checkpoint += start.elapsed();
             moved.map_err(|error| LoadError::InvalidLoad(error.0))?;
         }
         Ok((recorded, self.done))
+    }
+
+    /// Between two transactions, and not in the time of either.
+    fn checkpoint(&mut self) -> Result<(), LoadError> {
+        let start = Instant::now();
+        self.control(|session| session.checkpoint())?;
+        self.done.checkpoint += start.elapsed();
+        Ok(())
     }
 
     fn observe(&mut self, start: Instant, end: Instant, outcome: Outcome, bytes: usize) {
