@@ -68,6 +68,8 @@ export class Access {
       this.#keep("");
       return;
     }
+    // Whoever has left already is told nothing.
+    if (this.page !== "dashboard") return;
     this.notice = "Your sign-in has ended. Sign in again to go on where you were.";
     if (this.session) this.session = { ...this.session, name: null, public: false };
   }

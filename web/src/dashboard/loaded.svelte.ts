@@ -17,7 +17,7 @@ export interface Asker {
   ask: <T>(address: string, signal: AbortSignal) => Promise<Outcome<T>>;
   /** Names the state of the data that the page shows; reactive. */
   readonly version: string;
-  /** Finds out whether that is still its state. */
+  /** Makes sure that `version` knows of every change before the call. */
   check: () => Promise<void>;
 }
 
@@ -72,10 +72,10 @@ export class Loaded<T, Context> {
     // An answer of other data than the rest of the page is not shown: all of it is asked again.
     const current = () => !running.signal.aborted && version === this.#asker.version;
     try {
-      const [outcome] = await Promise.all([
-        wanted.loading.load((address) => this.#asker.ask(address, running.signal)),
-        this.#asker.check(),
-      ]);
+      const outcome = await wanted.loading.load((address) =>
+        this.#asker.ask(address, running.signal));
+      // Only now: the data may have changed while the answer was made.
+      if (!outcome.problem) await this.#asker.check();
       if (current()) this.#take(outcome, id);
     } catch (error) {
       if (!running.signal.aborted) throw error;

@@ -23,7 +23,9 @@ export class Model {
   #labels = $state.raw<ReadonlyMap<string, string>>(new Map());
   readonly #asked = new Set<string>();
   #silence = 0;
-  #checking: Promise<void> | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  /** The look that waits for the end of the one under way. */
+  #next: Promise<void> | null = null;
   /** Not 0 while the page rests after newer data. */
   #rest = 0;
   readonly access: Access;
@@ -56,10 +58,17 @@ export class Model {
     return this.access.ask<T>(address, signal);
   }
 
-  /** Finds out whether the data has changed: then everything that is shown asks again. */
+  /**
+   * Finds out whether the data has changed by now: then everything that is shown asks again. A look
+   * that is under way may have missed the change: whoever comes meanwhile shares the next one.
+   */
   check(): Promise<void> {
-    this.#checking ??= this.#look().finally(() => (this.#checking = null));
-    return this.#checking;
+    this.#next ??= this.#looking.then(() => {
+      this.#next = null;
+      this.#looking = this.#look();
+      return this.#looking;
+    });
+    return this.#next;
   }
 
   async #look(): Promise<void> {
