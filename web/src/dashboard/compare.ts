@@ -3,7 +3,9 @@
 // sides are always of as many days, and all of them add up to the totals.
 
 import type { Answer, Metrics, Row } from "./api";
-import { addDays, dayText, daysIn, daysOfKey, keyOf, type Period, periodText, within } from "./calendar";
+import {
+  addDays, buckets, dayText, daysIn, daysOfKey, keyOf, type Period, periodText, within,
+} from "./calendar";
 import { type Grain, type Grouping, isGrain } from "./dimension";
 import { added, NOTHING } from "./measure";
 
@@ -48,10 +50,26 @@ export function daysBeside(days: Period, { now, back, firstDay }: Comparison): P
   return before && before.start >= firstDay ? before : null;
 }
 
-/** What the earlier days are asked by to stand beside rows; null where nothing can. */
+/**
+ * What the earlier days are asked by to stand beside rows; null where nothing can. Of weeks, months
+ * and years it is days: those beside a month are seldom a month.
+ */
 export function earlierGrouping(grouping: Grouping, comparison: Comparison): Grouping | null {
   if (isGrain(grouping)) return comparison.before.end >= comparison.firstDay ? "days" : null;
   return isKnown(comparison) ? grouping : null;
+}
+
+/**
+ * Whether the API, which pairs the first week with the first, sets the same days beside each row:
+ * where weeks, months or years begin on the same days of both periods.
+ */
+export function isPairedByApi(grouping: Grouping, comparison: Comparison): boolean {
+  if (!isKnown(comparison)) return false;
+  if (!isGrain(grouping)) return true;
+  const { now, before, back } = comparison;
+  const begins = (period: Period, later: number) =>
+    buckets(period, grouping).map(({ days }) => addDays(days.start, later)).join();
+  return begins(now, 0) === begins(before, back);
 }
 
 function byPresentKey(days: readonly Row[], grain: Grain, back: number): Map<string, Metrics> {
@@ -101,6 +119,6 @@ export function compareText(comparison: Comparison): string {
     ? `${periodText(before)}: 52 weeks earlier, so that weekdays match`
     : `${days === 1 ? "the day" : `the ${days} days`} before: ${periodText(before)}`;
   const limits = isKnown(comparison) ? ""
-    : `; ${missing}, so totals and rows are not compared, only points of the chart`;
+    : `; ${missing}, so only the course over time is compared`;
   return `Compared with ${what}${limits}`;
 }

@@ -2,7 +2,8 @@
 // that rows are split by, an article's page.
 
 import { autoGrain, type Period, possibleGrains, presetPeriod } from "./calendar";
-import { type Grain, type Grouping, isGrain } from "./dimension";
+import { comparisonOf, isPairedByApi } from "./compare";
+import type { Grain, Grouping } from "./dimension";
 import { filterWords, type View, withFilter } from "./view";
 
 /** How many countries a split shows by name. */
@@ -55,13 +56,18 @@ export function splitAddress(
 }
 
 /**
- * All rows as CSV from the server itself, a row for each country, compared where its pairs are those
- * of the page: of weeks, months and years it compares the first with the first.
+ * All rows as CSV from the server itself, a row for each country: compared where the API sets the
+ * same days beside a row as the page does.
  */
-export function everyCountryAddress(grouping: Grouping, period: Period, view: View): string {
-  const paired = !isGrain(grouping) || grouping === "days";
-  const compare: Words = paired && view.compare !== "none" ? [["compare", view.compare]] : [];
-  return queryAddress(grouping, period, view, [...compare, ["split", "country"], ["format", "csv"]]);
+export function everyCountryAddress(
+  grouping: Grouping, period: Period, view: View, known: Period,
+): string {
+  const comparison = comparisonOf(view.compare, period, known);
+  const compare: Words = comparison && isPairedByApi(grouping, comparison)
+    ? [["compare", comparison.kind]] : [];
+  // Beside days that are not there yet the API would set earlier ones too.
+  return queryAddress(grouping, comparison?.now ?? period, view,
+    [...compare, ["split", "country"], ["format", "csv"]]);
 }
 
 /** A view of one article, or of it and its translations, under the other filters. */

@@ -5,8 +5,9 @@ import type { Answer, Row } from "../../src/dashboard/api";
 import { addDays, daysIn } from "../../src/dashboard/calendar";
 import {
   beside, type Compare, compareText, type Comparison, comparisonOf, daysBeside, earlierGrouping,
-  isCompared,
+  isCompared, isPairedByApi,
 } from "../../src/dashboard/compare";
+import type { Grouping } from "../../src/dashboard/dimension";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };
 const may = { start: "2021-05-01", end: "2021-05-31" };
@@ -61,7 +62,7 @@ describe("the earlier days", () => {
     expect(compareText(comparison("year"))).toContain("52 weeks earlier, so that weekdays match");
     expect(compareText(comparison("year"))).not.toContain("no data");
     const partly = comparison("previous", { start: "2020-05-01", end: "2020-06-15" });
-    expect(compareText(partly)).toMatch(/no data before 1\u00a0Apr\u00a02020, so totals and rows are not/);
+    expect(compareText(partly)).toMatch(/no data before 1\u00a0Apr\u00a02020, so only the course/);
     expect(compareText(comparison("year", { start: "2020-05-01", end: "2020-05-31" }))).toBe(
       "Nothing to compare with: there is no data before 1\u00a0Apr\u00a02020");
   });
@@ -86,6 +87,29 @@ describe("rows", () => {
     expect(earlierGrouping("authors", comparison("year"))).toBe("authors");
     const unknown = comparison("year", { start: "2020-05-01", end: "2020-05-31" });
     expect(earlierGrouping("weeks", unknown)).toBeNull();
+  });
+});
+
+describe("the API", () => {
+  const paired = (grouping: Grouping, kind: Compare, start: string, end: string) =>
+    isPairedByApi(grouping, comparison(kind, { start, end }));
+
+  test("pairs weeks as the page does where whole weeks lie between them", () => {
+    expect(paired("weeks", "year", "2021-05-05", "2021-05-16")).toBe(true);
+    expect(paired("weeks", "previous", "2021-05-05", "2021-05-18")).toBe(true);
+    expect(paired("weeks", "previous", "2021-05-05", "2021-05-16")).toBe(false);
+  });
+
+  test("pairs months as the page does where they are as long", () => {
+    expect(paired("months", "previous", "2021-08-01", "2021-08-31"), "July").toBe(true);
+    expect(paired("months", "previous", "2021-05-01", "2021-05-31"), "31 March on").toBe(false);
+    expect(paired("months", "year", "2021-08-01", "2021-09-30")).toBe(false);
+  });
+
+  test("pairs days and names always, but not with days that are not known", () => {
+    expect(paired("days", "year", "2021-05-05", "2021-05-16")).toBe(true);
+    expect(paired("authors", "previous", "2021-05-05", "2021-05-16")).toBe(true);
+    expect(paired("authors", "year", "2020-05-05", "2020-05-16")).toBe(false);
   });
 });
 

@@ -1,6 +1,9 @@
 // From a view to the addresses that are asked.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Period } from "../../src/dashboard/calendar";
+import type { Compare } from "../../src/dashboard/compare";
+import type { Grouping } from "../../src/dashboard/dimension";
 import {
   articleView, everyCountryAddress, grainOf, periodOf, queryAddress, splitAddress, splitsRows,
   topCountriesAddress,
@@ -43,12 +46,25 @@ test("countries are not split by country", () => {
   expect(splitsRows(view)).toBe(false);
 });
 
-test("every country comes from the API, compared where it pairs as the page does", () => {
-  const view: View = { ...DEFAULT_VIEW, compare: "year" };
-  expect(everyCountryAddress("teams", period, DEFAULT_VIEW)).toBe(
-    `api/query/teams?${base}&split=country&format=csv`);
-  expect(everyCountryAddress("days", period, view)).toContain("&compare=year&");
-  expect(everyCountryAddress("months", period, view)).not.toContain("compare");
+describe("every country", () => {
+  const address = (grouping: Grouping, days: Period, compare: Compare) =>
+    everyCountryAddress(grouping, days, { ...DEFAULT_VIEW, compare }, known);
+  const may = { start: "2022-05-01", end: "2022-05-31" };
+
+  test("comes from the API, compared where it sets the same days beside a row", () => {
+    expect(address("teams", period, "none")).toBe(
+      `api/query/teams?${base}&split=country&format=csv`);
+    expect(address("days", may, "previous")).toContain("&compare=previous&");
+    expect(address("weeks", may, "year")).toContain("&compare=year&");
+    expect(address("months", may, "year"), "2 May to 1 June 2021").not.toContain("compare");
+    expect(address("teams", period, "year"), "February 2020").not.toContain("compare");
+  });
+
+  test("is compared as far as there is data", () => {
+    const june = { start: "2022-06-01", end: "2022-06-30" };
+    expect(address("teams", june, "previous")).toMatch(
+      /start=2022-06-01&end=2022-06-26&compare=previous&/);
+  });
 });
 
 test("an article's page keeps the other filters", () => {
