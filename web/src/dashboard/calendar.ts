@@ -1,5 +1,5 @@
-// Days as ISO texts and what is done with them: periods by name, the period a comparison is with,
-// the days, weeks, months or years inside a period. No time zones: a day is a day of the data.
+// Days as ISO texts and what is done with them: periods by name, the days, weeks, months or years
+// inside a period. No time zones: a day is a day of the data.
 
 import { GRAINS, type Grain } from "./dimension";
 
