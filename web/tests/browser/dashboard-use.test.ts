@@ -2,13 +2,11 @@
 // views, keys; on both engines.
 
 import { readFile } from "node:fs/promises";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executablePath, launch } from "./chromium";
-import { asked, dashboardOf, number, settled, Visitor, wordsOf } from "./dashboards";
-import { ENGINES, LONG, Place, program } from "./server";
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { MAY, number, onEachEngine, settled, stageOf, wordsOf } from "./dashboards";
+import { LONG } from "./server";
 
-const MAY = "start=2022-05-01&end=2022-05-31";
 const ALL = "period=all";
 
 async function download(page: Page, button: Locator): Promise<{ name: string; bytes: Buffer }> {
@@ -16,19 +14,8 @@ async function download(page: Page, button: Locator): Promise<{ name: string; by
   return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
 }
 
-describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (engine) => {
-  let browser: Browser;
-  let place: Place;
-  let ann: Visitor;
-  beforeAll(async () => {
-    browser = await launch();
-    place = new Place();
-    ann = await dashboardOf(place, browser, engine, LONG);
-  }, 300_000);
-  afterAll(async () => {
-    await browser?.close();
-    await place?.leave();
-  }, 60_000);
+onEachEngine("readers on %s", (engine) => {
+  const stage = stageOf(engine, LONG);
 
   const box = (page: Page) => page.getByRole("region", { name: "Rows" }).locator(".rows");
   const rows = (page: Page) => box(page).locator("tbody tr[data-place]");
@@ -40,7 +27,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   }
 
   test("a drag over the chart is the period, zooming out widens it again", async () => {
-    const { page } = await ann.visit(`?${MAY}`);
+    const { page } = await stage.ann.visit(`?${MAY}`);
     const [from, to] = [await at(page, 0.3), await at(page, 0.6)];
     await page.mouse.move(from.x, from.y);
     await page.mouse.down();
@@ -60,25 +47,34 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
     await page.close();
   });
 
-  test("a click on the chart is its day; on a country's line the country", async () => {
-    const { page } = await ann.visit(`?${MAY}`);
+  test("the chart tells a point; a click is its day, or on a country's line the country", async () => {
+    const { page } = await stage.ann.visit(`?${MAY}`);
     const middle = await at(page, 0.5);
+    await page.mouse.move(middle.x, middle.y);
+    await page.locator(".plot").getByText(/^\d+\u00a0May\u00a02022$/).waitFor();
     await page.mouse.click(middle.x, middle.y);
     await settled(page);
     expect(wordsOf(page).get("start")).toBe(wordsOf(page).get("end"));
     await page.close();
-    const split = await ann.visit(`?${MAY}&split=country`);
+    const split = await stage.ann.visit(`?${MAY}&split=country`);
     const point = await at(split.page, 0.5);
     await split.page.mouse.click(point.x, point.y - 90);
     await settled(split.page);
     expect(wordsOf(split.page).getAll("country")).toHaveLength(1);
+    await split.page.goBack();
+    await settled(split.page);
+    await split.page.keyboard.down("Alt");
+    await split.page.mouse.click(point.x, point.y - 90);
+    await split.page.keyboard.up("Alt");
+    await settled(split.page);
+    expect(wordsOf(split.page).getAll("not_country")).toHaveLength(1);
     await split.page.close();
   });
 
   test("the chart's numbers are a table too, with days without traffic left out", async () => {
-    const { page } = await ann.visit(`?${MAY}`);
+    const { page } = await stage.ann.visit(`?${MAY}`);
     await page.getByText("Numbers of the chart").click();
-    const answer = await asked(page, ann.server, `api/query/days?${MAY}&sort=key`);
+    const answer = await stage.ann.asked(page, `api/query/days?${MAY}&sort=key`);
     const numbers = page.getByRole("region", { name: "Course over time" }).getByRole("table");
     expect(await numbers.getAttribute("aria-rowcount")).toBe(String(answer.row_count + 2));
     expect(await numbers.locator("tbody tr[data-place] td").first().textContent()).toBe(
@@ -87,8 +83,8 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("thousands of rows scroll with a handful of them in the page", async () => {
-    const { page } = await ann.visit(`?${ALL}`);
-    const answer = await asked(page, ann.server,
+    const { page } = await stage.ann.visit(`?${ALL}`);
+    const answer = await stage.ann.asked(page,
       "api/query/articles?start=2021-01-01&end=2022-06-26");
     expect(answer.row_count).toBeGreaterThan(5_000);
     expect(await rows(page).count()).toBeLessThan(60);
@@ -102,7 +98,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("keys move through the rows, also to those out of sight", async () => {
-    const { page } = await ann.visit(`?${ALL}`);
+    const { page } = await stage.ann.visit(`?${ALL}`);
     const focused = () => page.evaluate(() =>
       document.activeElement?.closest("tr")?.dataset.place ?? null);
     const focusOn = (place: number) => page.waitForFunction((wanted) =>
@@ -129,8 +125,8 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("rows are searched and sorted, and the address says how", async () => {
-    const { page } = await ann.visit(`?${MAY}&by=authors`);
-    const { rows: all } = await asked(page, ann.server, `api/query/authors?${MAY}`);
+    const { page } = await stage.ann.visit(`?${MAY}&by=authors`);
+    const { rows: all } = await stage.ann.asked(page, `api/query/authors?${MAY}`);
     await page.keyboard.press("/");
     await page.keyboard.type("an");
     const found = all.filter(({ label }) =>
@@ -152,25 +148,32 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("an article's page has what it is, its traffic, countries and translations", async () => {
-    const { page, errors } = await ann.visit(`?${ALL}`);
-    const articles = await asked(page, ann.server,
+    const { page, errors } = await stage.ann.visit(`?${ALL}`);
+    const articles = await stage.ann.asked(page,
       "api/query/articles?start=2021-01-01&end=2022-06-26");
-    type Article = { uuid: string; title: string; author: string; url: string;
+    type Article = { uuid: string; title: string; author: string; url: string; blog: string;
+      team: string; product: string; language: string; human_language: string; published: string;
       original: { title: string } | null };
     let article: Article | null = null;
     for (const { key } of articles.rows.slice(0, 200)) {
-      const one = await asked<Article>(page, ann.server, `api/articles/${key}`);
+      const one = await stage.ann.asked<Article>(page, `api/articles/${key}`);
       if (one.original) { article = one; break; }
     }
     if (!article?.original) throw new Error("no translation among the first articles");
-    await page.goto(`${ann.server.root}?${ALL}&open=${article.uuid}`);
+    await page.goto(`${stage.ann.server.root}?${ALL}&open=${article.uuid}`);
     await page.getByRole("heading", { name: article.title, exact: true }).waitFor();
     await settled(page);
-    await page.getByText(article.author, { exact: true }).first().waitFor();
+    const facts = await page.locator(".about dd").allTextContents();
+    expect(facts).toEqual(expect.arrayContaining([article.author, article.blog, article.team,
+      article.product, article.language, article.human_language]));
+    expect(facts.join()).toContain(article.published.slice(0, 4));
     expect(await page.getByRole("link", { name: article.url }).getAttribute("href")).toBe(
       article.url);
-    const own = await asked(page, ann.server, "api/query/countries?start=2021-01-01" +
+    const own = await stage.ann.asked(page, "api/query/countries?start=2021-01-01" +
       `&end=2022-06-26&article=${article.uuid}`);
+    const metrics = page.getByRole("group", { name: "Metric" });
+    expect(await metrics.getByRole("button", { name: "Pageviews" }).locator(".value").textContent())
+      .toBe(number(own.totals.pageviews));
     const countries = page.getByRole("region", { name: "Countries" });
     expect(await countries.getByRole("table").getAttribute("aria-rowcount")).toBe(
       String(own.row_count + 2));
@@ -190,8 +193,8 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("what is seen can be had as CSV, JSON, SVG and PNG", async () => {
-    const { page } = await ann.visit(`?${MAY}&by=teams`);
-    const { rows: teams } = await asked(page, ann.server, `api/query/teams?${MAY}`);
+    const { page } = await stage.ann.visit(`?${MAY}&by=teams`);
+    const { rows: teams } = await stage.ann.asked(page, `api/query/teams?${MAY}`);
     const of = page.getByRole("region", { name: "Rows" });
     const csv = await download(page, of.getByRole("button", { name: "Download as CSV" }));
     expect(csv.name).toBe("pageviews-by-team-1-to-31-may-2022.csv");
@@ -201,6 +204,8 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
     const json = await download(page, of.getByRole("button", { name: "Download as JSON" }));
     expect(JSON.parse(json.bytes.toString()).rows).toHaveLength(teams.length);
     const course = page.getByRole("region", { name: "Course over time" });
+    const days = await download(page, course.getByRole("button", { name: "Download as CSV" }));
+    expect(days.bytes.toString().trim().split("\r\n")).toHaveLength(1 + 31);
     for (const part of [of, course]) {
       const svg = await download(page, part.getByRole("button", { name: "Download as SVG" }));
       expect(svg.bytes.toString("utf8", 0, 5)).toBe("<svg ");
@@ -213,7 +218,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("views are saved in this browser, links are copied, help has a key", async () => {
-    const { page } = await ann.visit(`?${MAY}&compare=previous&by=teams`);
+    const { page } = await stage.ann.visit(`?${MAY}&compare=previous&by=teams`);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const address = page.url();
     await page.getByRole("button", { name: "Copy link" }).click();
@@ -224,12 +229,16 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
     await page.getByLabel("Save what is seen as").fill("Teams in May");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.keyboard.press("Escape");
-    await page.goto(ann.server.root);
+    await page.goto(stage.ann.server.root);
     await settled(page);
     await page.getByRole("button", { name: "Saved views" }).click();
     await page.getByRole("button", { name: "Teams in May", exact: true }).click();
     await settled(page);
     expect(page.url()).toBe(address);
+    await page.getByRole("button", { name: "Saved views" }).click();
+    await page.getByRole("button", { name: "Delete Teams in May" }).click();
+    await page.getByText("None yet.").waitFor();
+    await page.keyboard.press("Escape");
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Help" }).waitFor();
     await page.keyboard.press("Escape");
@@ -238,7 +247,7 @@ describe.skipIf(!executablePath || !program).each(ENGINES)("readers on %s", (eng
   });
 
   test("Escape takes the filters back", async () => {
-    const { page } = await ann.visit(`?${MAY}&country=DE`);
+    const { page } = await stage.ann.visit(`?${MAY}&country=DE`);
     await page.getByText("Country is Germany").waitFor();
     await page.keyboard.press("Escape");
     await settled(page);

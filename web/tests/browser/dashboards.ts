@@ -1,11 +1,17 @@
-// A dashboard of each engine for a file of tests, with somebody signed in.
+// What the dashboard's browser tests stand on: a filled dashboard of each engine, with somebody
+// signed in.
 
 import type { Browser, Page } from "playwright-core";
-import { expect } from "vitest";
-import { type Appearance, open, type Watched } from "./chromium";
-import { type Engine, type Place, type Server, SHORT } from "./server";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import {
+  type Appearance, executablePath, expectAccessible, launch, open, type Watched,
+} from "./chromium";
+import { type Engine, ENGINES, Place, program, type Server, SHORT } from "./server";
 
 export const PERSON = { name: "Ann Ångström", password: "correct horse battery" };
+
+/** A month that the data holds all of. */
+export const MAY = "start=2022-05-01&end=2022-05-31";
 
 export class Visitor {
   readonly #browser: Browser;
@@ -23,6 +29,7 @@ export class Visitor {
     if (!server.setup) throw new Error("serve printed no link for the first account");
     const { page, errors } = await open(browser, server.setup);
     await page.getByRole("heading", { name: "Make the first account" }).waitFor();
+    await expectAccessible(page);
     await page.getByLabel("Name").fill(PERSON.name);
     await page.getByLabel("Password, at least").fill(PERSON.password);
     await page.getByLabel("The same once more").fill("something else");
@@ -43,6 +50,13 @@ export class Visitor {
       ...look, ...(this.state ? { state: this.state } : {}) });
     await settled(watched.page);
     return watched;
+  }
+
+  /** Asks the API with the page's own sign-in. */
+  async asked<T = Answer>(page: Page, path: string): Promise<T> {
+    const response = await page.request.get(this.server.root + path);
+    expect(response.status(), path).toBe(200);
+    return (await response.json()) as T;
   }
 
   /** A page of somebody whom the server does not know. */
@@ -69,18 +83,31 @@ export interface Answer {
   rows: ({ key: string; label: string; country?: string; previous?: Metrics } & Metrics)[];
 }
 
-/** Asks the API with the page's own sign-in. */
-export async function asked<T = Answer>(page: Page, server: Server, path: string): Promise<T> {
-  const response = await page.request.get(server.root + path);
-  expect(response.status(), path).toBe(200);
-  return (await response.json()) as T;
+/** Tests for each engine; skipped without a browser, or without a program that serves the pages. */
+export const onEachEngine = describe.skipIf(!executablePath || !program).each(ENGINES);
+
+/** There before the first test of an engine. */
+export class Stage {
+  browser!: Browser;
+  place!: Place;
+  /** Reads a filled dashboard, signed in. */
+  ann!: Visitor;
 }
 
-/** A filled dashboard with a visitor. */
-export async function dashboardOf(
-  place: Place, browser: Browser, engine: Engine, size = SHORT,
-): Promise<Visitor> {
-  return Visitor.first(browser, await place.serve(place.database(engine, "pages", size)));
+/** Sets the stage for the tests of an engine, and clears it after them. */
+export function stageOf(engine: Engine, size = SHORT): Stage {
+  const stage = new Stage();
+  beforeAll(async () => {
+    stage.browser = await launch();
+    stage.place = new Place();
+    const server = await stage.place.serve(stage.place.database(engine, "pages", size));
+    stage.ann = await Visitor.first(stage.browser, server);
+  }, 300_000);
+  afterAll(async () => {
+    await stage.browser?.close();
+    await stage.place?.leave();
+  }, 60_000);
+  return stage;
 }
 
 export const number = (value: number): string => value.toLocaleString("en-US");
