@@ -61,7 +61,9 @@ pub struct Blob {
     pub variance: Knob,
     /// There are fewer blobs where all of them together would be larger.
     pub total_max: Knob,
-    /// How many blobs a transaction overwrites, chosen at random: a number, or a share as `10%`.
+    /// How many blobs a pass reads, chosen at random: a number, or a share as `10%`.
+    pub reads: Knob,
+    /// How many blobs a transaction overwrites, chosen alike.
     pub updates: Knob,
     /// `one` for all reads of a pass or all updates, or `each` blob in its own.
     pub transaction: Knob,
@@ -85,6 +87,7 @@ impl Default for Blob {
             bytes: Knob::Number(10_000),
             variance: Knob::Number(2_000),
             total_max: "2GiB".into(),
+            reads: "100%".into(),
             updates: "10%".into(),
             transaction: "one".into(),
             cache: "warm".into(),
@@ -120,8 +123,8 @@ pub(crate) struct BlobCell {
     pub bytes: u64,
     pub variance: u64,
     pub page_bytes: u32,
-    /// Blobs that a transaction overwrites.
-    pub updates: u64,
+    /// Blobs that a pass reads, or a transaction overwrites.
+    pub per_pass: u64,
     pub transaction_per_blob: bool,
     pub cold: bool,
     /// None: as each engine is set.
@@ -131,13 +134,14 @@ pub(crate) struct BlobCell {
 
 impl Blob {
     /// Each key with what stands in it.
-    fn knobs(&self) -> [(&'static str, &Knob); 11] {
+    fn knobs(&self) -> [(&'static str, &Knob); 12] {
         [
             ("operation", &self.operation),
             ("count", &self.count),
             ("bytes", &self.bytes),
             ("variance", &self.variance),
             ("total_max", &self.total_max),
+            ("reads", &self.reads),
             ("updates", &self.updates),
             ("transaction", &self.transaction),
             ("cache", &self.cache),
@@ -193,18 +197,22 @@ impl Plan {
                 format!("{page_bytes} is no size of a page: a power of two from 512 to 65536");
             return Err(PlanError::impossible("blob.page_bytes", message));
         }
-        let updates = reader.share("updates", &blob.updates, count)?;
+        let operation = reader.word(
+            "operation",
+            &blob.operation,
+            &[("read", BlobOperation::Read), ("update", BlobOperation::Update)],
+        )?;
+        let per_pass = match operation {
+            BlobOperation::Read => reader.share("reads", &blob.reads, count)?,
+            BlobOperation::Update => reader.share("updates", &blob.updates, count)?,
+        };
         Ok(BlobCell {
-            operation: reader.word(
-                "operation",
-                &blob.operation,
-                &[("read", BlobOperation::Read), ("update", BlobOperation::Update)],
-            )?,
+            operation,
             count,
             bytes,
             variance,
             page_bytes: u32::try_from(page_bytes).unwrap_or(4_096),
-            updates: updates.clamp(1, count),
+            per_pass: per_pass.clamp(1, count),
             transaction_per_blob: reader.word(
                 "transaction",
                 &blob.transaction,
@@ -360,9 +368,9 @@ mod tests {
             plan.blob_at(&levels).unwrap()
         };
         let small = at(1e3, "read");
-        assert_eq!((small.count, small.variance, small.updates), (100_000, 200, 10_000));
+        assert_eq!((small.count, small.variance, small.per_pass), (100_000, 200, 100_000));
         let large = at(1e7, "update");
-        assert_eq!((large.count, large.updates), (25, 2));
+        assert_eq!((large.count, large.per_pass), (25, 2));
         assert_eq!(large.operation, BlobOperation::Update);
         let again = super::super::read(&plan.to_toml().unwrap(), "again.toml").unwrap();
         assert_eq!(again, plan);
