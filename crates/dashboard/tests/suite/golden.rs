@@ -59,13 +59,19 @@ impl Judge {
         Self { raw, stores }
     }
 
-    async fn check(&self, query: &Query) -> Result<(), TestCaseError> {
+    /// The answer, of which every engine, design and repetition gives the same bytes.
+    async fn body(&self, query: &Query) -> Result<Vec<u8>, TestCaseError> {
         let body = self.stores[0].answer(query.clone()).await.unwrap().body;
         for store in self.stores.iter().skip(1).chain(&self.stores[..2]) {
             let other = store.answer(query.clone()).await.unwrap().body;
             let (one, other) = (String::from_utf8_lossy(&body), String::from_utf8_lossy(&other));
             prop_assert_eq!(one, other, "{} differs", store.engine());
         }
+        Ok(body)
+    }
+
+    async fn check(&self, query: &Query) -> Result<(), TestCaseError> {
+        let body = self.body(query).await?;
         let found: Body = serde_json::from_slice(&body).unwrap();
         prop_assert_eq!(&found.query, &serde_json::to_value(query).unwrap());
         let (lines, totals) = self.raw.answer(query);
@@ -118,6 +124,11 @@ async fn every_grouping_with_and_without_blog_and_count_is_what_the_raw_rows_say
                 judge.check(&query(grouping, &parameters)).await.unwrap();
             }
         }
+        let csv = [first.to_string(), last.to_string(), "csv".to_owned()];
+        let csv =
+            query(grouping, &["start", "end", "format"].into_iter().zip(csv).collect::<Vec<_>>());
+        let body = String::from_utf8(judge.body(&csv).await.unwrap()).unwrap();
+        assert_eq!(body.lines().count(), 1 + judge.raw.answer(&csv).0.len(), "{body}");
     }
 }
 
