@@ -20,6 +20,8 @@ pub(crate) struct Recorder {
     first_failure: Option<(u16, Outcome)>,
     connections_opened: u64,
     clients_given_up: u16,
+    /// What the thread had used when its use was no longer to be counted.
+    counted: Option<(Duration, ThreadUse)>,
 }
 
 /// What became of one operation of the mix.
@@ -55,7 +57,13 @@ impl Recorder {
             first_failure: None,
             connections_opened: 0,
             clients_given_up: 0,
+            counted: None,
         }
+    }
+
+    /// What this thread uses from now on is not counted; what it observes still is.
+    pub(crate) fn stop_counting(&mut self) {
+        self.counted.get_or_insert_with(used_by_this_thread);
     }
 
     /// When this thread began.
@@ -118,8 +126,9 @@ impl Recorder {
     /// Ends now.
     pub(crate) fn end(self) -> Recorded {
         let ended = Instant::now();
-        let cpu = thread_cpu_time().saturating_sub(self.cpu_before);
-        let used = ThreadUse::of_this_thread().since(&self.used_before);
+        let (cpu, used) = self.counted.unwrap_or_else(used_by_this_thread);
+        let cpu = cpu.saturating_sub(self.cpu_before);
+        let used = used.since(&self.used_before);
         Recorded { recorder: self, ended, cpu, used }
     }
 }
@@ -173,6 +182,10 @@ impl TrialSample {
 fn per_second(client: &ClientTotals) -> f64 {
     let time_ns = client.last_end_ns.saturating_sub(client.first_start_ns).max(1);
     client.right as f64 * 1e9 / time_ns as f64
+}
+
+fn used_by_this_thread() -> (Duration, ThreadUse) {
+    (thread_cpu_time(), ThreadUse::of_this_thread())
 }
 
 fn thread_cpu_time() -> Duration {

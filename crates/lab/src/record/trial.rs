@@ -57,7 +57,8 @@ pub struct Trial {
     pub status: Status,
     /// When its load began.
     pub started: Timestamp,
-    /// From the first request to the end of the last.
+    /// From the first request to the end of the last; in workload `oltp` the time in which answers
+    /// and what they cost were counted, after which the last ones are waited for.
     pub wall_seconds: f64,
     /// All observations.
     pub requests: u64,

@@ -98,7 +98,12 @@ fn note_server(trial: &mut Trial, used: &ResourceUse) {
     trial.counters.extend(observe::of_server(used));
     if trial.wall_seconds >= CPU_WALL_SECONDS_MIN {
         let cpu = used.cpu_seconds();
-        trial.cpu_seconds_per_request = Some(cpu / trial.requests.max(1) as f64);
+        // Where answers are counted by when they ended, so they are here: some had begun before.
+        let answers = match trial.answers_by_second.is_empty() {
+            true => trial.requests as f64,
+            false => trial.requests_per_second * trial.wall_seconds,
+        };
+        trial.cpu_seconds_per_request = Some(cpu / answers.max(1.0));
         trial.cores_used = Some(cpu / trial.wall_seconds);
         trial.server_resident_bytes = Some(used.resident_bytes_peak);
     }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
+use std::time::Duration;
 
 use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction, Until};
 
 use super::of_engine;
-use super::watch::{Edge, Watch, watch};
+use super::watch::{Watch, watch};
 use crate::load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
 use crate::resource::{ServerSide, pin_this_thread};
 use crate::run::RunError;
@@ -39,31 +40,23 @@ pub(super) struct Offered {
 }
 
 /// A thread's notes of its transactions.
-struct Notes {
-    recorder: Recorder,
-    edges: Sender<Edge>,
-}
+struct Notes(Recorder);
 
 impl Sink for Notes {
     type Kept = Recorded;
 
-    /// What would have been tried again, had the trial's time not been over, is neither right nor a
-    /// failure of the engine's; it is counted beside.
     fn observe(&mut self, transaction: &Transaction) {
         let Transaction { client, start, end, failure } = *transaction;
-        if failure.is_some_and(Failure::is_retried) {
-            return;
-        }
         let outcome = failure.map_or(Outcome::Ok, outcome);
-        self.recorder.observe(client, 0, start, end, outcome);
+        self.0.observe(client, 0, start, end, outcome);
+    }
+
+    fn time_is_over(&mut self) {
+        self.0.stop_counting();
     }
 
     fn end(self) -> Recorded {
-        let Self { recorder, edges } = self;
-        let recorded = recorder.end();
-        // The watcher may be gone where the load was called off.
-        let _ = edges.send(Edge::End);
-        recorded
+        self.0.end()
     }
 }
 
@@ -81,12 +74,16 @@ pub(super) fn offer(
     options: &LoadOptions,
     watcher: &mut dyn Watch,
 ) -> Result<Offered, RunError> {
-    let (edges, heard) = mpsc::channel();
-    let (load, mut part) = thread::scope(|scope| {
-        let runner = scope.spawn(move || run(bench, options, edges));
-        let part = watch(bench.side, watcher, &heard);
+    let time = match options.until {
+        Until::Time(time) => time,
+        Until::Transactions(_) => Duration::MAX,
+    };
+    let (begun, heard) = mpsc::channel();
+    let (load, (mut part, watched)) = thread::scope(|scope| {
+        let runner = scope.spawn(move || run(bench, options, begun));
+        let seen = watch(bench.side, watcher, &heard, time);
         let load = runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (load, part)
+        (load, seen)
     });
     let load = load?;
     part.answers_by_second.clone_from(&load.per_second);
@@ -99,6 +96,8 @@ pub(super) fn offer(
     sample.connections_opened = clients as u64;
     // By client it would leave out who still waits when the time is over.
     sample.requests_per_second = rate;
+    // What was used was counted so long: the last answers came later, and are no part of it.
+    sample.wall_time = if watched.is_zero() { sample.wall_time } else { watched };
     Ok(Offered { sample, part, words, ended, rows_added })
 }
 
@@ -122,23 +121,18 @@ fn why_void(load: &Load<Recorded>, options: &LoadOptions) -> Option<String> {
 fn run(
     bench: &Bench<'_>,
     options: &LoadOptions,
-    edges: Sender<Edge>,
+    begun: Sender<()>,
 ) -> Result<Load<Recorded>, RunError> {
     if let Some(cpus) = &bench.cpus {
         pin_this_thread(cpus).map_err(LoadError::from)?;
     }
     let begin = || {
-        let _ = edges.send(Edge::Begin);
-        Notes { recorder: Recorder::begin(1), edges: edges.clone() }
+        // Nobody listens where the time is over.
+        let _ = begun.send(());
+        Notes(Recorder::begin(1))
     };
     ::oltp::run(bench.target, bench.tables, options, &begin, bench.interrupted)
         .map_err(|error| of_engine(bench.engine, error))
-}
-
-/// Transactions that were to be tried again when the time was over.
-fn cut_off(client: &::oltp::ClientTotals) -> u64 {
-    let retried = client.failures.iter().filter(|(failure, _)| failure.is_retried());
-    retried.map(|(_, count)| count).sum()
 }
 
 /// What the clients counted.
@@ -147,12 +141,11 @@ fn counters(load: &Load<Recorded>) -> Counters {
     let sum =
         |of: &dyn Fn(&::oltp::ClientTotals) -> u64| clients.iter().map(of).sum::<u64>() as f64;
     let transactions = sum(&|client| client.transactions);
-    let statements: u64 = load.statements.values().map(|one| one.executions).sum();
     let slowest = clients.iter().map(|client| client.transactions).min().unwrap_or(0) as f64;
     let mean = transactions / clients.len().max(1) as f64;
     // What a transaction takes, retries included, as often as transactions end.
     let rate = (transactions > 0.0).then(|| {
-        let each = statements as f64 / transactions;
+        let each = sum(&|client| client.statements) / transactions;
         ("client_statements_per_second", each * load.transactions_per_second)
     });
     let counts = [
@@ -163,7 +156,7 @@ fn counters(load: &Load<Recorded>) -> Counters {
         ),
         ("client_retries_after_duplicate_keys", sum(&|client| client.retries.duplicate_keys)),
         ("client_retries_after_lock_timeouts", sum(&|client| client.retries.lock_timeouts)),
-        ("client_retries_cut_off", sum(&cut_off)),
+        ("client_transactions_cut_off", sum(&|client| client.cut_off)),
         ("client_slowest_by_mean", if mean > 0.0 { slowest / mean } else { 0.0 }),
         ("client_threads", load.threads as f64),
         ("client_round_trip_seconds", load.round_trip.as_secs_f64()),
@@ -172,7 +165,45 @@ fn counters(load: &Load<Recorded>) -> Counters {
     ];
     let told = counts.into_iter().chain(rate).filter(|(name, value)| {
         // What did not happen, and is no measure, is not worth a line.
-        *value != 0.0 || !(name.starts_with("client_retries") || name.starts_with("sqlite"))
+        let may_be_missing = ["client_retries", "client_transactions", "sqlite"];
+        *value != 0.0 || !may_be_missing.iter().any(|beginning| name.starts_with(beginning))
     });
     told.map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use ::oltp::{ClientTotals, Mix};
+
+    use super::*;
+
+    fn load(transactions_per_second: f64, client: ClientTotals) -> Load<Recorded> {
+        Load {
+            clients: vec![client],
+            per_second: Vec::new(),
+            transactions_per_second,
+            statements: BTreeMap::new(),
+            kept: Vec::new(),
+            threads: 1,
+            round_trip: Duration::ZERO,
+            connect_time: Duration::ZERO,
+            wall_time: Duration::ZERO,
+            first_failure: Some((Failure::Lost, "it has gone".to_owned())),
+        }
+    }
+
+    #[test]
+    fn a_load_without_an_end_or_with_lost_clients_is_void_and_what_was_cut_off_is_counted() {
+        let options = LoadOptions::new(Mix::ReadOnly, 1, Duration::from_secs(10));
+        let cut_off = ClientTotals { transactions: 2, cut_off: 1, ..ClientTotals::default() };
+        let slow = load(0.0, ClientTotals { transactions: 0, ..cut_off.clone() });
+        let why = why_void(&slow, &options).unwrap();
+        assert!(why.starts_with("no transaction came to its end within 10 s"), "{why}");
+        let some = load(0.2, cut_off);
+        assert_eq!(why_void(&some, &options), None);
+        assert_eq!(counters(&some)["client_transactions_cut_off"], 1.0);
+        let lost = ClientTotals { ended_by: Some(Failure::Lost), ..ClientTotals::default() };
+        let why = why_void(&load(5.0, lost), &options).unwrap();
+        assert_eq!(why, "1 of 1 clients ended before their time: it has gone");
+    }
 }

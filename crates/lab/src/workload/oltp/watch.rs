@@ -1,9 +1,9 @@
-//! Looking at an engine while load is on it: counters at the beginning and the end of the measured
-//! part, and what is waited for in between.
+//! Looking at an engine while load is on it: counters at the beginning and the end of the trial's
+//! time, and what is waited for in between.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::resource::{MachineCounters, ServerSide};
 use crate::workload::{Counters, MeasuredPart};
@@ -33,37 +33,36 @@ impl Watch for Silent {
     }
 }
 
-/// What the threads of a load tell of themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
-    /// One begins to measure.
-    Begin,
-    /// One has done its part.
-    End,
-}
-
-/// Watches from the first thread's beginning to the first one's end; those that are still at work
-/// then finish their last transactions.
+/// Watches for `time` from the moment when the first thread says that it begins to measure, or
+/// until the load has ended, if that is sooner: what clients still wait for then is no part of it.
+/// What was seen, and for how long.
 pub(super) fn watch(
     side: Option<&ServerSide>,
     watch: &mut dyn Watch,
-    edges: &Receiver<Edge>,
-) -> MeasuredPart {
+    begun: &Receiver<()>,
+    time: Duration,
+) -> (MeasuredPart, Duration) {
     // The channel closes where a load ends without beginning.
-    if edges.recv().is_err() {
-        return MeasuredPart::default();
+    if begun.recv().is_err() {
+        return (MeasuredPart::default(), Duration::ZERO);
     }
+    let from = Instant::now();
     let used_before = side.and_then(|side| side.snapshot().ok());
     let machine_before = MachineCounters::read().ok();
     let before = watch.counters();
     let mut looks: Vec<Counters> = Vec::new();
     loop {
-        match edges.recv_timeout(LOOK_EVERY) {
-            Ok(Edge::Begin) => {}
-            Ok(Edge::End) | Err(RecvTimeoutError::Disconnected) => break,
+        let left = time.saturating_sub(from.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        match begun.recv_timeout(LOOK_EVERY.min(left)) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => looks.push(watch.look()),
         }
     }
+    let watched = from.elapsed();
     let machine = MachineCounters::read().ok().zip(machine_before);
     let used = side.and_then(|side| side.snapshot().ok()).zip(used_before);
     let mut counters: Counters = watch
@@ -75,12 +74,13 @@ pub(super) fn watch(
         })
         .collect();
     counters.extend(means(&looks));
-    MeasuredPart {
+    let part = MeasuredPart {
         used: used.map(|(after, before)| after.since(&before)),
         machine: machine.map(|(after, before)| after.since(&before)),
         counters,
         answers_by_second: Vec::new(),
-    }
+    };
+    (part, watched)
 }
 
 /// Of what every look has seen.
@@ -111,23 +111,29 @@ mod tests {
     }
 
     #[test]
-    fn counters_grow_between_the_first_beginning_and_the_first_end() {
-        let (edges, heard) = mpsc::channel();
-        for edge in [Edge::Begin, Edge::Begin, Edge::End, Edge::End] {
-            edges.send(edge).unwrap();
-        }
+    fn what_clients_wait_for_when_the_time_is_over_is_not_watched() {
+        let (begun, heard) = mpsc::channel();
+        begun.send(()).unwrap();
+        begun.send(()).unwrap();
         let side = ServerSide { roots: vec![std::process::id()] };
-        let part = watch(Some(&side), &mut Asked(0.0), &heard);
+        let time = Duration::from_millis(20);
+        // The channel is open: the load has not ended.
+        let (part, watched) = watch(Some(&side), &mut Asked(0.0), &heard, time);
+        assert!(watched >= time);
         assert_eq!(part.counters["asked"], 5.0);
         assert!(part.used.is_some() && part.machine.is_some());
     }
 
     #[test]
-    fn a_load_that_never_begins_has_nothing_to_tell() {
-        let (edges, heard) = mpsc::channel::<Edge>();
-        drop(edges);
-        let part = watch(None, &mut Asked(0.0), &heard);
-        assert!(part.counters.is_empty() && part.used.is_none());
+    fn a_load_that_ends_or_never_begins_is_not_watched_on() {
+        let hour = Duration::from_secs(3_600);
+        let (begun, heard) = mpsc::channel();
+        begun.send(()).unwrap();
+        drop(begun);
+        let (part, watched) = watch(None, &mut Asked(0.0), &heard, hour);
+        assert!(part.counters["asked"] == 5.0 && watched < hour);
+        let (part, watched) = watch(None, &mut Asked(0.0), &heard, hour);
+        assert!(part.counters.is_empty() && watched.is_zero());
     }
 
     #[test]
