@@ -55,11 +55,12 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
         .filter(|s| s.crossings.iter().any(|c| matches!(c, Crossing::Bracketed { .. })))
         .collect();
     if let Some(first) = crossed.first() {
-        let sentence = words::sentence(plan, first);
-        return match crossed.len() {
-            1 => format!("The lines cross. {sentence}"),
-            more => {
-                format!("The lines cross in {more} of {} comparisons. {sentence}", sweeps.len())
+        let brackets = words::brackets(plan, first);
+        return match (crossed.len(), sweeps.len()) {
+            (1, 1) => format!("The lines cross. {brackets}"),
+            (1, all) => format!("The lines cross in 1 of {all} comparisons. {brackets}"),
+            (some, all) => {
+                format!("The lines cross in {some} of {all} comparisons. The first, {brackets}")
             }
         };
     }

@@ -57,12 +57,21 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
 pub(super) fn level_in_words(plan: &Plan, name: &str, level: f64) -> String {
     let level = Level::Number(level);
     let label = level_label(plan, name, &level);
+    let says_all = |unit: &str| {
+        label.ends_with(unit)
+            || label.ends_with("day")
+            || matches!((name, &level), ("blob_bytes", Level::Number(bytes)) if is_round(*bytes))
+    };
     match factor_unit(name) {
-        Some(unit) if !label.ends_with(unit) && !label.ends_with("day") => {
-            format!("{label} ({level} {unit})")
-        }
+        Some(unit) if !says_all(unit) => format!("{label} ({level} {unit})"),
         _ => label,
     }
+}
+
+/// Three significant digits are all of it.
+fn is_round(bytes: f64) -> bool {
+    let last_digit = 10f64.powf((bytes.log10().floor() - 2.0).max(0.0));
+    bytes % last_digit == 0.0
 }
 
 /// `14.1 kB`: three significant digits, none of them a needless zero.
@@ -112,6 +121,18 @@ pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
         },
         (Some(factor), Some(_)) => what.join("; ") + &left_out(plan, sweep, factor),
     };
+    about(plan, sweep, &said)
+}
+
+/// Where the lines of one sweep cross, and no more of it.
+pub(super) fn brackets(plan: &Plan, sweep: &Sweep) -> String {
+    let bracketed = sweep.crossings.iter().filter(|c| matches!(c, Crossing::Bracketed { .. }));
+    let said: Vec<_> = bracketed.map(|c| crossing(plan, sweep, c)).collect();
+    about(plan, sweep, &said.join("; "))
+}
+
+/// A sentence that begins with what it is about, where the run has more than one comparison.
+fn about(plan: &Plan, sweep: &Sweep, said: &str) -> String {
     let pair = (plan.engines.len() > 2).then(|| format!("{} against {}", sweep.a, sweep.b));
     let parts = [Some(others(plan, &sweep.levels)), pair, sweep.request.clone()];
     let subject: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();

@@ -320,7 +320,11 @@ impl Reader {
             return self.number(key, knob, 0, u64::MAX);
         }
         let share: Percent = self.parsed(key, knob)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below whole")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole at most"
+        )]
         let part = (whole as f64 * share.0) as u64;
         Ok(part)
     }

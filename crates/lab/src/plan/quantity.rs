@@ -76,7 +76,7 @@ impl FromStr for Percent {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         match number {
-            Some(number) if number > 0.0 && number < 100.0 => Ok(Self(number / 100.0)),
+            Some(number) if number > 0.0 && number <= 100.0 => Ok(Self(number / 100.0)),
             _ => Err(format!("`{text}` is no percentage: write 3%")),
         }
     }
