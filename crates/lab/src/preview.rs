@@ -5,20 +5,18 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::analysis::counted;
 use crate::plan::{Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
 use crate::record::RunFolder;
 use crate::run::Finished;
 use crate::schedule::{self, Levels};
 use crate::workload::blob::seconds_beside;
+use crate::workload::oltp::expected;
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
 /// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
 /// and slow requests take longer.
 const START_SECONDS: u64 = 6;
-
-/// What a trial of workload `oltp` that writes takes besides, at a million rows: a copy, a
-/// checkpoint, and a look at every row afterwards.
-const RESTORE_SECONDS: u64 = 5;
 
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +37,9 @@ pub struct Preview {
     /// What a start takes beside its trials, on average.
     #[serde(skip)]
     seconds_per_start: u64,
+    /// What the tables of workload `oltp` take beside it.
+    #[serde(skip)]
+    seconds_for_tables: Option<u64>,
     /// Trials of the first round.
     pub trials: usize,
     /// Trials and starts of the first round; none where a trial ends with its passes, whose length
@@ -117,6 +118,8 @@ impl Preview {
         let starts_per_block = order.first().map_or(0, |block| block.starts.len());
         let starts = starts_per_block * blocks;
         let seconds_per_start = seconds_per_start(plan, &trials, starts);
+        let tables = plan.oltp.as_ref().map(|_| expected::seconds_for_tables(plan, &trials));
+        let seconds_for_tables = tables.transpose()?;
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -126,8 +129,10 @@ impl Preview {
                 || plan.swept().is_some_and(|(_, factor)| factor.bisect),
             starts_per_block,
             seconds_per_start,
+            seconds_for_tables,
             trials: trials.len(),
-            duration_seconds: duration(plan, &trials, starts, seconds_per_start),
+            duration_seconds: duration(plan, trials.len(), starts, seconds_per_start)
+                .map(|seconds| seconds + seconds_for_tables.unwrap_or(0)),
             duration_learnt_from: None,
             treatments: treatments
                 .iter()
@@ -168,16 +173,20 @@ impl Preview {
                 let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
                 let part = match &self.duration_learnt_from {
                     Some(run) => format!("by the time that a trial took in run {run}"),
-                    None => format!(
-                        "of it {starts} starts of {each} s each; large data and slow requests \
-                         take longer"
-                    ),
+                    None => {
+                        let tables = match self.seconds_for_tables {
+                            Some(seconds) => format!(", and {}", expected::in_words(seconds)),
+                            None => "; large data and slow requests take longer".to_owned(),
+                        };
+                        format!("of it {} of {each} s each{tables}", counted(starts, "start"))
+                    }
                 };
                 format!("Expected duration: about {minutes}, {part}{more}.")
             }
             None => format!(
-                "Expected duration: {starts} starts of about {each} s each, and the passes, whose \
-                 length is known only when the first block is over."
+                "Expected duration: {} of about {each} s each, and the passes, whose length is \
+                 known only when the first block is over.",
+                counted(starts, "start")
             ),
         }
     }
@@ -215,23 +224,13 @@ fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usi
     Duration::from_secs_f64((seconds / starts.max(1) as f64).ceil()).as_secs()
 }
 
-fn duration(
-    plan: &Plan,
-    trials: &[schedule::PlannedTrial],
-    starts: usize,
-    seconds_per_start: u64,
-) -> Option<u64> {
+fn duration(plan: &Plan, trials: usize, starts: usize, seconds_per_start: u64) -> Option<u64> {
     let Trial::Steady { time } = plan.trial else { return None };
-    let writes = |trial: &&schedule::PlannedTrial| {
-        plan.oltp.is_some() && plan.oltp_at(&trial.levels).is_ok_and(|oltp| oltp.mix.writes())
-    };
-    let restored = u32::try_from(trials.iter().filter(writes).count()).unwrap_or(u32::MAX);
-    let trials = u32::try_from(trials.len()).unwrap_or(u32::MAX);
+    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
     let starts = u32::try_from(starts).unwrap_or(u32::MAX);
     let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
-    let total = (time.duration() + warm_up) * trials
-        + Duration::from_secs(seconds_per_start) * starts
-        + Duration::from_secs(RESTORE_SECONDS) * restored;
+    let total =
+        (time.duration() + warm_up) * trials + Duration::from_secs(seconds_per_start) * starts;
     Some(total.as_secs())
 }
 

@@ -3,7 +3,7 @@
 use ::oltp::{CharacterSet, Collation, Mix};
 use engine::{EngineSource, EngineSpec};
 
-use super::{Checkpoints, LOAD_FACTORS, Oltp, START_FACTORS, Transport};
+use super::{Checkpoints, ENGINE_KEYS, LOAD_FACTORS, Oltp, START_FACTORS, Transport};
 use crate::plan::{
     Application, ConnectionUse, Data, Level, LoadModel, Plan, PlanError, Scale, Trial,
 };
@@ -39,8 +39,9 @@ impl Plan {
             }
         }
         self.oltp_at(&Levels::new())?;
-        self.check_texts()?;
-        self.engines.iter().try_for_each(|engine| self.check_oltp_engine(engine))
+        let first = self.base();
+        (0..self.engines.len())
+            .try_for_each(|index| self.check_oltp_engine(&self.engine_at(index, &first)?))
     }
 
     /// Keys of the other workloads, and kinds of load that there are not.
@@ -98,75 +99,83 @@ impl Plan {
         }
     }
 
-    /// Engines that the workload cannot be done on as asked for.
-    fn check_oltp_engine(&self, engine: &EngineSpec) -> Result<(), PlanError> {
+    /// Engines that the workload cannot be done on as asked for; `engine` is one whose placeholders
+    /// are filled in.
+    pub(crate) fn check_oltp_engine(&self, engine: &EngineSpec) -> Result<(), PlanError> {
         let refuse = |message: String| Err(PlanError::impossible("engines", message));
-        let kind = engine.source.kind();
+        let (kind, label) = (engine.source.kind(), engine.label());
         if matches!(engine.source, EngineSource::SqliteFile(_)) {
-            return refuse(format!("{engine} is yours, and rows are written; name sqlite"));
+            return refuse(format!("{label} is yours, and rows are written; name sqlite"));
         }
         if !["sqlite", "postgres", "mariadb", "mysql"].contains(&kind) {
             return refuse(format!(
-                "{engine} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
+                "{label} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
                  and URLs of PostgreSQL, MariaDB and MySQL"
             ));
         }
-        let Some(oltp) = &self.oltp else { return Ok(()) };
-        if oltp.transport == Transport::Tcp && kind == "mariadb" {
-            return refuse(format!("{engine} is reached by a Unix socket only; give its URL"));
+        let is_tcp = self.oltp.as_ref().is_some_and(|oltp| oltp.transport == Transport::Tcp);
+        if is_tcp && kind == "mariadb" {
+            return refuse(format!("{label} is reached by a Unix socket only; give its URL"));
         }
-        for oltp in self.oltp_with("character_set")? {
-            let set = oltp.character_set;
-            let wrong = match set {
-                CharacterSet::Utf16 => kind != "sqlite",
-                CharacterSet::Latin2 => kind == "sqlite",
-                CharacterSet::Utf8 => false,
-            };
-            if wrong {
+        for name in ENGINE_KEYS {
+            if engine.settings.get(name).is_some() && self.factors.contains_key(name) {
                 return refuse(format!(
-                    "{engine} does not store {}; utf16 is SQLite's, latin2 that of the others",
-                    set.name()
+                    "{label} has {name} in its brackets, and a factor varies it: keep one of them"
                 ));
             }
-        }
-        for oltp in self.oltp_with("client_character_set")? {
-            let set = oltp.client_character_set;
-            if set == CharacterSet::Utf16 || (set == CharacterSet::Latin2 && kind == "sqlite") {
-                return refuse(format!(
-                    "clients of {engine} do not send {}; they send utf8, and latin2 to servers",
-                    set.name()
-                ));
+            for oltp in self.oltp_with(engine, name)? {
+                self.check_texts(engine, &oltp)?;
             }
-        }
-        let by_language = |oltp: &Oltp| oltp.collation == Collation::Language;
-        if kind == "sqlite" && self.oltp_with("collation")?.iter().any(by_language) {
-            return refuse(format!(
-                "{engine} orders texts by their bytes alone: collation bytes, or other engines"
-            ));
         }
         Ok(())
     }
 
-    /// `[oltp]` at every level of one factor, or as it is where that is none.
-    pub(crate) fn oltp_with(&self, name: &str) -> Result<Vec<Oltp>, PlanError> {
-        let at = |level: &Level| self.oltp_at(&Levels::from([(name.to_owned(), level.clone())]));
+    /// `[oltp]` of an engine at every level of one factor, or as it is where that is none.
+    pub(crate) fn oltp_with(
+        &self,
+        engine: &EngineSpec,
+        name: &str,
+    ) -> Result<Vec<Oltp>, PlanError> {
+        let at =
+            |level: &Level| self.oltp_of(engine, &Levels::from([(name.to_owned(), level.clone())]));
         match self.factors.get(name) {
             Some(factor) => factor.levels.iter().map(at).collect(),
-            None => Ok(vec![self.oltp_at(&Levels::new())?]),
+            None => Ok(vec![self.oltp_of(engine, &Levels::new())?]),
         }
     }
 
-    /// Texts are stored and ordered in other ways by one mix alone.
-    fn check_texts(&self) -> Result<(), PlanError> {
-        let plain = |oltp: &Oltp| {
-            oltp.character_set == CharacterSet::Utf8 && oltp.collation == Collation::Bytes
+    /// What an engine does not store, its clients do not send, or only one mix compares.
+    fn check_texts(&self, engine: &EngineSpec, oltp: &Oltp) -> Result<(), PlanError> {
+        let label = engine.label();
+        let refuse = |message: String| Err(PlanError::impossible("engines", message));
+        let is_sqlite = engine.source.kind() == "sqlite";
+        let (stored, sent) = (oltp.character_set, oltp.client_character_set);
+        let by_language = oltp.collation == Collation::Language;
+        let is_stored = match stored {
+            CharacterSet::Utf16 => is_sqlite,
+            CharacterSet::Latin2 => !is_sqlite,
+            CharacterSet::Utf8 => true,
         };
-        let mut all = self.oltp_with("character_set")?;
-        all.extend(self.oltp_with("collation")?);
+        if !is_stored {
+            return refuse(format!(
+                "{label} does not store {}; utf16 is SQLite's, latin2 that of the others",
+                stored.name()
+            ));
+        }
+        if sent == CharacterSet::Utf16 || (sent == CharacterSet::Latin2 && is_sqlite) {
+            return refuse(format!(
+                "clients of {label} do not send {}; they send utf8, and latin2 to servers",
+                sent.name()
+            ));
+        }
+        if is_sqlite && by_language {
+            return refuse(format!(
+                "{label} orders texts by their bytes alone: collation bytes, or other engines"
+            ));
+        }
         match self.mixes()?.into_iter().find(|mix| *mix != Mix::Encoding) {
-            Some(mix) if !all.iter().all(plain) => Err(PlanError::impossible(
-                "oltp",
-                format!("character sets and collations are compared by mix encoding, not by {mix}"),
+            Some(mix) if stored != CharacterSet::Utf8 || by_language => refuse(format!(
+                "{label}: character sets and collations are compared by mix encoding, not by {mix}"
             )),
             _ => Ok(()),
         }

@@ -5,7 +5,7 @@ mod check;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::oltp::{CharacterSet, Collation, Distribution, Mix, Schema, TableOptions};
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineSource, EngineSpec, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ use crate::schedule::Levels;
 pub(crate) const LOAD_FACTORS: [&str; 3] = ["mix", "distribution", "client_character_set"];
 /// Factors for which every engine is filled and started anew.
 pub(crate) const START_FACTORS: [&str; 4] = ["tables", "table_size", "character_set", "collation"];
+
+/// Keys that an engine may have for itself, in its brackets: no engine has settings of these names.
+const ENGINE_KEYS: [&str; 3] = ["character_set", "client_character_set", "collation"];
 
 /// The tables hold the same rows in every run, so that filled servers can be kept.
 const TABLE_SEED: u64 = 1;
@@ -142,7 +145,32 @@ impl Default for Oltp {
     }
 }
 
+/// An engine with its own settings alone, under the same label.
+pub(crate) fn without_our_keys(engine: &EngineSpec) -> Result<EngineSpec, PlanError> {
+    let mut settings = Settings::default();
+    let mut set = |key: &str, value: &str| {
+        settings.set(key, value).map_err(|message| PlanError::impossible("engines", message))
+    };
+    for (key, value) in engine.settings.iter().filter(|(key, _)| !ENGINE_KEYS.contains(key)) {
+        set(key, value)?;
+    }
+    set("label", &engine.label())?;
+    Ok(EngineSpec { source: engine.source.clone(), settings })
+}
+
 impl Oltp {
+    /// How texts are stored, sent and ordered, as `levels` say.
+    fn take_texts(&mut self, levels: &Levels) -> Result<(), PlanError> {
+        level(levels, "character_set", &mut self.character_set)?;
+        level(levels, "client_character_set", &mut self.client_character_set)?;
+        level(levels, "collation", &mut self.collation)
+    }
+
+    /// What of it belongs to the tables, in words.
+    pub(crate) fn texts(&self) -> String {
+        format!("stored in {}, ordered by {}", self.character_set.name(), self.collation.name())
+    }
+
     /// The tables of `schema`.
     pub(crate) fn table_options(&self, schema: Schema) -> TableOptions {
         TableOptions {
@@ -233,14 +261,29 @@ impl Plan {
         level(levels, "distribution", &mut oltp.distribution)?;
         level(levels, "tables", &mut oltp.tables)?;
         level(levels, "table_size", &mut oltp.table_size)?;
-        level(levels, "character_set", &mut oltp.character_set)?;
-        level(levels, "client_character_set", &mut oltp.client_character_set)?;
-        level(levels, "collation", &mut oltp.collation)?;
+        oltp.take_texts(levels)?;
         for (name, number) in [("tables", oltp.tables), ("table_size", oltp.table_size)] {
             if number == 0 {
                 return Err(PlanError::impossible(&format!("oltp.{name}"), "is 0"));
             }
         }
+        Ok(oltp)
+    }
+
+    /// The same for one engine, whose brackets stand above it.
+    ///
+    /// # Errors
+    /// A value in brackets that its key does not take.
+    pub(crate) fn oltp_of(&self, engine: &EngineSpec, levels: &Levels) -> Result<Oltp, PlanError> {
+        let mut oltp = self.oltp_at(levels)?;
+        let own = engine.settings.iter().filter(|(key, _)| ENGINE_KEYS.contains(key));
+        let own = own.map(|(key, value)| (key.to_owned(), Level::Text(value.to_owned())));
+        oltp.take_texts(&own.collect()).map_err(|error| match error {
+            PlanError::Impossible { message, .. } => {
+                PlanError::impossible("engines", format!("{}: {message}", engine.label()))
+            }
+            other => other,
+        })?;
         Ok(oltp)
     }
 

@@ -21,9 +21,14 @@ clients = [1, 4]
 mix = ["read_only", "read_write"]
 "#;
 
-fn refusal(from: &str, to: &str) -> String {
-    assert!(PLAN.contains(from), "{from}");
-    crate::plan::read(&PLAN.replacen(from, to, 1), "plan.toml").unwrap_err().to_string()
+/// The same on texts alone.
+fn encoding() -> String {
+    PLAN.replace("[\"read_only\", \"read_write\"]", "[\"encoding\"]")
+}
+
+fn refusal(plan: &str, from: &str, to: &str) -> String {
+    assert!(plan.contains(from), "{from}");
+    crate::plan::read(&plan.replacen(from, to, 1), "plan.toml").unwrap_err().to_string()
 }
 
 #[test]
@@ -42,32 +47,57 @@ fn a_plan_reads_back_as_itself_and_its_clients_are_the_axis() {
 
 #[test]
 fn what_the_workload_cannot_do_is_refused_by_its_key() {
-    let mix = refusal("\"read_write\"", "\"read_right\"");
-    assert!(mix.contains("factors.mix") && mix.contains("read_write"), "{mix}");
-    let file = refusal("\"sqlite\"", "\"sqlite:mine.db\"");
-    assert!(file.contains("is yours"), "{file}");
-    let kind = refusal("oltp.settings.postgres", "oltp.settings.postgre");
-    assert!(kind.contains("did you mean `postgres`"), "{kind}");
-    let short = refusal("[oltp]", "[oltp]\ncheckpoints = \"sustained\"");
-    assert!(short.contains("at least 90s"), "{short}");
-    let mixed = refusal("[oltp]", "[oltp]\ncharacter_set = \"latin2\"");
-    assert!(mixed.contains("mix encoding, not by read_only"), "{mixed}");
-    let texts = |key: &str, value: &str| {
-        let plan = PLAN.replace("[\"read_only\", \"read_write\"]", "[\"encoding\"]");
-        let plan = plan.replace("[oltp]\n", &format!("[oltp]\n{key} = \"{value}\"\n"));
-        crate::plan::read(&plan, "plan.toml").unwrap_err().to_string()
+    for (from, to, said) in [
+        ("\"read_write\"", "\"read_right\"", "factors.mix: unknown variant `read_right`"),
+        ("\"sqlite\"", "\"sqlite:mine.db\"", "is yours"),
+        ("settings.postgres", "settings.postgre", "did you mean `postgres`"),
+        ("[oltp]", "[oltp]\ncheckpoints = \"sustained\"", "at least 90s"),
+        ("[factors]", "[load]\nthink_time = \"1s\"\n[factors]", "never pause"),
+        ("\"oltp\"", "\"sql\"", "plan, oltp:"),
+    ] {
+        let refusal = refusal(PLAN, from, to);
+        assert!(refusal.contains(said), "{refusal}");
+    }
+}
+
+#[test]
+fn character_sets_that_are_not_to_be_had_are_refused_with_their_engine() {
+    let only = encoding();
+    let engines = "\"postgres:14\", \"postgres:18\", \"sqlite\"";
+    let one = only.replace(engines, "\"postgres:18[collation=bytes]\"");
+    let (only, one) = (only.as_str(), one.as_str());
+    for (plan, from, to, said) in [
+        (PLAN, "[oltp]", "[oltp]\ncharacter_set = \"latin2\"", "by mix encoding, not by read_only"),
+        (PLAN, "postgres:14", "postgres:14[collation=language]", "by mix encoding, not by read"),
+        (only, "[oltp]", "[oltp]\ncharacter_set = \"latin2\"", "sqlite does not store latin2"),
+        (only, "[oltp]", "[oltp]\ncharacter_set = \"utf16\"", "postgres:14 does not store utf16"),
+        (only, "[oltp]", "[oltp]\nclient_character_set = \"latin2\"", "clients of sqlite do not"),
+        (only, "[oltp]", "[oltp]\ncollation = \"language\"", "sqlite orders texts by their"),
+        (only, "\"sqlite", "\"sqlite[character_set=latin2]", "does not store latin2"),
+        (only, "postgres:14", "postgres:14[collation=hungarian]", "unknown variant `hungarian`"),
+        (one, "[factors]", "[factors]\ncollation = [\"bytes\", \"language\"]", "keep one of them"),
+    ] {
+        let refusal = refusal(plan, from, to);
+        assert!(refusal.contains(said), "{refusal}");
+    }
+}
+
+#[test]
+fn an_engine_may_have_character_sets_of_its_own() {
+    let own = "postgres:18[character_set=latin2,work_mem=1MB]";
+    let plan =
+        encoding().replace("postgres:18", own).replace("sqlite", "sqlite[character_set=utf16]");
+    let plan = crate::plan::read(&plan, "plan.toml").unwrap();
+    let stored = |index: usize| {
+        let engine = plan.engine_at(index, &plan.base()).unwrap();
+        plan.oltp_of(&engine, &plan.base()).unwrap().character_set
     };
-    let set = texts("character_set", "latin2");
-    assert!(set.contains("sqlite does not store latin2"), "{set}");
-    let set = texts("character_set", "utf16");
-    assert!(set.contains("postgres:14 does not store utf16"), "{set}");
-    let set = texts("client_character_set", "latin2");
-    assert!(set.contains("clients of sqlite do not send latin2"), "{set}");
-    let collation = texts("collation", "language");
-    assert!(collation.contains("sqlite orders texts by their bytes"), "{collation}");
-    let open = refusal("[factors]", "[load]\nthink_time = \"1s\"\n[factors]");
-    assert!(open.contains("never pause"), "{open}");
-    let other = PLAN.replacen("\"oltp\"", "\"sql\"", 1);
-    let other = crate::plan::read(&other, "plan.toml").unwrap_err().to_string();
-    assert!(other.contains("plan, oltp:"), "{other}");
+    assert_eq!(
+        [0, 1, 2].map(stored),
+        [CharacterSet::Utf8, CharacterSet::Latin2, CharacterSet::Utf16]
+    );
+    // It is no setting of the server's.
+    let engine = without_our_keys(&plan.engines[1]).unwrap();
+    assert_eq!(engine.engine_settings().collect::<Vec<_>>(), [("work_mem", "1MB")]);
+    assert_eq!(engine.label(), own);
 }

@@ -2,6 +2,9 @@
 //! The data directory is filled once in a run; every start, and every trial that writes, gets a
 //! copy of it.
 
+mod watch;
+
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,8 +14,10 @@ use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
 
 use super::host::Host;
-use super::watch::{ANSWER_AT_MOST, Silent, Watch};
-use super::{check_clients, merged, of_engine, planned_schemas, schema_name};
+use super::watch::{Silent, Watch};
+use super::{
+    SETTLE_AT_MOST, check_clients, merged, of_engine, planned_schemas, schema_name, written_schemas,
+};
 use crate::deployment::{DeployError, Site};
 use crate::observe::{durability, durability_settings};
 use crate::plan::{Oltp, Plan};
@@ -21,16 +26,16 @@ use crate::record::EngineRecord;
 use crate::resource::{MemoryGroup, ServerSide};
 use crate::run::{RunError, RunOptions};
 use crate::schedule::Levels;
-use crate::workload::Counters;
+
+use watch::MariadbWatch;
 
 /// Statements of ours take no longer.
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// MariaDB lets in so many clients unless told otherwise.
 const CONNECTIONS: u16 = 151;
-/// Connections beside the clients.
+/// Connections beside the clients, two of them ours: one looks at the counters, one cancels.
 const BESIDE: u16 = 10;
-/// Dirty pages that are not written back by then belong to somebody else.
-const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
+const OURS: u64 = 2;
 
 /// What InnoDB's results depend on most.
 const SHOWN: [&str; 7] = [
@@ -43,30 +48,18 @@ const SHOWN: [&str; 7] = [
     "max_connections",
 ];
 
-/// Counters of the server, by their names in a trial and what they are multiplied by.
-const COUNTED: [(&str, &str, f64); 8] = [
-    ("Com_commit", "mariadb_commits", 1.0),
-    ("Innodb_row_lock_waits", "mariadb_row_lock_waits", 1.0),
-    ("Innodb_row_lock_time", "mariadb_row_lock_wait_seconds", 1e-3),
-    ("Innodb_deadlocks", "mariadb_deadlocks", 1.0),
-    ("Innodb_os_log_written", "mariadb_log_bytes", 1.0),
-    ("Innodb_data_fsyncs", "mariadb_syncs", 1.0),
-    ("Innodb_buffer_pool_reads", "mariadb_pages_read", 1.0),
-    ("Innodb_buffer_pool_pages_flushed", "mariadb_pages_flushed", 1.0),
-];
-
 /// Refuses programs that are not there and settings that they do not take: a server is started with
 /// them, and ended.
 pub(super) fn check_managed(
     plan: &Plan,
     engine: &EngineSpec,
+    oltp: &Oltp,
     options: &RunOptions<'_>,
 ) -> Result<(), RunError> {
-    let oltp = plan.oltp_at(&Levels::new())?;
-    let start = start_options(plan, engine, &oltp)?;
+    let start = start_options(plan, engine, oltp)?;
     let connections = start.settings.iter().find(|(name, _)| name == "max_connections");
     if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
-        check_clients(plan, &engine.label(), allowed, 1)?;
+        check_clients(plan, &engine.label(), allowed, OURS)?;
     }
     options.progress.set_message(format!("trying {}", engine.label()));
     let server = MariadbServer::start_with(options.locations, &start, options.interrupted)
@@ -83,8 +76,7 @@ pub(super) fn check_yours(plan: &Plan, engine: &EngineSpec, url: &str) -> Result
     };
     let found: Vec<(String, String)> = read().map_err(DeployError::from)?;
     let allowed = found.first().and_then(|(_, value)| value.parse().ok());
-    // Ours, which looks at the counters.
-    allowed.map_or(Ok(()), |allowed| check_clients(plan, &engine.label(), allowed, 1))?;
+    allowed.map_or(Ok(()), |allowed| check_clients(plan, &engine.label(), allowed, OURS))?;
     Ok(())
 }
 
@@ -125,8 +117,8 @@ pub(super) struct MariadbHost<'a> {
     session: Vec<(String, String)>,
     side: Option<ServerSide>,
     data_paths: Vec<PathBuf>,
-    /// A trial has changed the tables that are there now.
-    changed: bool,
+    /// Families of tables that trials have changed since they were filled or restored.
+    changed: HashSet<Schema>,
 }
 
 impl<'a> MariadbHost<'a> {
@@ -135,10 +127,9 @@ impl<'a> MariadbHost<'a> {
         site: &'a Site<'a>,
         engine: &EngineSpec,
         levels: &Levels,
+        oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let oltp = site.plan.oltp_at(levels)?;
-        let mut options = start_options(site.plan, engine, &oltp)?;
-        options.cpus = site.plan.server_cpus_at(levels)?;
+        let options = start_options(site.plan, engine, oltp)?;
         let tables: Vec<TableOptions> =
             planned_schemas(site.plan)?.into_iter().map(|one| oltp.table_options(one)).collect();
         let text = format!("{options:?} {tables:?}");
@@ -154,7 +145,7 @@ impl<'a> MariadbHost<'a> {
             session: Vec::new(),
             side: None,
             data_paths: Vec::new(),
-            changed: false,
+            changed: HashSet::new(),
         };
         if !kept.is_dir() {
             // The limit on memory is for what is measured.
@@ -167,7 +158,9 @@ impl<'a> MariadbHost<'a> {
                 server.stop_and_keep(&kept).map_err(DeployError::from)?;
             }
         }
-        host.options = Some(MariadbOptions { data: Some(kept), ..options });
+        // On how many processors it is filled makes no difference.
+        let cpus = site.plan.server_cpus_at(levels)?;
+        host.options = Some(MariadbOptions { data: Some(kept), cpus, ..options });
         host.start_on_copy()?;
         host.record = host.observe(engine)?;
         Ok(host)
@@ -178,9 +171,8 @@ impl<'a> MariadbHost<'a> {
         site: &'a Site<'a>,
         engine: &EngineSpec,
         url: &str,
-        levels: &Levels,
+        oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let oltp = site.plan.oltp_at(levels)?;
         let own = engine.engine_settings();
         let mut host = Self {
             site,
@@ -193,7 +185,7 @@ impl<'a> MariadbHost<'a> {
             side: None,
             data_paths: Vec::new(),
             // An earlier turn may have.
-            changed: site.plan.mixes()?.iter().any(|mix| mix.writes()),
+            changed: written_schemas(site.plan)?,
         };
         for schema in planned_schemas(site.plan)? {
             host.filled(&oltp.table_options(schema))?;
@@ -326,22 +318,26 @@ impl Host for MariadbHost<'_> {
     }
 
     fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
-        if self.changed {
-            self.restored(tables)?;
-        } else if self.options.is_none() {
-            let found = ::oltp::find(&self.target_of(tables), tables.schema);
-            let found = found.map_err(|error| of_engine(&self.label, error))?;
-            if found.as_ref() != Some(tables) {
-                self.fill(tables)?;
+        if self.options.is_some() {
+            if !self.changed.is_empty() {
+                // A copy of the data directory, and with it of every family.
+                self.restored(tables)?;
+                self.changed.clear();
             }
+            return Ok(self.target_of(tables));
         }
-        self.changed = false;
+        let found = ::oltp::find(&self.target_of(tables), tables.schema);
+        let found = found.map_err(|error| of_engine(&self.label, error))?;
+        if self.changed.contains(&tables.schema) || found.as_ref() != Some(tables) {
+            self.fill(tables)?;
+            self.changed.remove(&tables.schema);
+        }
         Ok(self.target_of(tables))
     }
 
     fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         self.site.progress.set_message(format!("restoring {}", self.label));
-        self.changed = true;
+        self.changed.insert(tables.schema);
         if self.options.is_none() {
             self.fill(tables)?;
             return Ok(self.target_of(tables));
@@ -357,8 +353,8 @@ impl Host for MariadbHost<'_> {
 
     fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
         let Target::Mysql { url, .. } = target else { return Box::new(Silent) };
-        match engine::mysql::connect(url, ANSWER_AT_MOST) {
-            Ok(connection) => Box::new(MariadbWatch { connection }),
+        match MariadbWatch::connect(url) {
+            Ok(watch) => Box::new(watch),
             // Whoever cannot look, measures all the same.
             Err(_) => Box::new(Silent),
         }
@@ -377,22 +373,5 @@ impl Host for MariadbHost<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         let Some(server) = self.server.take() else { return Ok(()) };
         Ok(server.stop().map_err(DeployError::from)?)
-    }
-}
-
-/// A connection that looks.
-struct MariadbWatch {
-    connection: mysql::Conn,
-}
-
-impl Watch for MariadbWatch {
-    fn counters(&mut self) -> Counters {
-        let rows = self.connection.query::<(String, String), _>("SHOW GLOBAL STATUS");
-        let rows = rows.unwrap_or_default();
-        let counted = COUNTED.iter().filter_map(|(name, ours, factor)| {
-            let (_, value) = rows.iter().find(|(known, _)| known == name)?;
-            Some(((*ours).to_owned(), value.parse::<f64>().ok()? * factor))
-        });
-        counted.collect()
     }
 }

@@ -2,6 +2,7 @@
 //! laboratory fills itself, the same rows on every engine. What a transaction does and how load is
 //! offered is crate oltp; here engines are filled, restored, observed and checked.
 
+pub(crate) mod expected;
 mod host;
 mod load;
 mod mariadb;
@@ -10,18 +11,24 @@ mod sqlite;
 mod subject;
 mod watch;
 
-use ::oltp::Schema;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use ::oltp::{Collation, Mix, Schema};
 use engine::{EngineSource, EngineSpec};
 
 use super::{Operation, Subject, Workload};
 use crate::deployment::Site;
-use crate::plan::oltp::LOAD_FACTORS;
+use crate::plan::oltp::{LOAD_FACTORS, without_our_keys};
 use crate::plan::{Plan, PlanError};
 use crate::run::{RunError, RunOptions};
 use crate::schedule::Levels;
 
 use host::Host;
 use subject::OltpSubject;
+
+/// Dirty pages that are not written back by then belong to somebody else.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The transactions of a plan.
 pub(crate) struct Oltp<'p> {
@@ -45,18 +52,26 @@ impl Workload for Oltp<'_> {
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+        let plan = self.plan;
+        plan.check_oltp_engine(engine)?;
+        let oltp = plan.oltp_of(engine, &Levels::new())?;
+        let collations = plan.oltp_with(engine, "collation")?;
+        let by_language = collations.iter().any(|oltp| oltp.collation == Collation::Language);
+        let engine = &without_our_keys(engine)?;
         match &engine.source {
-            EngineSource::Sqlite => sqlite::check(self.plan, engine, options),
+            EngineSource::Sqlite => sqlite::check(engine, &oltp, options),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                postgres::check_managed(self.plan, engine, options)
+                postgres::check_managed(plan, engine, &oltp, options)?;
+                if by_language {
+                    postgres::check_language(plan, engine, &oltp, options)?;
+                }
+                Ok(())
             }
-            EngineSource::PostgresUrl(url) => {
-                postgres::check_yours(self.plan, engine, url, options)
-            }
+            EngineSource::PostgresUrl(url) => postgres::check_yours(plan, engine, url, options),
             EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
-                mariadb::check_managed(self.plan, engine, options)
+                mariadb::check_managed(plan, engine, &oltp, options)
             }
-            EngineSource::MysqlUrl(url) => mariadb::check_yours(self.plan, engine, url),
+            EngineSource::MysqlUrl(url) => mariadb::check_yours(plan, engine, url),
             _ => Err(not_for_oltp(engine).into()),
         }
     }
@@ -68,23 +83,29 @@ impl Workload for Oltp<'_> {
         levels: &Levels,
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
         site.progress.set_message(format!("starting {}", engine.label()));
+        let oltp = site.plan.oltp_of(engine, levels)?;
+        let own = &without_our_keys(engine)?;
         let host: Box<dyn Host + 'a> = match &engine.source {
-            EngineSource::Sqlite => Box::new(sqlite::SqliteHost::new(site, engine, levels)?),
+            EngineSource::Sqlite => Box::new(sqlite::SqliteHost::new(site, own, &oltp)?),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                Box::new(postgres::PostgresHost::managed(site, engine, levels)?)
+                Box::new(postgres::PostgresHost::managed(site, own, levels, &oltp)?)
             }
             EngineSource::PostgresUrl(url) => {
-                Box::new(postgres::PostgresHost::yours(site, engine, url, levels)?)
+                Box::new(postgres::PostgresHost::yours(site, own, url, &oltp)?)
             }
             EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
-                Box::new(mariadb::MariadbHost::managed(site, engine, levels)?)
+                Box::new(mariadb::MariadbHost::managed(site, own, levels, &oltp)?)
             }
             EngineSource::MysqlUrl(url) => {
-                Box::new(mariadb::MariadbHost::yours(site, engine, url, levels)?)
+                Box::new(mariadb::MariadbHost::yours(site, own, url, &oltp)?)
             }
             _ => return Err(not_for_oltp(engine).into()),
         };
-        Ok(Box::new(OltpSubject::new(site, engine.label(), host)))
+        let mut record = host.record().clone();
+        if self.plan.mixes()?.contains(&Mix::Encoding) {
+            record.settings.push(("texts".to_owned(), oltp.texts()));
+        }
+        Ok(Box::new(OltpSubject::new(site, engine.clone(), host, record)))
     }
 }
 
@@ -111,6 +132,12 @@ fn planned_schemas(plan: &Plan) -> Result<Vec<Schema>, PlanError> {
         }
     }
     Ok(schemas)
+}
+
+/// Those of them that are changed by trials.
+fn written_schemas(plan: &Plan) -> Result<HashSet<Schema>, PlanError> {
+    let writes = plan.mixes()?.into_iter().filter(|mix| mix.writes());
+    Ok(writes.map(Mix::schema).collect())
 }
 
 /// The common settings, with the engine's own above them.

@@ -3,22 +3,20 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ::oltp::{TableOptions, Target};
 use engine::EngineSpec;
 
 use super::host::Host;
 use super::watch::Watch;
-use super::{merged, of_engine, planned_schemas, schema_name};
+use super::{SETTLE_AT_MOST, merged, of_engine, planned_schemas, schema_name};
 use crate::deployment::{self, DeployError, Site};
 use crate::observe::durability;
-use crate::plan::{Checkpoints, Oltp, Plan};
+use crate::plan::{Checkpoints, Oltp};
 use crate::prewarm;
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
 use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
 use crate::workload::Counters;
 
 /// What SQLite's results depend on most, shown beside the settings of the plan.
@@ -35,18 +33,15 @@ const SHOWN: [&str; 7] = [
 /// Pages of the log after which a commit begins a checkpoint, where none is to end in a trial and
 /// the plan does not say otherwise.
 const NO_CHECKPOINT: (&str, &str) = ("wal_autocheckpoint", "0");
-/// Dirty pages that are not written back by then belong to somebody else.
-const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
 /// Refuses settings that SQLite does not take.
 pub(super) fn check(
-    plan: &Plan,
     engine: &EngineSpec,
+    oltp: &Oltp,
     options: &RunOptions<'_>,
 ) -> Result<(), RunError> {
-    let oltp = plan.oltp_at(&Levels::new())?;
     let mut all = engine.clone();
-    for (name, value) in pragmas(&oltp, engine) {
+    for (name, value) in pragmas(oltp, engine) {
         all.settings
             .set(&name, &value)
             .map_err(|message| crate::plan::PlanError::impossible("oltp.settings", message))?;
@@ -81,9 +76,8 @@ impl<'a> SqliteHost<'a> {
     pub(super) fn new(
         site: &'a Site<'a>,
         engine: &EngineSpec,
-        levels: &Levels,
+        oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let oltp = site.plan.oltp_at(levels)?;
         let mut host = Self {
             site,
             label: engine.label(),
@@ -91,7 +85,7 @@ impl<'a> SqliteHost<'a> {
             // Engine and clients are one process, which is ours.
             side: ServerSide { roots: vec![std::process::id()] },
             files: Vec::new(),
-            pragmas: pragmas(&oltp, engine),
+            pragmas: pragmas(oltp, engine),
             changed: false,
         };
         for schema in planned_schemas(site.plan)? {

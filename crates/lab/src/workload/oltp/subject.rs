@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use ::oltp::{LoadOptions as OltpOptions, Mix, TableOptions, Target, Until};
+use engine::EngineSpec;
 
 use super::host::Host;
 use super::load::{Bench, offer};
@@ -20,7 +21,10 @@ use crate::workload::{Answers, MeasuredPart, Subject};
 
 pub(super) struct OltpSubject<'a> {
     site: &'a Site<'a>,
+    /// With the keys of `[oltp]` that it has for itself.
+    engine: EngineSpec,
     label: String,
+    record: EngineRecord,
     host: Box<dyn Host + 'a>,
     /// What the next trial works on.
     next: Option<Prepared>,
@@ -43,12 +47,18 @@ struct Last {
 }
 
 impl<'a> OltpSubject<'a> {
-    pub(super) fn new(site: &'a Site<'a>, label: String, host: Box<dyn Host + 'a>) -> Self {
-        Self { site, label, host, next: None, last: None }
+    pub(super) fn new(
+        site: &'a Site<'a>,
+        engine: EngineSpec,
+        host: Box<dyn Host + 'a>,
+        record: EngineRecord,
+    ) -> Self {
+        let label = engine.label();
+        Self { site, engine, label, record, host, next: None, last: None }
     }
 
     fn oltp(&self, levels: &Levels) -> Result<(Oltp, TableOptions), RunError> {
-        let oltp = self.site.plan.oltp_at(levels)?;
+        let oltp = self.site.plan.oltp_of(&self.engine, levels)?;
         let tables = oltp.table_options(oltp.mix.schema());
         Ok((oltp, tables))
     }
@@ -73,7 +83,7 @@ impl<'a> OltpSubject<'a> {
 
 impl Subject for OltpSubject<'_> {
     fn engine(&self) -> &EngineRecord {
-        self.host.record()
+        &self.record
     }
 
     fn side(&self) -> Option<&ServerSide> {
@@ -97,7 +107,7 @@ impl Subject for OltpSubject<'_> {
             let target = self.host.filled(&tables)?;
             ::oltp::invariants(&target, &tables, &[], 0, self.site.interrupted)
                 .map_err(|error| of_engine(&self.label, error))?;
-            let rows = u64::from(tables.tables) * u64::from(tables.table_size);
+            let rows = tables.rows();
             answers.insert(key, Answer { status: 0, body_bytes: rows, body_hash: 0 });
         }
         Ok(())

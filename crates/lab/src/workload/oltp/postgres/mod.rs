@@ -6,8 +6,8 @@ mod record;
 mod start;
 mod watch;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use ::oltp::{Schema, TableOptions, Target};
 use engine::{EngineSpec, PostgresUrl};
@@ -15,8 +15,9 @@ use server::{InitdbChoices, PostgresServer};
 
 use super::host::Host;
 use super::watch::{Silent, Watch};
-use super::{of_engine, planned_schemas, schema_name};
+use super::{SETTLE_AT_MOST, of_engine, planned_schemas, schema_name, written_schemas};
 use crate::deployment::{DeployError, Site};
+use crate::plan::Oltp;
 use crate::prewarm;
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
@@ -25,23 +26,21 @@ use crate::schedule::Levels;
 
 use record::observe;
 use start::start_options;
-pub(super) use start::{check_managed, check_yours};
+pub(super) use start::{check_language, check_managed, check_yours};
 use watch::PostgresWatch;
 
 /// The database that a trial may change.
 const TRIAL: &str = "oltp_trial";
 /// Where administration happens.
 const ADMINISTRATION: &str = "postgres";
-/// Dirty pages that are not written back by then belong to somebody else.
-const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
 fn database_of(schema: Schema) -> String {
     format!("oltp_{}", schema_name(schema))
 }
 
-/// Of a trial, or of a program that was killed.
-fn drop_copy() -> String {
-    format!("DROP DATABASE IF EXISTS {TRIAL}")
+/// Settings of sessions stand in the address.
+fn target(url: PostgresUrl) -> Target {
+    Target::Postgres { url, session: Vec::new() }
 }
 
 /// A server with filled databases.
@@ -55,9 +54,8 @@ pub(super) struct PostgresHost<'a> {
     server: Option<PostgresServer>,
     side: Option<ServerSide>,
     data_paths: Vec<PathBuf>,
-    session: Vec<(String, String)>,
-    /// A trial has changed tables: its copy, or those of the user's server.
-    changed: bool,
+    /// Families of tables that trials have changed: in the copy, or on the user's server.
+    changed: HashSet<Schema>,
 }
 
 impl<'a> PostgresHost<'a> {
@@ -66,9 +64,9 @@ impl<'a> PostgresHost<'a> {
         site: &'a Site<'a>,
         engine: &EngineSpec,
         levels: &Levels,
+        oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let oltp = site.plan.oltp_at(levels)?;
-        let mut options = start_options(site.plan, engine, &oltp)?;
+        let mut options = start_options(site.plan, engine, oltp)?;
         options.cpus = site.plan.server_cpus_at(levels)?;
         let start = || {
             let options = options.clone();
@@ -109,8 +107,7 @@ impl<'a> PostgresHost<'a> {
             side: Some(ServerSide { roots: vec![server.pid()] }),
             data_paths: vec![server.folder().to_owned()],
             server: Some(server),
-            session: Vec::new(),
-            changed: false,
+            changed: HashSet::new(),
         }
     }
 
@@ -119,9 +116,8 @@ impl<'a> PostgresHost<'a> {
         site: &'a Site<'a>,
         engine: &EngineSpec,
         url: &PostgresUrl,
-        levels: &Levels,
+        oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let oltp = site.plan.oltp_at(levels)?;
         let mut host = Self {
             site,
             label: engine.label(),
@@ -130,9 +126,8 @@ impl<'a> PostgresHost<'a> {
             server: None,
             side: None,
             data_paths: Vec::new(),
-            session: Vec::new(),
             // An earlier turn may have.
-            changed: site.plan.mixes()?.iter().any(|mix| mix.writes()),
+            changed: written_schemas(site.plan)?,
         };
         for schema in planned_schemas(site.plan)? {
             host.filled(&oltp.table_options(schema))?;
@@ -141,15 +136,11 @@ impl<'a> PostgresHost<'a> {
         Ok(host)
     }
 
-    fn target(&self, url: PostgresUrl) -> Target {
-        Target::Postgres { url, session: self.session.clone() }
-    }
-
     fn target_of(&self, tables: &TableOptions) -> Target {
-        match self.server {
-            Some(_) => self.target(self.address.with_database(&database_of(tables.schema))),
-            None => self.target(self.address.clone()),
-        }
+        target(match self.server {
+            Some(_) => self.address.with_database(&database_of(tables.schema)),
+            None => self.address.clone(),
+        })
     }
 
     /// Statements outside of any transaction, in one database.
@@ -232,7 +223,17 @@ impl<'a> PostgresHost<'a> {
             self.administer(Some(&name), &["ANALYZE"])?;
             self.prewarm(&name);
         }
-        self.administer(None, &[&drop_copy(), "CHECKPOINT"])
+        self.drop_copy()?;
+        self.administer(None, &["CHECKPOINT"])
+    }
+
+    /// Removes the database of a trial, or of a program that was killed. Sessions of a thousand
+    /// clients may still be about to end; the server waits for those that know it.
+    fn drop_copy(&self) -> Result<(), RunError> {
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{TRIAL}'"
+        );
+        self.administer(None, &[&end, &format!("DROP DATABASE IF EXISTS {TRIAL}")])
     }
 
     /// Reads tables, their long values and indexes into shared memory, where the release can.
@@ -262,7 +263,8 @@ impl<'a> PostgresHost<'a> {
     /// Removes the copy that a trial has changed: what it left dirty would be written in the middle
     /// of the next trial, and it may have pushed the tables as they were filled out of memory.
     fn remove_copy(&self, tables: &TableOptions) -> Result<(), RunError> {
-        self.administer(None, &[&drop_copy(), "CHECKPOINT"])?;
+        self.drop_copy()?;
+        self.administer(None, &["CHECKPOINT"])?;
         self.prewarm(&database_of(tables.schema));
         self.settle_files()
     }
@@ -291,19 +293,20 @@ impl Host for PostgresHost<'_> {
 
     fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         if self.server.is_some() {
-            if self.changed {
+            if !self.changed.is_empty() {
                 self.remove_copy(tables)?;
+                self.changed.clear();
             }
-        } else if self.changed || !self.is_filled(tables)? {
+        } else if self.changed.contains(&tables.schema) || !self.is_filled(tables)? {
             self.fill_tables(tables)?;
+            self.changed.remove(&tables.schema);
         }
-        self.changed = false;
         Ok(self.target_of(tables))
     }
 
     fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
         self.site.progress.set_message(format!("restoring {}", self.label));
-        self.changed = true;
+        self.changed.insert(tables.schema);
         if self.server.is_none() {
             // Nothing may be assumed of a server of the user's but that its tables can be filled.
             self.fill_tables(tables)?;
@@ -311,10 +314,11 @@ impl Host for PostgresHost<'_> {
             return Ok(self.target_of(tables));
         }
         let copy = self.copy_of(&database_of(tables.schema));
-        self.administer(None, &[&drop_copy(), &copy, "CHECKPOINT"])?;
+        self.drop_copy()?;
+        self.administer(None, &[&copy, "CHECKPOINT"])?;
         self.prewarm(TRIAL);
         self.settle_files()?;
-        Ok(self.target(self.address.with_database(TRIAL)))
+        Ok(target(self.address.with_database(TRIAL)))
     }
 
     fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
@@ -333,7 +337,7 @@ impl Host for PostgresHost<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         if self.server.is_some() {
             // A server that has died keeps its copy until its next start.
-            let _ = self.administer(None, &[&drop_copy()]);
+            let _ = self.drop_copy();
         }
         self.stop()
     }

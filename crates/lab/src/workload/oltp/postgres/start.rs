@@ -1,6 +1,6 @@
 //! How releases are started alike, and what is refused before anything is filled.
 
-use ::oltp::{CharacterSet, Collation, Schema};
+use ::oltp::{CharacterSet, Schema};
 use engine::{EngineSpec, PostgresUrl, Settings};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
@@ -8,12 +8,13 @@ use super::ADMINISTRATION;
 use crate::deployment::{self, DeployError};
 use crate::plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
 use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
 use crate::workload::oltp::check_clients;
 
 /// PostgreSQL lets in so many clients unless told otherwise.
 const CONNECTIONS: u16 = 100;
-/// Connections beside the clients: ours, and what the server keeps for superusers.
+/// Connections of ours beside the clients: one looks at the counters, one cancels.
+const OURS: u64 = 2;
+/// All connections beside the clients: ours, and what the server keeps for superusers.
 const BESIDE: u16 = 10;
 
 /// Refuses a release that is not to be had, and settings that it does not take or that no release
@@ -21,13 +22,13 @@ const BESIDE: u16 = 10;
 pub(in crate::workload::oltp) fn check_managed(
     plan: &Plan,
     engine: &EngineSpec,
+    oltp: &Oltp,
     options: &RunOptions<'_>,
 ) -> Result<(), RunError> {
     deployment::check(engine, options)?;
-    let oltp = plan.oltp_at(&Levels::new())?;
-    let start = start_options(plan, engine, &oltp)?;
+    let start = start_options(plan, engine, oltp)?;
     let unknown_to = |engine: &EngineSpec| -> Result<Vec<String>, RunError> {
-        let start = start_options(plan, engine, &oltp)?;
+        let start = start_options(plan, engine, oltp)?;
         let unknown = PostgresServer::unknown_of(
             options.locations,
             &start,
@@ -54,30 +55,30 @@ pub(in crate::workload::oltp) fn check_managed(
         let message = format!("{name}: no release of this plan has such a setting");
         return Err(PlanError::impossible("oltp.settings.postgres", message).into());
     }
-    let by_language = |oltp: &Oltp| oltp.collation == Collation::Language;
-    if plan.oltp_with("collation")?.iter().any(by_language) {
-        check_icu(engine, &start, options)?;
-    }
     let mut all = start.settings.iter().chain(&start.common_settings);
     let connections = all.find(|(name, _)| name.eq_ignore_ascii_case("max_connections"));
     if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
+        // Ours are among those that are kept for superusers.
         check_clients(plan, &engine.label(), allowed, 3)?;
     }
     Ok(())
 }
 
-/// Refuses a release that has no collations of ICU's.
-fn check_icu(
+/// Refuses a release that does not order by language: that has no collations of ICU's.
+pub(in crate::workload::oltp) fn check_language(
+    plan: &Plan,
     engine: &EngineSpec,
-    start: &StartOptions,
+    oltp: &Oltp,
     options: &RunOptions<'_>,
 ) -> Result<(), RunError> {
+    let start = start_options(plan, engine, oltp)?;
     let check =
-        PostgresServer::check(options.locations, start, options.progress, options.interrupted);
+        PostgresServer::check(options.locations, &start, options.progress, options.interrupted);
     let release = options.runtime.block_on(check).map_err(DeployError::from)?;
     if release.version.components() >= [10].as_slice() {
         return Ok(());
     }
+    let engine = engine.label();
     let message = format!("{engine} does not order by language: ICU came with release 10");
     Err(PlanError::impossible("engines", message).into())
 }
@@ -102,12 +103,12 @@ pub(in crate::workload::oltp) fn check_yours(
         });
     let (allowed, reserved, may_create, user, database) = asked.map_err(DeployError::from)?;
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    // Ours, which looks at the counters.
-    check_clients(plan, &engine.label(), count(allowed), count(reserved) + 1)?;
+    check_clients(plan, &engine.label(), count(allowed), count(reserved) + OURS)?;
     if !may_create {
         let message = format!(
-            "{engine}: {user} may not make tables in database {database}: GRANT CREATE ON SCHEMA \
-             public TO {user}, or name another user"
+            "{}: {user} may not make tables in database {database}: GRANT CREATE ON SCHEMA \
+             public TO {user}, or name another user",
+            engine.label()
         );
         return Err(PlanError::impossible("engines", message).into());
     }
