@@ -78,3 +78,38 @@ fn uneven_checkpoints(plan: &Plan, trials: &[Trial]) -> Option<Warning> {
         first: format!("{}: {}", first.join(", "), counts.join(", ")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests::{plan, trials};
+    use crate::plan::Oltp;
+    use crate::schedule;
+
+    #[test]
+    fn trials_that_hold_other_parts_of_an_engines_life_than_asked_for_are_named() {
+        let (between, sustained) = (Some(Checkpoints::Between), Some(Checkpoints::Sustained));
+        // Of the first block, and of the others.
+        for (wanted, first, others, named) in [
+            (None, 0.0, 0.0, false),
+            (None, 2.0, 3.0, false),
+            (None, 1.0, 1.0, true),
+            (None, 0.0, 2.0, true),
+            (between, 0.0, 0.0, false),
+            (between, 2.0, 2.0, true),
+            (sustained, 2.0, 3.0, false),
+            (sustained, 0.0, 0.0, true),
+        ] {
+            let mut plan = plan(5);
+            plan.oltp = Some(Oltp { checkpoints: wanted, ..Oltp::default() });
+            let rounds = vec![schedule::first_round(&plan)];
+            let mut trials = trials(&plan, &rounds, |_, days, _| days);
+            for trial in &mut trials {
+                let ended = if trial.block == 1 { first } else { others };
+                trial.counters.insert("postgres_checkpoints_ended".to_owned(), ended);
+            }
+            let found = uneven_checkpoints(&plan, &trials);
+            assert_eq!(found.is_some(), named, "{wanted:?} {first} {others}");
+        }
+    }
+}
