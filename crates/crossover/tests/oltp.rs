@@ -7,11 +7,15 @@ mod schema;
 
 use std::path::PathBuf;
 use std::process::Output;
+use std::sync::atomic::AtomicBool;
 
+use oltp::{TableOptions, Target};
 use place::Place;
 use serde_json::Value;
-use server::{Locations, PostgresServer, StartOptions};
+use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
 
+/// A machine that stalls does so now and then; one that always does is slower than it may be.
+const ATTEMPTS_MAX: usize = 20;
 /// The least that a run can be asked for.
 const SMALL: [&str; 9] = [
     "--table-size",
@@ -38,20 +42,47 @@ fn runs(place: &Place) -> Vec<PathBuf> {
     runs.map(|entry| entry.unwrap().path()).collect()
 }
 
-fn trials(place: &Place) -> Vec<Value> {
+/// The trials of the only run, with their files.
+fn trials(place: &Place) -> Vec<(PathBuf, Value)> {
     let [run] = &runs(place)[..] else { panic!("not one run") };
     let entries = std::fs::read_dir(run.join("trials")).unwrap().map(|entry| entry.unwrap().path());
     let json = entries.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
-    json.map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()).collect()
+    json.map(|path| {
+        let trial = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        (path, trial)
+    })
+    .collect()
 }
 
-/// Whether a trial counts. A disk that stalls leaves one of a second without an answer, which is
-/// void then and says so.
-fn counts(trial: &Value) -> bool {
-    let why = trial["status"]["void"].as_str().unwrap_or_default();
-    let stalled = why.starts_with("no transaction came to its end within 1 s");
-    assert!(stalled || trial["status"] == "ok", "{trial}");
-    !stalled
+/// Runs until every trial counts, and none has failures. A disk that stalls leaves one of a second
+/// without an answer, whose rows nobody has checked: it alone is forgotten and measured again, as
+/// after a run that was cut off.
+fn bench_until_all_count(place: &Place, words: &[&str]) -> (Output, Vec<Value>) {
+    let mut output = bench(place, words);
+    for _ in 0..ATTEMPTS_MAX {
+        let mut counting = Vec::new();
+        let mut stalled = false;
+        for (path, trial) in trials(place) {
+            let why = trial["status"]["void"].as_str().unwrap_or_default();
+            if why.starts_with("no transaction came to its end within 1 s") {
+                std::fs::remove_file(path).unwrap();
+                stalled = true;
+            } else {
+                assert_eq!(trial["status"], "ok", "{trial}");
+                assert_eq!(trial["failures"], 0, "{trial}");
+                counting.push(trial);
+            }
+        }
+        if !stalled {
+            return (output, counting);
+        }
+        let record = runs(place)[0].join("run.json");
+        let mut run: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+        run["complete"] = false.into();
+        std::fs::write(&record, run.to_string()).unwrap();
+        output = bench(place, &[words, &["--resume", "latest"]].concat());
+    }
+    panic!("no transaction comes to its end: {}", error(&output));
 }
 
 /// A server of the user's, whose database may be looked into by the test.
@@ -59,10 +90,38 @@ fn own_server(place: &Place) -> (PostgresServer, tokio::runtime::Runtime) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let locations = Locations { data: place.path("own"), ..Locations::detect().unwrap() };
     let options = StartOptions::new("18").unwrap().temporary();
-    let (progress, never) =
-        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let (progress, never) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
     let start = PostgresServer::start(&locations, options, &progress, &never);
     (runtime.block_on(start).unwrap(), runtime)
+}
+
+/// The only value of the first row.
+fn number(runtime: &tokio::runtime::Runtime, url: &engine::PostgresUrl, sql: &str) -> i64 {
+    runtime.block_on(async {
+        let client = engine::postgres::connect(url).await.unwrap();
+        client.query_one(sql, &[]).await.unwrap().get(0)
+    })
+}
+
+/// A setting in a report, by the place of its engine.
+fn setting(document: &Value, engine: usize, name: &str) -> Option<String> {
+    let settings = document["engines"][engine]["settings"].as_array().unwrap();
+    let found = settings.iter().find(|setting| setting["name"] == name);
+    found.map(|setting| setting["value"].as_str().unwrap().to_owned())
+}
+
+/// The first seed with which the trials of the only turn come in this order.
+fn seed_of_order(place: &Place, words: &[&str], order: &[&str]) -> String {
+    let is_it = |seed: &String| {
+        let dry = ["--dry-run", "--output-format", "json", "--seed", seed.as_str()];
+        let output = bench(place, &[words, &dry].concat());
+        let preview: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let trials = preview["order"][0]["starts"][0]["treatments"].as_array().unwrap();
+        let mut pairs = trials.iter().zip(order);
+        trials.len() == order.len()
+            && pairs.all(|(one, mix)| one.as_str().unwrap().contains(&mix.replace('_', " ")))
+    };
+    (1..).map(|seed: u32| seed.to_string()).find(is_it).unwrap()
 }
 
 fn execute(runtime: &tokio::runtime::Runtime, url: &engine::PostgresUrl, sql: &str) {
@@ -78,9 +137,9 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
     let words = ["--on", "postgres:13", "--on", "postgres:18", "--on", "sqlite"];
     let more = ["--clients", "1,2", "--workload", "read_only,read_write"];
     let json = ["--output-format", "json"];
-    let output = bench(&place, &[&words[..], &more, &json].concat());
+    let (output, trials) = bench_until_all_count(&place, &[&words[..], &more, &json].concat());
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-    assert!(error(&output).contains("Expected duration"), "{}", error(&output));
+    assert_eq!(trials.len(), 12);
     schema::check_runs(&place.path("runs"));
     let document = schema::check("report", &String::from_utf8(output.stdout).unwrap());
 
@@ -96,27 +155,26 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
         (&"18".into(), &"2025-09-25".into())
     );
 
-    for trial in trials(&place).into_iter().filter(counts) {
+    for trial in trials {
         assert!(trial["requests_per_second"].as_f64().unwrap() > 0.0, "{trial}");
         // The trial's one second; what follows are the transactions under way at its end.
         let in_time = trial["answers_by_second"][0].as_f64();
         assert_eq!(in_time, trial["requests_per_second"].as_f64(), "{trial}");
         let counters = trial["counters"].as_object().unwrap();
         assert!(counters.contains_key("client_statements_per_second"), "{trial}");
-        assert!(counters["client_round_trip_seconds"].as_f64().unwrap() < 1.0, "{trial}");
+        assert!(counters["client_round_trip_seconds"].as_f64().unwrap() > 0.0, "{trial}");
         let writes = trial["levels"]["mix"] == "read_write";
         let told = counters.keys().any(|name| name.ends_with("checkpoints_ended"));
         assert_eq!(told, writes, "{trial}");
+        let images = counters.contains_key("postgres_full_page_images");
+        assert_eq!(images, trial["engine"] == "postgres:18", "{trial}");
     }
-    let engines = &document["engines"];
-    let of = |place: usize, name: &str| {
-        let settings = engines[place]["settings"].as_array().unwrap();
-        let found = settings.iter().find(|setting| setting["name"] == name);
-        found.map(|setting| setting["value"].as_str().unwrap().to_owned())
-    };
+    let of = |engine: usize, name: &str| setting(&document, engine, name);
     assert_eq!(of(0, "data_checksums").as_deref(), Some("on"));
     assert_eq!(of(1, "data_checksums").as_deref(), Some("on"));
     assert!(of(0, "version()").unwrap().starts_with("PostgreSQL 13."));
+    assert!(of(1, "compiled with").unwrap().starts_with('-'));
+    assert!(of(1, "jit").unwrap().ends_with("(not available in this build)"));
     // What releases differ in is shown, and said.
     assert_eq!(of(0, "checkpoint_completion_target").as_deref(), Some("0.5"));
     assert_eq!(of(1, "checkpoint_completion_target").as_deref(), Some("0.9"));
@@ -141,28 +199,28 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
     let place = Place::new();
     let mixes =
         "write_only,update_index,update_non_index,insert,delete,churn,variable_rows,encoding";
-    let output = bench(
-        &place,
-        &["--on", "sqlite", "--on", "postgres:18", "--clients", "2", "--workload", mixes],
-    );
+    let words = ["--on", "sqlite", "--on", "postgres:18", "--clients", "2", "--workload", mixes];
+    let words = [&words[..], &["--transport", "tcp"]].concat();
+    let (output, trials) = bench_until_all_count(&place, &words);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-    let trials = trials(&place);
     assert_eq!(trials.len(), 16);
-    assert!(trials.iter().all(|trial| counts(trial) || trial["failures"] == 0));
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("servers of Crossover's by TCP on this machine"), "{shown}");
 }
 
 #[test]
 fn mariadb_is_started_filled_restored_and_ended() {
-    if let Err(error) = server::MariadbPrograms::find(None) {
+    if let Err(error) = MariadbPrograms::find(None) {
         return eprintln!("skipped: {error}");
     }
     let place = Place::new();
     let more = ["--clients", "2", "--workload", "read_only,read_write"];
-    let output = bench(&place, &[&["--on", "mariadb"][..], &more].concat());
+    let words = [&["--on", "mariadb"][..], &more].concat();
+    let (output, trials) = bench_until_all_count(&place, &words);
     assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    for trial in trials(&place).into_iter().filter(counts) {
-        assert!(trial["counters"]["mariadb_commits"].as_f64().unwrap() > 0.0, "{trial}");
-    }
+    assert_eq!(trials.len(), 2);
+    let commits = trials.iter().map(|trial| trial["counters"]["mariadb_commits"].as_f64().unwrap());
+    assert!(commits.sum::<f64>() > 0.0, "{trials:?}");
     let left = std::fs::read_dir(place.path("data/mariadb")).unwrap();
     assert_eq!(left.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 0);
 }
@@ -180,10 +238,8 @@ fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
         .collect();
     let mut words = vec!["--clients", "2", "--workload", "read_only,read_write"];
     words.extend(engines.iter().map(String::as_str));
-    let output = bench(&place, &words);
-    let trials = trials(&place);
+    let (output, trials) = bench_until_all_count(&place, &words);
     assert_eq!(trials.len(), 2 * engines.len(), "{}", error(&output));
-    assert!(trials.iter().all(|trial| counts(trial) || trial["failures"] == 0));
 }
 
 #[test]
@@ -201,6 +257,10 @@ fn more_clients_than_a_server_lets_in_are_refused_before_anything_starts() {
     let output = bench(&place, &wrong);
     assert_eq!(output.status.code(), Some(2));
     assert!(error(&output).contains("work_men"), "{}", error(&output));
+    let old = ["--on", "postgres:9.6[collation=language]", "--workload", "encoding"];
+    let output = bench(&place, &old);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error(&output).contains("ICU came with release 10"), "{}", error(&output));
 }
 
 #[test]
@@ -225,6 +285,98 @@ fn a_table_that_is_not_ours_is_left_alone_and_a_user_without_rights_is_told() {
     let output = bench(&place, &[&["--on", &url.expose()][..], &mixes].concat());
     assert_eq!(output.status.code(), Some(0), "{}", error(&output));
     runtime.block_on(server.stop()).unwrap();
+}
+
+/// Rows are inserted, other tables read, and then the first: as they were filled, without those
+/// inserted before.
+fn changes_are_remembered(place: &Place, address: &str, target: &Target) {
+    let mixes = ["insert", "join", "read_only"];
+    let list = mixes.join(",");
+    let words = ["--on", address, "--clients", "1", "--workload", list.as_str()];
+    let seed = seed_of_order(place, &words, &mixes);
+    let output = bench(place, &[&words[..], &["--seed", seed.as_str()]].concat());
+    assert_eq!(trials(place).len(), 3, "{}", error(&output));
+    let tables = TableOptions { table_size: 1_000, ..TableOptions::default() };
+    oltp::invariants(target, &tables, &[], 0, &AtomicBool::new(false)).unwrap();
+}
+
+#[test]
+fn what_a_trial_changed_on_the_users_server_is_filled_anew_whatever_came_between() {
+    let place = Place::new();
+    let (server, runtime) = own_server(&place);
+    let url = server.url("crossover");
+    let target = Target::Postgres { url: url.clone(), session: Vec::new() };
+    changes_are_remembered(&place, &url.expose(), &target);
+    runtime.block_on(server.stop()).unwrap();
+}
+
+#[test]
+fn what_a_trial_changed_on_the_users_mariadb_is_filled_anew_whatever_came_between() {
+    let programs = match MariadbPrograms::find(None) {
+        Ok(programs) => programs,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    let place = Place::new();
+    let locations = Locations { data: place.path("own"), ..Locations::detect().unwrap() };
+    let never = AtomicBool::new(false);
+    let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
+    let url = server.url("test");
+    let target = Target::Mysql { url: url.clone(), session: Vec::new() };
+    changes_are_remembered(&place, &url, &target);
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_server_that_goes_in_mid_trial_leaves_a_void_trial_and_is_named() {
+    let place = Place::new();
+    let (server, runtime) = own_server(&place);
+    let url = server.url("crossover");
+    let address = url.expose();
+    let output = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let load = ["--clients", "3", "--workload", "read_only", "--time", "10m"];
+            let small = ["--table-size", "1000", "--replicates", "1", "--on", address.as_str()];
+            place.run(&[&["bench", "oltp"], &load[..], &small].concat())
+        });
+        let clients = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%FROM sbtest1%' \
+                       AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+        while !run.is_finished() && number(&runtime, &url, clients) < 3 {}
+        runtime.block_on(server.stop()).unwrap();
+        run.join().unwrap()
+    });
+    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+    let [(_, trial)] = &trials(&place)[..] else { panic!("{}", error(&output)) };
+    let why = trial["status"]["void"].as_str().unwrap();
+    assert!(why.contains("3 of 3 clients ended before their time"), "{why}");
+}
+
+#[test]
+fn engines_of_several_character_sets_stand_in_one_experiment() {
+    let place = Place::new();
+    let mut engines = vec![
+        "postgres:18",
+        "postgres:18[character_set=latin2,collation=language]",
+        "postgres:18[character_set=latin2,client_character_set=latin2]",
+        "sqlite",
+        "sqlite[character_set=utf16]",
+    ];
+    if MariadbPrograms::find(None).is_ok() {
+        engines.extend(["mariadb", "mariadb[character_set=latin2]"]);
+    }
+    let mut words = vec!["--clients", "2", "--workload", "encoding"];
+    words.extend(engines.iter().flat_map(|engine| ["--on", *engine]));
+    words.extend(["--output-format", "json"]);
+    let (output, trials) = bench_until_all_count(&place, &words);
+    assert_eq!(trials.len(), engines.len());
+    let document = schema::check("report", &String::from_utf8(output.stdout).unwrap());
+    for (place, engine) in engines.iter().enumerate() {
+        assert_eq!(document["engines"][place]["name"], *engine);
+        let texts = setting(&document, place, "texts").unwrap();
+        let stored = ["latin2", "utf16"].into_iter().find(|set| engine.contains(set));
+        assert!(texts.contains(&format!("stored in {}", stored.unwrap_or("utf8"))), "{texts}");
+    }
+    assert_eq!(setting(&document, 1, "initdb").as_deref(), Some("LATIN2 C checksums"));
+    assert_eq!(setting(&document, 4, "encoding").as_deref(), Some("UTF-16le"));
 }
 
 #[test]
