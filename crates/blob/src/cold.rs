@@ -45,12 +45,13 @@ pub struct Evicted {
     pub cold: Cold,
     /// Whether that is so in a virtual machine only: its host may still hold the data.
     pub guest: bool,
-    /// The part of the pages of a sample of the files that is still in the page cache.
-    pub resident_share: f64,
+    /// The part of the pages of a sample of the files that is still in the page cache; none where
+    /// the kernel tells nothing of them, since they are of another user.
+    pub resident_share: Option<f64>,
 }
 
 impl Evicted {
-    fn new(cold: Cold, resident_share: f64) -> Self {
+    fn new(cold: Cold, resident_share: Option<f64>) -> Self {
         let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self { cold, guest: is_guest(&processors), resident_share }
     }
@@ -144,12 +145,12 @@ pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
 }
 
 /// The part of the pages of `paths` that is in the page cache, by mincore on a sample of the files:
-/// 0 to 1. Of a file that this user may neither write nor owns the kernel tells nothing: it counts
-/// as resident.
+/// 0 to 1. None where the kernel tells nothing, which is so of files that this user neither owns nor
+/// may write.
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn resident_share(paths: &[PathBuf]) -> Result<f64, Error> {
+pub fn resident_share(paths: &[PathBuf]) -> Result<Option<f64>, Error> {
     Sample::of(paths)?.resident_share()
 }
 
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_state_is_named_by_what_was_dropped_and_by_the_machine() {
-        let evicted = |cold, guest| Evicted { cold, guest, resident_share: 0.0 };
+        let evicted = |cold, guest| Evicted { cold, guest, resident_share: None };
         assert_eq!(evicted(Cold::Everything, false).name(), "data and metadata cold");
         let name = evicted(Cold::DataOnly, true).name();
         assert_eq!(name, "guest-cold: data cold, metadata warm, the host may hold the data");

@@ -3,7 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
 
 use crate::Error;
 use crate::content::mix;
@@ -19,7 +23,8 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Few files, such as databases, all of them; of many a random choice.
+    /// Few files, such as databases, all of them; of many a random choice. Files of others are left
+    /// out: the kernel calls every page of theirs resident.
     pub fn of(paths: &[PathBuf]) -> Result<Self, Error> {
         let mut files = Vec::new();
         for path in paths {
@@ -28,6 +33,7 @@ impl Sample {
                 Ok(())
             })?;
         }
+        files.retain(|file| is_told_of(file));
         if files.len() > SAMPLE_FILES {
             files.sort_by_cached_key(|file| {
                 let bytes = file.as_os_str().as_encoded_bytes().iter();
@@ -42,17 +48,24 @@ impl Sample {
         Ok(Self { files: mapped.collect::<Result<_, _>>()? })
     }
 
-    /// The part of its pages that is in the page cache, 0 to 1. Neither a file nor a folder is
-    /// looked at.
-    pub fn resident_share(&self) -> Result<f64, Error> {
+    /// The part of its pages that is in the page cache, 0 to 1; none of no pages. Neither a file nor
+    /// a folder is looked at.
+    pub fn resident_share(&self) -> Result<Option<f64>, Error> {
         let (mut resident, mut pages) = (0, 0);
         for (file, mapping) in &self.files {
             let found = mapping.resident_pages();
             resident += found.map_err(Error::io("look at the pages of", file))?;
             pages += mapping.pages();
         }
-        Ok(if pages == 0 { 0.0 } else { resident as f64 / pages as f64 })
+        Ok((pages > 0).then(|| resident as f64 / pages as f64))
     }
+}
+
+/// Whether the kernel tells this user which pages are resident: of his own files, and of those that
+/// he may write (mincore(2), since Linux 5.2).
+fn is_told_of(file: &Path) -> bool {
+    let own = file.metadata().is_ok_and(|file| file.uid() == geteuid().as_raw());
+    own || access(file, Access::WRITE_OK).is_ok()
 }
 
 /// A whole file in the address space, of which no page is touched: it keeps none in memory.
@@ -134,6 +147,6 @@ mod tests {
         std::fs::write(&file, vec![1; 2 * rustix::param::page_size()]).unwrap();
         let sample = Sample::of(&[folder.path().to_owned()]).unwrap();
         std::fs::remove_file(&file).unwrap();
-        assert!((sample.resident_share().unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(sample.resident_share().unwrap(), Some(1.0));
     }
 }

@@ -226,14 +226,24 @@ impl Arguments {
         if self.warm {
             blob::warm(&paths, shared.interrupted())?;
             let share = blob::resident_share(&paths)?;
-            return Ok(Some(format!("warm ({:.0}% in the page cache)", share * 100.0)));
+            return Ok(Some(format!("warm ({})", resident(share))));
         }
         if self.cold {
             let evicted = blob::evict(&paths, shared.interrupted())?;
-            let (name, share) = (evicted.name(), evicted.resident_share * 100.0);
-            return Ok(Some(format!("{name} ({share:.0}% in the page cache)")));
+            let (name, share) = (evicted.name(), resident(evicted.resident_share));
+            return Ok(Some(format!("{name} ({share})")));
         }
         Ok(None)
+    }
+}
+
+fn resident(share: Option<f64>) -> String {
+    match share {
+        Some(share) => format!("{:.0}% in the page cache", share * 100.0),
+        None => {
+            "not verified: of files of others the kernel does not tell what is in the page cache"
+                .to_owned()
+        }
     }
 }
 

@@ -156,7 +156,8 @@ impl<'a> BlobSubject<'a> {
     /// Empties the page cache of the blobs and makes sure of it.
     fn make_cold(&mut self) -> Result<(), RunError> {
         let evicted = blob::evict(&self.evicted_paths, self.site.interrupted).map_err(failed)?;
-        let resident_share = evicted.resident_share;
+        // The files are this user's, so the kernel tells.
+        let resident_share = evicted.resident_share.unwrap_or(1.0);
         if resident_share > RESIDENT_SHARE_MAX {
             let share = resident_share * 100.0;
             return Err(self.wrong(&format!(
