@@ -298,10 +298,8 @@ impl Reader {
 
     /// Bytes, with a unit or without.
     fn size(&self, key: &str, knob: &Knob) -> Result<u64, PlanError> {
-        match self.text(key, knob)?.parse() {
-            Ok(bytes) => Ok(bytes),
-            Err(_) => self.parsed(key, knob).map(|bytes: Bytes| bytes.0),
-        }
+        let bytes = self.text(key, knob)?.parse();
+        bytes.or_else(|_| self.parsed(key, knob).map(|bytes: Bytes| bytes.0))
     }
 
     fn number(&self, key: &str, knob: &Knob, least: u64, most: u64) -> Result<u64, PlanError> {
@@ -320,11 +318,7 @@ impl Reader {
             return self.number(key, knob, 0, u64::MAX);
         }
         let share: Percent = self.parsed(key, knob)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole at most"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most all")]
         let part = (whole as f64 * share.0) as u64;
         Ok(part)
     }

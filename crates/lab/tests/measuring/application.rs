@@ -5,12 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use indicatif::ProgressBar;
 use lab::analysis::analyse;
 use lab::record::Status;
-use lab::run::{Finished, RunError, RunOptions, start};
-use server::Locations;
+use lab::run::{Finished, RunError, start};
 
+use super::laboratory::Laboratory;
 use super::loopback::{After, Loopback, with_length};
 
 /// A server whose every answer is a function of the path and of how often it was asked for it.
@@ -46,19 +45,8 @@ fn measure_in(folder: &Path, servers: &[&Loopback], more: &str) -> Result<Finish
         plan.push_str("trial = { mode = \"passes\", passes = 1 }\n");
     }
     let plan = lab::plan::read(&(plan + more), "strangers.toml")?;
-    let path = |name: &str| folder.join(name);
-    let locations =
-        Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let options = RunOptions {
-        runs: &path("runs"),
-        command_line: "strangers".to_owned(),
-        locations: &locations,
-        runtime: runtime.handle(),
-        progress: &ProgressBar::hidden(),
-        interrupted: &AtomicBool::new(false),
-    };
-    start(plan, &options)
+    let never = AtomicBool::new(false);
+    start(plan, &Laboratory::in_folder(folder).options(&never))
 }
 
 fn refusal(servers: &[&Loopback], more: &str) -> String {

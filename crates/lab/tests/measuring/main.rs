@@ -5,6 +5,7 @@
 mod application;
 mod article;
 mod http;
+mod laboratory;
 mod load;
 mod loopback;
 mod memory_limit;

@@ -7,14 +7,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use indicatif::ProgressBar;
 use lab::analysis::{Analysis, analyse};
-use lab::run::{Finished, RunOptions, start};
+use lab::run::{Finished, start};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
-use server::Locations;
 use stats::crossing::Crossing;
 
+use super::laboratory::Laboratory;
 use super::loopback::{After, Loopback, with_length};
 
 /// A server that takes `service_ms` of the level in the path for an answer.
@@ -48,19 +47,9 @@ fn measure(a: &Loopback, b: &Loopback, levels: &str, blocks: usize) -> (Finished
     );
     let plan = lab::plan::read(&plan, "planted.toml").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let locations =
-        Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let options = RunOptions {
-        runs: &path("runs"),
-        command_line: "planted".to_owned(),
-        locations: &locations,
-        runtime: runtime.handle(),
-        progress: &ProgressBar::hidden(),
-        interrupted: &AtomicBool::new(false),
-    };
-    let finished = start(plan, &options).unwrap();
+    let laboratory = Laboratory::in_folder(folder.path());
+    let never = AtomicBool::new(false);
+    let finished = start(plan, &laboratory.options(&never)).unwrap();
     let analysis = analyse(&finished.plan, &finished.cells(), &finished.trials);
     (finished, analysis)
 }

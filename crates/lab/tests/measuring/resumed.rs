@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use indicatif::ProgressBar;
 use lab::analysis::{analyse, next_cells};
 use lab::plan::{Level, Plan};
-use lab::run::{RunOptions, resume, start};
-use server::Locations;
+use lab::run::{resume, start};
 
+use super::laboratory::Laboratory;
 use super::loopback::Loopback;
 
 /// Ten blocks of two names for one server at two levels, between which there is but one more.
@@ -36,18 +35,9 @@ fn plan(url: &str, wishes: &str, factor: &str) -> Plan {
 fn a_run_cut_off_in_its_second_round_keeps_the_blocks_of_its_first() {
     let server = Loopback::constant("as ever");
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let locations =
-        Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let options = RunOptions {
-        runs: &path("runs"),
-        command_line: "cut off".to_owned(),
-        locations: &locations,
-        runtime: runtime.handle(),
-        progress: &ProgressBar::hidden(),
-        interrupted: &AtomicBool::new(false),
-    };
+    let laboratory = Laboratory::in_folder(folder.path());
+    let never = AtomicBool::new(false);
+    let options = laboratory.options(&never);
     let wishes = "precision = \"99%\"\nbudget = \"24h\"";
     let wished = plan(&server.url(), wishes, ", bisect = true");
 
