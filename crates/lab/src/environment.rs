@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -44,6 +45,9 @@ pub struct Environment {
     pub data_directory: PathBuf,
     /// Type, device and mount options of its file system.
     pub file_system: Option<String>,
+    /// How far the kernel reads ahead of whoever reads from its disk: it decides what cold reads
+    /// cost. `None` also in runs recorded before it was looked at.
+    pub read_ahead_kib: Option<u64>,
     /// Median time to force 4 KiB to the disk there; `None` where nothing can be written.
     pub fdatasync_ms: Option<f64>,
     /// Version of this program.
@@ -94,6 +98,7 @@ impl Environment {
             file_system: fs::read_to_string("/proc/self/mountinfo")
                 .ok()
                 .and_then(|mounts| file_system(&mounts, &data_directory)),
+            read_ahead_kib: read_ahead_kib(&data_directory),
             fdatasync_ms: fdatasync_ms(&data_directory).ok(),
             data_directory,
             crossover_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -129,6 +134,7 @@ impl Environment {
             ("Virtualisation", or_unknown(&self.virtualisation)),
             ("Data directory", self.data_directory.display().to_string()),
             ("File system", or_unknown(&self.file_system)),
+            ("Read-ahead", or_unknown(&self.read_ahead_kib.map(|kib| format!("{kib} KiB")))),
             (
                 "fdatasync of 4 KiB, median",
                 or_unknown(&self.fdatasync_ms.map(|time| format!("{time:.3} ms"))),
@@ -145,6 +151,16 @@ impl Environment {
 fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?.trim().to_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// Of the device below the directory; file systems without one do not tell.
+fn read_ahead_kib(directory: &Path) -> Option<u64> {
+    let device = directory.metadata().ok()?.dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let of_disk = format!("/sys/dev/block/{major}:{minor}/queue/read_ahead_kb");
+    // A partition's is its disk's.
+    let of_partition = format!("/sys/dev/block/{major}:{minor}/../queue/read_ahead_kb");
+    line(&of_disk).or_else(|| line(&of_partition))?.parse().ok()
 }
 
 /// The value of the first line `name : value`.
