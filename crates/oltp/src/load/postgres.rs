@@ -12,15 +12,12 @@ use engine::postgres::thin::{
 
 use super::drawer::{Argument, Arguments, Drawer};
 use super::notes::{Account, Notes};
-use super::poller::Waiter;
+use super::poller::Poller;
 use super::sink::Sink;
 use super::{LOOK_UP, Shared, Worker};
 use crate::error::{Failure, failure_of};
 use crate::statement::Dialect;
 use crate::{CharacterSet, Error};
-
-/// At full load, where a wait is always short, time and interruptions are looked at so often.
-const LOOK_UP_WAITS: u32 = 64;
 
 /// `integer`, by object id.
 const INT4: u32 = 23;
@@ -131,7 +128,7 @@ impl Worker for Lanes {
         shared: &Shared<'_>,
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<Account>, Error> {
-        let waiter = Waiter::new(self.lanes.iter().map(|lane| &lane.channel))
+        let poller = Poller::new(self.lanes.iter().map(|lane| &lane.channel), LOOK_UP)
             .map_err(|cause| Error::Threads { threads: shared.threads, cause })?;
         let active = self.lanes.len();
         let mut at_work = EventLoop {
@@ -145,7 +142,7 @@ impl Worker for Lanes {
             arguments: Arguments::default(),
             tick: Instant::now(),
         };
-        at_work.run(waiter)?;
+        at_work.run(poller)?;
         Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
     }
 }
@@ -167,22 +164,19 @@ struct EventLoop<'w, 'n, 's, S: Sink> {
 }
 
 impl<S: Sink> EventLoop<'_, '_, '_, S> {
-    fn run(&mut self, mut waiter: Waiter) -> Result<(), Error> {
+    fn run(&mut self, mut poller: Poller) -> Result<(), Error> {
         for place in 0..self.lanes.len() {
             self.begin(place, Instant::now());
         }
         let mut ready = Vec::new();
-        let mut waits = 0u32;
         while self.active > 0 {
-            let Some(first) = self.lanes.first() else { break };
-            waiter
-                .wait(&first.channel, LOOK_UP, &mut ready)
+            let look_up = poller
+                .wait(&mut ready)
                 .map_err(|cause| Error::Threads { threads: self.shared.threads, cause })?;
             for place in ready.iter().copied() {
                 self.advance(place);
             }
-            waits = waits.wrapping_add(1);
-            if ready.is_empty() || waits.is_multiple_of(LOOK_UP_WAITS) {
+            if look_up {
                 self.look_up()?;
             }
         }
