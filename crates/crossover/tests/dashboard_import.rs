@@ -1,5 +1,6 @@
 //! `crossover dashboard import` as a user types it: what is printed, mistakes with their exit
-//! codes, and an import that is killed or interrupted in the middle: whole days, right totals.
+//! codes, an import that is killed or interrupted in the middle (whole days, right totals), and
+//! totals that are lost.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -178,4 +179,22 @@ fn mistakes_have_their_exit_codes_and_unmatched_traffic_is_listed() {
         "url,pageviews,sessions,first_day,last_day\n\
          \"example.com/c\",7,1,2021-01-02,2021-01-02\n\"/b\",5,1,2021-01-01,2021-01-01\n"
     );
+}
+
+#[test]
+fn a_lost_total_is_found_and_made_anew_by_the_command_that_is_named() {
+    let place = Place::new();
+    let database = ["--database", "sqlite://whole.db"];
+    place.succeed(&["generate", "--scale", "0.01", database[0], database[1]]);
+    let whole = engine::sqlite::open_existing(&place.0.path().join("whole.db")).unwrap();
+    let lost = "DELETE FROM totals WHERE (kind, grain, day) = \
+                (SELECT kind, grain, day FROM totals LIMIT 1)";
+    assert_eq!(whole.execute(lost, []).unwrap(), 1);
+    let verify = ["rollup", "verify", database[0], database[1]];
+    let found = place.run(&verify);
+    assert_eq!(found.status.code(), Some(3), "{}", text(&found.stderr));
+    assert!(text(&found.stdout).contains(" differs: "), "{}", text(&found.stdout));
+    assert!(text(&found.stderr).contains("crossover dashboard rollup rebuild"));
+    place.succeed(&["rollup", "rebuild", database[0], database[1]]);
+    assert!(!place.succeed(&verify).contains("differs"));
 }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
+mod costs;
 mod http;
 mod servers;
 mod thresholds;
@@ -112,7 +113,7 @@ async fn main() {
     std::fs::create_dir_all(&folder).unwrap();
     let place = Place::new(&folder, options.naive.clone(), options.scale).await;
     readiness(&place, &mut thresholds);
-    costs(&place, &mut thresholds);
+    costs::judge(&place, &mut thresholds);
     let mut all = Vec::new();
     for (name, postgres, design) in [
         ("SQLite, rollup", false, "rollup"),
@@ -306,26 +307,4 @@ fn readiness(place: &Place, thresholds: &mut Thresholds) {
     let megabytes = served.peak_megabytes();
     let verdict = thresholds.judge("memory of the server", megabytes < 150.0);
     println!("four clients asking for years: {megabytes:.0} MB (under 150: {verdict})");
-}
-
-/// What totals cost beside the facts: room in the file, and time when it is filled.
-fn costs(place: &Place, thresholds: &mut Thresholds) {
-    let (room, time) = ("room for totals", "load time with totals");
-    if place.scale < 1.0 {
-        for name in [room, time] {
-            thresholds.leave_out(name, "only the whole reference dataset tells (--scale 1)");
-        }
-        return;
-    }
-    let (totals, others) = place.room();
-    let share = totals / others;
-    let verdict = thresholds.judge(room, share <= 0.8);
-    println!("totals need {:.0}% more room (at most 80%: {verdict})", share * 100.0);
-    let (filled, totals) = place.load_times();
-    let times = filled / (filled - totals).max(0.001);
-    let verdict = thresholds.judge(time, times <= 3.0);
-    println!(
-        "generated in {filled:.1} s, of which totals {totals:.1} s: {times:.1} times the time \
-         without (at most 3: {verdict})"
-    );
 }

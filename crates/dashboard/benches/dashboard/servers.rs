@@ -40,10 +40,15 @@ impl Served {
 
     /// The largest memory that the process has had, in megabytes.
     pub fn peak_megabytes(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        peak.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1_024.0 / 1e6
+        peak_megabytes(self.child.id()).unwrap()
     }
+}
+
+/// The largest memory that a process has had, in megabytes; none when it has ended.
+pub fn peak_megabytes(process: u32) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().trim_end_matches(" kB").parse::<f64>().ok()? * 1_024.0 / 1e6)
 }
 
 /// The programs and databases.
@@ -101,10 +106,15 @@ impl Place {
         begin.elapsed().as_secs_f64()
     }
 
+    /// The reference dataset in SQLite.
+    pub fn open(&self) -> rusqlite::Connection {
+        engine::sqlite::open_existing(Path::new(self.sqlite.trim_start_matches("sqlite://")))
+            .unwrap()
+    }
+
     /// Bytes of the SQLite file that are totals, and all others.
     pub fn room(&self) -> (f64, f64) {
-        let path = Path::new(self.sqlite.trim_start_matches("sqlite://"));
-        let connection = engine::sqlite::open_existing(path).unwrap();
+        let connection = self.open();
         let pages = "SELECT sum(pgsize) FILTER (WHERE name = 'totals'),
             sum(pgsize) FILTER (WHERE name <> 'totals') FROM dbstat";
         connection.query_row(pages, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()

@@ -47,8 +47,9 @@ pub struct ResourceUse {
     pub read_bytes: Option<u64>,
     /// Bytes that were made dirty and are to go to storage.
     pub written_bytes: Option<u64>,
-    /// Largest resident memory since each process began, summed: an upper bound, since pages that
-    /// several processes share (PostgreSQL's shared_buffers) count in each.
+    /// Largest resident memory since each process began, summed; of memory that they share
+    /// (PostgreSQL's shared_buffers) only what the one has that has most of it. An upper bound:
+    /// pages of program files count in each.
     pub resident_bytes_peak: u64,
     /// Processes alive at the end.
     pub processes: usize,
@@ -78,6 +79,7 @@ impl ServerSide {
     /// [`ResourceError::LinuxOnly`] where there is no /proc.
     pub fn snapshot(&self) -> Result<ResourceSnapshot, ResourceError> {
         let processes = self.read_tree()?;
+        let mut shared_bytes_max = 0;
         let mut snapshot = ResourceSnapshot {
             processes,
             switches: BTreeMap::new(),
@@ -92,11 +94,15 @@ impl ServerSide {
                 .zip(bytes)
                 .map(|((read, written), (more, wrote))| (read + more, written + wrote));
             let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-            snapshot.resident_bytes_peak += field(&status, "VmHWM:").unwrap_or(0) * 1024;
+            let bytes = |name| field(&status, name).unwrap_or(0) * 1024;
+            let shared_bytes = bytes("RssShmem:");
+            snapshot.resident_bytes_peak += bytes("VmHWM:").saturating_sub(shared_bytes);
+            shared_bytes_max = shared_bytes.max(shared_bytes_max);
             for (thread, switches) in read_switches(&folder) {
                 snapshot.switches.insert((pid, started, thread), switches);
             }
         }
+        snapshot.resident_bytes_peak += shared_bytes_max;
         Ok(snapshot)
     }
 

@@ -157,6 +157,17 @@ pub enum RunError {
     /// The memory of the server side cannot be limited.
     #[error(transparent)]
     Memory(#[from] MemoryLimitError),
+    /// The copies that trials work on have no place.
+    #[error(
+        "no folder for copies of the data can be made at {path}: {source}; name another place by \
+         CROSSOVER_DATA_DIR"
+    )]
+    Scratch {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Files.
     #[error("{path}: {source}")]
     Io {

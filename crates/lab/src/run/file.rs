@@ -61,7 +61,7 @@ impl Scratch {
     pub(super) fn create(data: &Path, id: &str) -> Result<Self, RunError> {
         let all = data.join("scratch");
         let path = all.join(id);
-        let io = |source| RunError::Io { path: path.clone(), source };
+        let io = |source| RunError::Scratch { path: path.clone(), source };
         std::fs::create_dir_all(&path).map_err(io)?;
         // Nobody sweeps between the making of this folder and its lock.
         let gate = File::create(all.join(".lock")).map_err(io)?;

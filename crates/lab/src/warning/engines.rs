@@ -39,7 +39,7 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     warnings.extend(unequal_cores(plan, &labels, trials));
     warnings.extend(each(&plan_changed));
     warnings.extend(each(&drift));
-    warnings.extend(each(&not_steady));
+    warnings.extend(each(&|engine, trials| not_steady(plan, engine, trials)));
     warnings.extend(outliers(trials));
     warnings.extend(statistics_missing(plan, run));
     warnings
@@ -206,7 +206,7 @@ fn drift(engine: &str, trials: &[Trial]) -> Option<Warning> {
 }
 
 /// The treatment whose trials moved most, if its blocks all moved the same way.
-fn not_steady(engine: &str, trials: &[Trial]) -> Option<Warning> {
+fn not_steady(plan: &Plan, engine: &str, trials: &[Trial]) -> Option<Warning> {
     let of_engine = || trials.iter().filter(|trial| trial.engine == engine);
     let unsettled = of_engine().filter(|trial| trial.warm_up_steady == Some(false)).count();
     let mut by_levels: BTreeMap<_, Vec<f64>> = BTreeMap::new();
@@ -215,16 +215,20 @@ fn not_steady(engine: &str, trials: &[Trial]) -> Option<Warning> {
             by_levels.entry(&trial.levels).or_default().push(ratio.ln());
         }
     }
-    let moved = by_levels.into_values().filter_map(|logarithms| {
+    let moved = by_levels.into_iter().filter_map(|(levels, logarithms)| {
         let all = |sign: f64| logarithms.iter().all(|one| one * sign > 0.0);
         let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
         let alike = logarithms.len() >= STEADY_BLOCKS_MIN && (all(1.0) || all(-1.0));
-        (alike && mean.abs() > STEADY_RATIO_MAX.ln()).then_some(mean)
+        (alike && mean.abs() > STEADY_RATIO_MAX.ln()).then_some((mean, levels))
     });
-    let ratio = moved.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(f64::exp);
-    (ratio.is_some() || unsettled > 0).then(|| Warning::NotSteady {
+    let most = moved.max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
+    let is_cold = |levels| {
+        plan.workload == WorkloadKind::Blob && plan.blob_at(levels).is_ok_and(|cell| cell.cold)
+    };
+    (most.is_some() || unsettled > 0).then(|| Warning::NotSteady {
         engine: engine.to_owned(),
-        ratio,
+        ratio: most.map(|(mean, _)| mean.exp()),
+        cold: most.is_some_and(|(_, levels)| is_cold(levels)),
         unsettled,
     })
 }
@@ -263,4 +267,31 @@ fn outliers(trials: &[Trial]) -> Option<Warning> {
         ratio: distance.exp(),
         treatments,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests;
+    use crate::schedule::{self, Levels};
+
+    #[test]
+    fn cold_trials_that_become_faster_read_what_was_read_ahead_and_need_not_be_longer() {
+        let http = tests::plan(1);
+        let mut trials = tests::trials(&http, &[schedule::first_round(&http)], |_, _, _| 1.0);
+        trials.truncate(STEADY_BLOCKS_MIN);
+        for trial in &mut trials {
+            trial.engine = "sqlite".to_owned();
+            trial.levels = Levels::new();
+            trial.second_half_ratio = Some(0.5);
+        }
+        let advice = |cache: &str| {
+            let text = "title = \"t\"\nworkload = \"blob\"\nengines = [\"sqlite\", \"dir\"]\n";
+            let text = format!("{text}[blob]\ncache = \"{cache}\"\n");
+            let plan = crate::plan::read(&text, "blob.toml").unwrap();
+            not_steady(&plan, "sqlite", &trials).unwrap().advice()
+        };
+        assert!(advice("cold").contains("reads = \"2%\""), "{}", advice("cold"));
+        assert!(advice("warm").contains("longer trials"), "{}", advice("warm"));
+    }
 }

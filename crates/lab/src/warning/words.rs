@@ -87,7 +87,7 @@ impl Warning {
                 "{engine}: one client, {response_time_ms:.2} ms per request and an idle machine: \
                  much of that time is cores waking up, not the engine's work."
             ),
-            Self::NotSteady { engine, ratio, unsettled } => {
+            Self::NotSteady { engine, ratio, unsettled, .. } => {
                 let moved = ratio.map(|ratio| {
                     format!(
                         "the second half of its trials took {ratio:.2} times as long as the first"
@@ -206,7 +206,7 @@ impl Warning {
                 "Compare with 2 clients or more, put client and server on one core (--server-cpus 0 \
                  --client-cpus 0), or keep the processors awake (idle=poll)."
             }
-            Self::NotSteady { .. } => "Use longer trials; look at the plot over blocks.",
+            Self::NotSteady { cold, .. } => to_be_steady(*cold),
             Self::PlanChanged { .. } => {
                 "Look at both plans in the report; autovacuum or new statistics change them."
             }
@@ -232,5 +232,16 @@ impl Warning {
             Self::DebugBuild => "Measure with a release build: cargo build --release.",
             Self::Resumed { .. } => "Repeat the run in one sitting if a verdict depends on it.",
         }
+    }
+}
+
+/// What to do where times moved within trials; longer ones of cold reads would only end warmer.
+fn to_be_steady(cold: bool) -> &'static str {
+    match cold {
+        true => {
+            "Reading ahead, the kernel brings what later reads ask for: read a smaller part of the \
+             blobs (reads = \"2%\"), or set the disk's read-ahead lower."
+        }
+        false => "Use longer trials; look at the plot over blocks.",
     }
 }
