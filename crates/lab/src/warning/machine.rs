@@ -26,8 +26,8 @@ const MEMORY_PRESSURE_MAX: f64 = 0.01;
 const WAITED_IN_VAIN_SECONDS: f64 = 60.0;
 
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = client_busy(run, trials).into_iter().collect();
-    warnings.extend(client_starved(trials));
+    let mut warnings: Vec<Warning> = client_busy(plan, run, trials).into_iter().collect();
+    warnings.extend(client_starved(plan, trials));
     if trials.iter().any(|trial| shares_cores(plan, trial)) {
         warnings.push(Warning::SharedCores);
     }
@@ -45,8 +45,9 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     warnings
 }
 
-fn client_busy(run: &Run, trials: &[Trial]) -> Option<Warning> {
-    let cores = trials.iter().map(|trial| trial.client_cores_used).max_by(f64::total_cmp)?;
+fn client_busy(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
+    let of_servers = trials.iter().filter(|trial| !is_in_this_process(plan, trial));
+    let cores = of_servers.map(|trial| trial.client_cores_used).max_by(f64::total_cmp)?;
     let of = run.environment.cpus;
     (cores > of as f64 * CLIENT_SHARE_MAX).then_some(Warning::ClientBusy { cores, of })
 }
@@ -59,8 +60,9 @@ fn shares_cores(plan: &Plan, trial: &Trial) -> bool {
     }
 }
 
-fn client_starved(trials: &[Trial]) -> Option<Warning> {
-    let waits = trials.iter().filter_map(|trial| trial.counters.get(CLIENT_PROCESSOR_WAIT));
+fn client_starved(plan: &Plan, trials: &[Trial]) -> Option<Warning> {
+    let of_servers = trials.iter().filter(|trial| !is_in_this_process(plan, trial));
+    let waits = of_servers.filter_map(|trial| trial.counters.get(CLIENT_PROCESSOR_WAIT));
     let (fraction, trials) = worst(waits.copied(), CLIENT_WAIT_MAX)?;
     Some(Warning::ClientStarved { fraction, trials })
 }
@@ -87,20 +89,23 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
         .then(|| Warning::IdleCores { engine: trial.engine.clone(), response_time_ms })
 }
 
+/// Whether the engine's work is the client's, which then has no processors of its own to be given,
+/// and nobody to wake.
+fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
+    let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine);
+    let kind = engine.map_or("", |engine| engine.source.kind());
+    plan.workload != WorkloadKind::Http && matches!(kind, "sqlite" | "dir" | "tree" | "sqlite+dir")
+}
+
 /// How long one wait for an answer takes: a request, or one statement of a transaction. None of an
-/// engine in this process, which nobody has to be woken for.
+/// engine in this process.
 fn wait_ms(plan: &Plan, trial: &Trial) -> Option<f64> {
-    let mean = trial.response_time_ms_mean?;
-    let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine)?;
-    let is_a_server = !matches!(engine.source.kind(), "sqlite" | "dir" | "tree" | "sqlite+dir");
-    match plan.workload {
-        WorkloadKind::Http => Some(mean),
-        WorkloadKind::Sql | WorkloadKind::Blob => is_a_server.then_some(mean),
-        WorkloadKind::Oltp => {
-            let statements = plan.oltp_at(&trial.levels).ok()?.mix.statements();
-            is_a_server.then(|| mean / statements.max(1) as f64)
-        }
-    }
+    let mean = trial.response_time_ms_mean.filter(|_| !is_in_this_process(plan, trial))?;
+    let answers = match plan.workload {
+        WorkloadKind::Oltp => plan.oltp_at(&trial.levels).ok()?.mix.statements().max(1),
+        WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => 1,
+    };
+    Some(mean / answers as f64)
 }
 
 fn busy_machine(run: &Run, trials: &[Trial]) -> Option<Warning> {

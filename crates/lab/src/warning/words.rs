@@ -84,7 +84,7 @@ impl Warning {
                 CLIENT_WAIT_MAX * 100.0
             ),
             Self::IdleCores { engine, response_time_ms } => format!(
-                "{engine}: one client, {response_time_ms:.2} ms per request and an idle machine: \
+                "{engine}: one client, {response_time_ms:.2} ms per answer and an idle machine: \
                  much of that time is cores waking up, not the engine's work."
             ),
             Self::NotSteady { engine, ratio, unsettled, .. } => {
