@@ -26,7 +26,7 @@ use crate::{Error, Release, StartOptions, sweep};
 pub(crate) struct Cluster {
     pub(crate) folder: PathBuf,
     pub(crate) temporary: bool,
-    lock: File,
+    lock: OwnerLock,
 }
 
 /// The names of folders that are removed with their server.
@@ -36,12 +36,25 @@ pub(crate) fn data_in(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
+/// The owner's lock of a folder, held until this is dropped. It is then given back by name: a child
+/// that is being started holds a copy of every open file until its program is loaded, and would
+/// keep the lock as long.
+#[derive(Debug)]
+pub(crate) struct OwnerLock(File);
+
+impl Drop for OwnerLock {
+    fn drop(&mut self) {
+        // Closing the file gives it back too, only later.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Opens and locks the owner's lock of a folder; `None` if another program holds it.
-pub(crate) fn try_lock(folder: &Path) -> Result<Option<File>, Error> {
+pub(crate) fn try_lock(folder: &Path) -> Result<Option<OwnerLock>, Error> {
     let path = folder.join("owner.lock");
     let file = open_lock(&path)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(OwnerLock(file))),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
         Err(std::fs::TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
     }
@@ -186,7 +199,7 @@ impl Cluster {
         if self.temporary {
             remove_folder(&self.folder)?;
         }
-        self.lock.unlock().map_err(Error::io("unlock", &self.folder))
+        self.lock.0.unlock().map_err(Error::io("unlock", &self.folder))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::account::Account;
-use crate::cluster::remove_folder;
+use crate::cluster::{OwnerLock, remove_folder};
 use crate::locations::{check_socket_path, write_whole};
 use crate::{Error, Locations, affinity};
 
@@ -84,7 +84,7 @@ pub struct MariadbServer {
     socket_folder: PathBuf,
     child: Child,
     /// Locked as long as this program is in charge.
-    _lock: File,
+    _lock: OwnerLock,
 }
 
 impl MariadbServer {

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::data_in;
 use crate::account::Account;
-use crate::cluster::{TEMPORARY_PREFIX, remove_folder, try_lock};
+use crate::cluster::{OwnerLock, TEMPORARY_PREFIX, remove_folder, try_lock};
 use crate::locations::{create_folder, open_lock, random_name};
 use crate::{Error, Locations};
 
@@ -50,7 +50,7 @@ pub(super) fn note_of_socket(folder: &Path) -> PathBuf {
 }
 
 /// A folder of a random name, locked, after a sweep.
-pub(super) fn take_folder(locations: &Locations) -> Result<(PathBuf, File), Error> {
+pub(super) fn take_folder(locations: &Locations) -> Result<(PathBuf, OwnerLock), Error> {
     let all = folder_of_all(locations);
     create_folder(&all)?;
     let _all = lock_all(&all)?;
