@@ -300,8 +300,10 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         let Some(lane) = self.lanes.get_mut(place) else { return };
         lane.sent = self.tick;
         if let Err(error) = lane.channel.send(&self.out, timeout) {
-            // A server that goes down says why before it closes the connection.
-            let error = lane.channel.receive(&mut self.buffer).err().unwrap_or(error);
+            // A server that goes down says why before it closes the connection: one call takes its
+            // words, the next meets the end.
+            let mut last_words = || lane.channel.receive(&mut self.buffer).err();
+            let error = last_words().or_else(last_words).unwrap_or(error);
             self.lost(place, &error);
         }
     }
