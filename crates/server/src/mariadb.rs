@@ -255,11 +255,19 @@ fn data_in(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
+/// Runs as that account, with temporary tables in this folder: a server that starts removes what it
+/// takes for its own leftovers, in /tmp also those of every other server.
+fn command(program: &Path, folder: &Path, account: &Account) -> Command {
+    let mut command = Command::new(program);
+    account.prepare(&mut command);
+    command.env("TMPDIR", folder);
+    command
+}
+
 /// Makes the data directory. Its account `root` has no password: the socket's folder, mode 0700,
 /// lets in nobody but us.
 fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Result<(), Error> {
-    let mut command = Command::new(&programs.install);
-    account.prepare(&mut command);
+    let mut command = command(&programs.install, folder, account);
     command.arg("--no-defaults").arg(format!("--datadir={}", data_in(folder).display()));
     if let Some(base) = &programs.base {
         command.arg(format!("--basedir={}", base.display()));
@@ -274,7 +282,7 @@ fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Resu
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    let mut errors = text.lines().filter(|line| line.contains("[ERROR]"));
+    let mut errors = text.lines().filter(|line| line.contains("ERROR"));
     let last = errors.find(|line| !line.ends_with("Aborting"));
     let last = last.or_else(|| text.lines().rfind(|line| !line.trim().is_empty()));
     // Old releases say on standard output what is wrong, and then where to read more.
@@ -296,8 +304,7 @@ fn spawn(
     check_socket_path(&socket)?;
     let log_path = folder.join("server.log");
     let log = File::create(&log_path).map_err(Error::io("create", &log_path))?;
-    let mut command = Command::new(&programs.server);
-    account.prepare(&mut command);
+    let mut command = command(&programs.server, folder, account);
     command
         .arg("--no-defaults")
         .arg(format!("--datadir={}", data_in(folder).display()))

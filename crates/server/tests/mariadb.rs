@@ -32,10 +32,12 @@ fn a_private_server_lives_and_leaves_nothing() {
     let mut connection = engine::mysql::connect(&server.url(""), Duration::from_secs(10)).unwrap();
     let version = engine::mysql::version(&mut connection).unwrap();
     assert!(version.starts_with("MariaDB "), "{version}");
-    let names = ["innodb_buffer_pool_size", "no_such_variable"];
+    let names = ["innodb_buffer_pool_size", "no_such_variable", "tmpdir"];
     let values = engine::mysql::variables(&mut connection, names.into_iter()).unwrap();
-    assert_eq!(values, [(names[0].to_owned(), (32 << 20).to_string())]);
     let folder = server.folder().to_owned();
+    // Nobody else's leftovers are there to be removed, and nobody removes ours.
+    let own_folder = (names[2].to_owned(), folder.display().to_string());
+    assert_eq!(values, [(names[0].to_owned(), (32 << 20).to_string()), own_folder]);
     drop(connection);
     server.stop().unwrap();
     assert!(!folder.exists());
