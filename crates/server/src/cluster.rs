@@ -260,6 +260,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_lock_is_free_when_it_is_dropped_though_a_copy_of_its_file_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = try_lock(folder.path()).unwrap().unwrap();
+        let _of_a_child = lock.0.try_clone().unwrap();
+        assert!(try_lock(folder.path()).unwrap().is_none());
+        drop(lock);
+        assert!(try_lock(folder.path()).unwrap().is_some());
+    }
+
+    #[test]
     fn the_reason_of_initdb_is_the_line_that_says_why() {
         let new = "initdb: warning: trust\ninitdb: error: could not write\ninitdb: removing data\n";
         assert_eq!(reason_of_initdb(new), "could not write");

@@ -79,7 +79,7 @@ impl ServerSide {
     /// [`ResourceError::LinuxOnly`] where there is no /proc.
     pub fn snapshot(&self) -> Result<ResourceSnapshot, ResourceError> {
         let processes = self.read_tree()?;
-        let mut shared_bytes_max = 0;
+        let mut statuses = Vec::new();
         let mut snapshot = ResourceSnapshot {
             processes,
             switches: BTreeMap::new(),
@@ -93,16 +93,12 @@ impl ServerSide {
                 .bytes
                 .zip(bytes)
                 .map(|((read, written), (more, wrote))| (read + more, written + wrote));
-            let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-            let bytes = |name| field(&status, name).unwrap_or(0) * 1024;
-            let shared_bytes = bytes("RssShmem:");
-            snapshot.resident_bytes_peak += bytes("VmHWM:").saturating_sub(shared_bytes);
-            shared_bytes_max = shared_bytes.max(shared_bytes_max);
+            statuses.extend(fs::read_to_string(format!("{folder}/status")));
             for (thread, switches) in read_switches(&folder) {
                 snapshot.switches.insert((pid, started, thread), switches);
             }
         }
-        snapshot.resident_bytes_peak += shared_bytes_max;
+        snapshot.resident_bytes_peak = resident_bytes_peak(&statuses);
         Ok(snapshot)
     }
 
@@ -188,6 +184,18 @@ impl ResourceSnapshot {
     }
 }
 
+/// Of processes whose /proc/PID/status these are; shared memory is that of the one with most of it.
+fn resident_bytes_peak(statuses: &[String]) -> u64 {
+    let (mut own, mut shared_max) = (0, 0);
+    for status in statuses {
+        let bytes = |name| field(status, name).unwrap_or(0) * 1024;
+        let shared = bytes("RssShmem:");
+        own += bytes("VmHWM:").saturating_sub(shared);
+        shared_max = shared.max(shared_max);
+    }
+    own + shared_max
+}
+
 /// Storage bytes of a process, its ended threads and its reaped children (the kernel adds them).
 fn read_bytes(folder: &str) -> Option<(u64, u64)> {
     let text = fs::read_to_string(format!("{folder}/io")).ok()?;
@@ -211,4 +219,18 @@ fn read_switches(folder: &str) -> Vec<(u32, Switches)> {
 pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_sessions_share_counts_once_and_their_own_each_time() {
+        let status = |peak: u32, shared: u32| {
+            format!("Name:\tpostgres\nVmHWM:\t{peak:>8} kB\nRssShmem:\t{shared:>8} kB\n")
+        };
+        let statuses = [status(20, 10), status(130, 100), status(95, 90), String::new()];
+        assert_eq!(resident_bytes_peak(&statuses), (10 + 30 + 5 + 100) * 1024);
+    }
 }

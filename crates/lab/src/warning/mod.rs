@@ -147,8 +147,8 @@ pub enum Warning {
         /// Mean of the second half of the trials by that of the first; none if only the warm-up
         /// did not settle.
         ratio: Option<f64>,
-        /// Whether these trials began with cold caches.
-        cold: bool,
+        /// Whether these trials began with cold caches and became faster.
+        read_ahead: bool,
         /// Trials whose warm-up ended at its cap.
         unsettled: usize,
     },

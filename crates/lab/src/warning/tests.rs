@@ -162,7 +162,8 @@ fn trials_that_move_alike_in_every_block_were_not_steady_and_one_that_moves_is_n
     let warning = Record::after(|record| {
         record.of("sqlite").for_each(|trial| trial.second_half_ratio = Some(0.8));
     });
-    let Warning::NotSteady { engine, ratio: Some(ratio), cold: false, unsettled: 0 } = warning
+    let Warning::NotSteady { engine, ratio: Some(ratio), read_ahead: false, unsettled: 0 } =
+        warning
     else {
         panic!("{warning:?}")
     };

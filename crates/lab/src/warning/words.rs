@@ -206,7 +206,7 @@ impl Warning {
                 "Compare with 2 clients or more, put client and server on one core (--server-cpus 0 \
                  --client-cpus 0), or keep the processors awake (idle=poll)."
             }
-            Self::NotSteady { cold, .. } => to_be_steady(*cold),
+            Self::NotSteady { read_ahead, .. } => to_be_steady(*read_ahead),
             Self::PlanChanged { .. } => {
                 "Look at both plans in the report; autovacuum or new statistics change them."
             }
@@ -236,8 +236,8 @@ impl Warning {
 }
 
 /// What to do where times moved within trials; longer ones of cold reads would only end warmer.
-fn to_be_steady(cold: bool) -> &'static str {
-    match cold {
+fn to_be_steady(read_ahead: bool) -> &'static str {
+    match read_ahead {
         true => {
             "Reading ahead, the kernel brings what later reads ask for: read a smaller part of the \
              blobs (reads = \"2%\"), or set the disk's read-ahead lower."

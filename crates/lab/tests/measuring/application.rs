@@ -75,6 +75,18 @@ fn an_application_that_refuses_is_quoted() {
 }
 
 #[test]
+fn where_copies_cannot_be_made_the_place_and_the_way_out_are_named() {
+    let server = answering(|_, _| (200, "ok".to_owned()));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("data"), "a file where a folder is to be").unwrap();
+    let request = "[[request]]\npath = \"/x\"";
+    let said = measure_in(folder.path(), &[&server], request).err().unwrap().to_string();
+    let place = folder.path().join("data/scratch");
+    assert!(said.contains(&place.display().to_string()), "{said}");
+    assert!(said.ends_with("CROSSOVER_DATA_DIR"), "{said}");
+}
+
+#[test]
 fn an_application_that_answers_500_half_of_the_time_is_not_measured() {
     // Well to the two looks of the untimed pass, then by turns.
     let server = answering(|_, asked| match asked {
