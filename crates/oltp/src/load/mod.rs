@@ -16,6 +16,7 @@ mod program;
 mod session;
 mod sink;
 mod sqlite;
+mod watchdog;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +31,7 @@ pub use sink::{Latencies, Sink};
 use cancel::Canceller;
 use notes::{Account, Finished, Notes};
 use program::Program;
+use watchdog::Watchdog;
 
 use crate::console::Console;
 use crate::target::{MysqlServer, SqliteFile};
@@ -147,9 +149,12 @@ fn offer<S: Sink>(
             };
             let lanes = connect_all(threads, shared, connect)?;
             let connect_time = connecting.elapsed();
+            let watched = lanes.iter().flat_map(postgres::Lanes::watched);
+            let mut watchdog = Watchdog::new(watched, shared.program.options.timeout);
+            let look_up = &mut || watchdog.look_up(shared);
             let mut canceller = canceller(lanes.iter().map(postgres::Lanes::sessions).collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(Done { connect_time, threads: drive(lanes, shared, begin, cancel)? })
+            Ok(Done { connect_time, threads: drive(lanes, shared, begin, look_up, cancel)? })
         }
         Target::Sqlite { path, pragmas } => {
             let file = SqliteFile { path, pragmas };
@@ -162,7 +167,7 @@ fn offer<S: Sink>(
                     handle.interrupt();
                 }
             };
-            Ok(Done { connect_time, threads: drive(workers, shared, begin, cancel)? })
+            Ok(Done { connect_time, threads: drive(workers, shared, begin, &mut || {}, cancel)? })
         }
         Target::Mysql { url, session } => {
             let server = MysqlServer { url, session };
@@ -173,7 +178,7 @@ fn offer<S: Sink>(
             let sessions = workers.iter().map(|worker| vec![worker.session_number()]);
             let mut canceller = canceller(sessions.collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(Done { connect_time, threads: drive(workers, shared, begin, cancel)? })
+            Ok(Done { connect_time, threads: drive(workers, shared, begin, &mut || {}, cancel)? })
         }
     }
 }
@@ -273,12 +278,13 @@ struct Done<K> {
     threads: Vec<ThreadDone<K>>,
 }
 
-/// Lets every worker work in a thread of its own. `cancel` ends what those at these places wait
-/// for, when nobody is to wait any longer.
+/// Lets every worker work in a thread of its own. `look_up` is called again and again; `cancel`
+/// ends what those at these places wait for, when nobody is to wait any longer.
 fn drive<W: Worker, S: Sink>(
     workers: Vec<W>,
     shared: &Shared<'_>,
     begin: &(impl Fn() -> S + Sync),
+    look_up: &mut dyn FnMut(),
     cancel: &mut dyn FnMut(&[usize]),
 ) -> Result<Vec<ThreadDone<S::Kept>>, Error> {
     let work = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
@@ -314,6 +320,7 @@ fn drive<W: Worker, S: Sink>(
             if working.is_empty() {
                 break;
             }
+            look_up();
             if shared.gives_up() && asked.is_none_or(|asked| asked.elapsed() >= LOOK_UP) {
                 cancel(&working);
                 asked = Some(Instant::now());

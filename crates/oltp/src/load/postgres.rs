@@ -1,6 +1,7 @@
 //! The clients of PostgreSQL: connections, prepared once, that a thread drives together. A few
 //! clients have a thread each; many share one per processor.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
@@ -14,7 +15,8 @@ use super::drawer::{Argument, Arguments, Drawer};
 use super::notes::{Account, Notes};
 use super::poller::Poller;
 use super::sink::Sink;
-use super::{LOOK_UP, Shared, Worker};
+use super::watchdog::Watched;
+use super::{Shared, Worker};
 use crate::error::{Failure, failure_of};
 use crate::statement::Dialect;
 use crate::{CharacterSet, Error};
@@ -39,8 +41,8 @@ struct Lane {
     call: usize,
     /// The refusal for which it is rolling back.
     rolling_back: Option<(Failure, String)>,
-    /// When its last statement was sent, as exact as the thread's looks at the clock.
-    sent: Instant,
+    /// It waits without limit; somebody else looks at the time.
+    watched: Arc<Watched>,
     ended: bool,
 }
 
@@ -75,13 +77,14 @@ impl Lanes {
             // The same texts in the same order: the same names in every session.
             all.statements =
                 prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
+            let channel = connection.into_channel().map_err(|error| failed(url, error))?;
             all.lanes.push(Lane {
-                channel: connection.into_channel().map_err(|error| failed(url, error))?,
+                watched: Watched::new(&channel).map_err(|error| failed(url, error.into()))?,
+                channel,
                 drawer: Drawer::new(program, client),
                 account: Account::new(client),
                 call: 0,
                 rolling_back: None,
-                sent: Instant::now(),
                 ended: false,
             });
         }
@@ -91,6 +94,11 @@ impl Lanes {
     /// The server's numbers of their sessions.
     pub(super) fn sessions(&self) -> Vec<u32> {
         self.sessions.clone()
+    }
+
+    /// Whom a watchdog is to watch.
+    pub(super) fn watched(&self) -> impl Iterator<Item = Arc<Watched>> {
+        self.lanes.iter().map(|lane| Arc::clone(&lane.watched))
     }
 }
 
@@ -128,7 +136,7 @@ impl Worker for Lanes {
         shared: &Shared<'_>,
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<Account>, Error> {
-        let poller = Poller::new(self.lanes.iter().map(|lane| &lane.channel), LOOK_UP)
+        let poller = Poller::new(self.lanes.iter().map(|lane| &lane.channel))
             .map_err(|cause| Error::Threads { threads: shared.threads, cause })?;
         let active = self.lanes.len();
         let mut at_work = EventLoop {
@@ -140,7 +148,6 @@ impl Worker for Lanes {
             buffer: Vec::new(),
             out: BytesMut::new(),
             arguments: Arguments::default(),
-            tick: Instant::now(),
         };
         at_work.run(poller)?;
         Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
@@ -159,8 +166,6 @@ struct EventLoop<'w, 'n, 's, S: Sink> {
     buffer: Vec<u8>,
     out: BytesMut,
     arguments: Arguments,
-    /// The latest look at the clock.
-    tick: Instant,
 }
 
 impl<S: Sink> EventLoop<'_, '_, '_, S> {
@@ -170,17 +175,16 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         }
         let mut ready = Vec::new();
         while self.active > 0 {
-            let look_up = poller
-                .wait(&mut ready)
+            let Some(first) = self.lanes.first() else { break };
+            poller
+                .wait(&first.channel, &mut ready)
                 .map_err(|cause| Error::Threads { threads: self.shared.threads, cause })?;
             for place in ready.iter().copied() {
                 self.advance(place);
             }
-            if look_up {
-                self.look_up()?;
-            }
         }
-        Ok(())
+        // Else they have not ended, but were hung up.
+        self.shared.check_going_on()
     }
 
     /// Takes what has arrived for a lane.
@@ -245,6 +249,9 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
     }
 
     fn lost(&mut self, place: usize, error: &ThinError) {
+        let Some(lane) = self.lanes.get(place) else { return };
+        let overdue = ThinError::TimedOut(self.shared.program.options.timeout);
+        let error = if lane.watched.is_overdue() { &overdue } else { error };
         // Whatever it is, the session is not to be trusted any more.
         let failure = match failure_of(error) {
             failure if failure.ends_client() => failure,
@@ -268,7 +275,6 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
     fn end(&mut self, place: usize, failed: Option<(Failure, String)>) {
         let Some(lane) = self.lanes.get_mut(place) else { return };
         let now = self.notes.end(&mut lane.account, failed);
-        self.tick = now;
         if lane.account.totals.ended_by.is_some() {
             lane.ended = true;
             self.active -= 1;
@@ -298,7 +304,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
     fn send_out(&mut self, place: usize) {
         let timeout = self.shared.program.options.timeout;
         let Some(lane) = self.lanes.get_mut(place) else { return };
-        lane.sent = self.tick;
+        lane.watched.sends();
         if let Err(error) = lane.channel.send(&self.out, timeout) {
             // A server that goes down says why before it closes the connection: one call takes its
             // words, the next meets the end.
@@ -306,20 +312,6 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
             let error = last_words().or_else(last_words).unwrap_or(error);
             self.lost(place, &error);
         }
-    }
-
-    /// Ends what takes too long, and everything if the user asks to.
-    fn look_up(&mut self) -> Result<(), Error> {
-        self.shared.check_going_on()?;
-        self.tick = Instant::now();
-        let timeout = self.shared.program.options.timeout;
-        for place in 0..self.lanes.len() {
-            let waits = |lane: &Lane| !lane.ended && lane.sent + timeout < self.tick;
-            if self.lanes.get(place).is_some_and(waits) {
-                self.lost(place, &ThinError::TimedOut(timeout));
-            }
-        }
-        Ok(())
     }
 }
 
