@@ -37,6 +37,12 @@ export class Experiment {
     this.requests = [...new Set(requests)];
   }
 
+  /** What is counted, and what processor time is divided by. */
+  get unitOfWork(): "request" | "transaction" {
+    const { name } = this.document.response;
+    return name === "transactions_per_second" ? "transaction" : "request";
+  }
+
   /** On a linear axis most of it would lie on the ground: three powers of ten, as the sweep's. */
   get isWide(): boolean {
     if (this.swept?.scale !== "log") return false;

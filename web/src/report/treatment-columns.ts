@@ -113,7 +113,7 @@ function statementsColumn(treatments: readonly Treatment[]): TreatmentColumn {
 }
 
 /** Every column that a report may have, in reading order. */
-export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
+export function treatmentColumns({ document, unitOfWork }: Experiment): TreatmentColumn[] {
   const { treatments, response } = document;
   const unit = columnUnit(response.unit, treatments.flatMap((t) => t.estimate?.value ?? []));
   const cpu = columnUnit("s", treatments.flatMap((t) => t.cpu_seconds_per_request ?? []));
@@ -136,10 +136,10 @@ export function treatmentColumns({ document }: Experiment): TreatmentColumn[] {
     plain("Offered per second", "offered_per_second", (value) => significant(value), {
       optional: true,
     }),
-    plain(`CPU time per request, ${cpu.unit}`, "cpu_seconds_per_request",
+    plain(`CPU time per ${unitOfWork}, ${cpu.unit}`, "cpu_seconds_per_request",
       (value) => scaled(value, cpu.factor)),
     plain("Cores used", "cores_used", (value) => significant(value)),
-    plain("Requests", "requests", count),
+    plain(unitOfWork === "request" ? "Requests" : "Transactions", "requests", count),
     plain("Failures", "failures", count, { strong: (t) => Boolean(t.failures) }),
     plain("Void trials", "void_trials", count, {
       has: (t) => Boolean(t.void_trials), strong: (t) => Boolean(t.void_trials), optional: true,

@@ -89,6 +89,14 @@ describe("throughput over clients", () => {
     expect(titles.some((title) => title.startsWith("Mean response time, ms"))).toBe(true);
     expect(titles.some((title) => title.startsWith("Best of three"))).toBe(false);
   });
+  test("what is counted are transactions", () => {
+    const cpu = chartRows(experiment("throughput")).find((row) => row.id === "cpu");
+    expect(cpu?.title).toBe("CPU time per transaction by clients");
+    expect(cpu?.charts[0]?.measure).toBe("CPU time per transaction");
+    const titles = treatmentColumns(experiment("throughput")).map((column) => column.title);
+    expect(titles.filter((title) => /request/i.test(title))).toEqual([]);
+    expect(titles).toContain("Transactions");
+  });
 });
 
 describe("captions", () => {

@@ -99,8 +99,8 @@ pub(super) fn limitations(plan: &Plan) -> Vec<String> {
     }
     if plan.server_cpus.is_none() {
         limits.push(
-            "Client and server shared the machine; CPU time per request stands beside every \
-             response time for that reason."
+            "Client and server shared the machine; CPU time stands beside every result for that \
+             reason."
                 .to_owned(),
         );
     }

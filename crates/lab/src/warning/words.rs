@@ -177,7 +177,7 @@ impl Warning {
                 "Give client and server cores of their own: --client-cpus and --server-cpus."
             }
             Self::UnequalCores { .. } => {
-                "Look at the CPU time per request; --server-cpus 0 compares at one core each."
+                "Look at the CPU time; --server-cpus 0 compares at one core each."
             }
             Self::SharedCores => {
                 "On a larger machine keep them apart with --client-cpus and --server-cpus."

@@ -140,7 +140,7 @@ export function cpuCharts(experiment: Experiment): Chart[] {
   const value: Value = (engine, levels) =>
     experiment.treatment(engine, levels)?.cpu_seconds_per_request ?? null;
   return again(experiment, value, (index) => ({
-    id: `cpu-${index + 1}`, measure: "CPU time per request", unit: "s", spans: [],
+    id: `cpu-${index + 1}`, measure: `CPU time per ${experiment.unitOfWork}`, unit: "s", spans: [],
   }));
 }
 

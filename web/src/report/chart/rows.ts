@@ -83,7 +83,7 @@ export function chartRows(experiment: Experiment): ChartRow[] {
     },
     {
       id: "cpu",
-      title: `CPU time per request ${over}`,
+      title: `CPU time per ${experiment.unitOfWork} ${over}`,
       note: "Of the whole server side, all cores together.",
       charts: cpuCharts(experiment),
       legend: null,
