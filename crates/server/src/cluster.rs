@@ -49,10 +49,15 @@ impl Drop for OwnerLock {
     }
 }
 
-/// Opens and locks the owner's lock of a folder; `None` if another program holds it.
+/// Opens and locks the owner's lock of a folder; `None` if another program holds it, or has just
+/// removed the folder, as owners do unannounced.
 pub(crate) fn try_lock(folder: &Path) -> Result<Option<OwnerLock>, Error> {
     let path = folder.join("owner.lock");
-    let file = open_lock(&path)?;
+    let file = match open_lock(&path) {
+        Ok(file) => file,
+        Err(_) if !folder.exists() => return Ok(None),
+        Err(error) => return Err(error),
+    };
     match file.try_lock() {
         Ok(()) => Ok(Some(OwnerLock(file))),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
@@ -267,6 +272,13 @@ mod tests {
         assert!(try_lock(folder.path()).unwrap().is_none());
         drop(lock);
         assert!(try_lock(folder.path()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_folder_that_its_owner_removes_while_others_are_swept_is_nobodys_to_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        assert!(try_lock(&gone).unwrap().is_none());
     }
 
     #[test]
