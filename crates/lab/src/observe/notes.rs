@@ -57,14 +57,15 @@ fn checkpoints(trials: &[&BTreeMap<String, f64>], counter: &str) -> Option<Strin
     let ended = ended.filter(|ended| !ended.is_empty())?;
     let least = ended.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ended.iter().copied().fold(0.0, f64::max);
+    let range = if least < most { format!("{least} to {most}") } else { least.to_string() };
     Some(if most < 0.5 {
         "between checkpoints: none ended in a trial".to_owned()
     } else if least > 1.5 {
-        format!("sustained: {least} to {most} checkpoints ended in each trial")
+        format!("sustained: {range} checkpoints ended in each trial")
     } else {
         format!(
-            "neither between checkpoints nor sustained: {least} to {most} ended in a trial, so \
-             trials are not alike"
+            "neither between checkpoints nor sustained: {range} ended in a trial, so trials are not \
+             alike"
         )
     })
 }
@@ -92,7 +93,8 @@ mod tests {
             notes(&[&a, &b]).concat()
         };
         assert!(said([0.0, 0.0]).starts_with("between checkpoints"));
-        assert!(said([2.0, 3.0]).starts_with("sustained: 2 to 3"));
+        assert!(said([2.0, 3.0]).starts_with("sustained: 2 to 3 checkpoints"));
+        assert!(said([3.0, 3.0]).starts_with("sustained: 3 checkpoints"));
         assert!(said([0.0, 1.0]).starts_with("neither"));
         assert!(said([1.0, 2.0]).starts_with("neither"));
     }

@@ -6,7 +6,7 @@ use stats::Estimate;
 use super::Document;
 use super::document::{EffectPart, RatioPart, TreatmentPart};
 use crate::analysis::{Shown, digits, number};
-use crate::plan::Level;
+use crate::plan::{Level, Response};
 use crate::schedule::Levels;
 
 /// What a table is drawn for.
@@ -32,11 +32,15 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
         let first = document.engines.first().map(|engine| engine.name.as_str());
         header.push(format!("Times {}", first.unwrap_or_default()));
     }
-    let beside: &[&str] = match response.lower_is_better {
-        true => &["Best of three, ms", "CPU s/request", "Cores", "Requests"],
-        false => &["Mean, ms", "p99, ms", "CPU s/request", "Cores", "Requests"],
+    let times: &[&str] = match response.lower_is_better {
+        true => &["Best of three, ms"],
+        false => &["Mean, ms", "p99, ms"],
     };
-    header.extend(beside.iter().map(|title| (*title).to_owned()));
+    let counted = match response.name == Response::TransactionsPerSecond.name() {
+        true => ["CPU s/transaction", "Cores", "Transactions"],
+        false => ["CPU s/request", "Cores", "Requests"],
+    };
+    header.extend(times.iter().chain(&counted).map(|title| (*title).to_owned()));
     let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
     order.sort_by(|(a, first), (b, second)| first.levels.cmp(&second.levels).then(a.cmp(b)));
     let rows = order.into_iter().map(|(_, treatment)| row(document, treatment));
