@@ -133,17 +133,30 @@ fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     ))
 }
 
-/// What the counters say of each treatment; of those that share their trials once.
+/// What the counters say of each treatment; of those that share their trials once, and what is the
+/// same of many, in one line.
 fn notes(document: &Document) -> Vec<String> {
+    /// Above it places are counted, not listed.
+    const PLACES_MAX: usize = 3;
     let mut told = BTreeSet::new();
-    let mut notes = Vec::new();
+    let mut notes: Vec<(&String, Vec<String>)> = Vec::new();
     for treatment in &document.treatments {
         if told.insert((&treatment.engine, &treatment.measured_at)) {
             let place = table::place(document, treatment);
-            notes.extend(treatment.notes.iter().map(|note| format!("{place}: {note}")));
+            for note in &treatment.notes {
+                match notes.iter_mut().find(|(other, _)| *other == note) {
+                    Some((_, places)) => places.push(place.clone()),
+                    None => notes.push((note, vec![place.clone()])),
+                }
+            }
         }
     }
-    notes
+    let lines = notes.into_iter().flat_map(|(note, places)| match places.len() {
+        ..=PLACES_MAX => places.into_iter().map(|place| format!("{place}: {note}")).collect(),
+        all if all == told.len() => vec![format!("all {all} treatments: {note}")],
+        many => vec![format!("{many} of {} treatments: {note}", told.len())],
+    });
+    lines.collect()
 }
 
 /// Processor, their number, memory.
