@@ -309,6 +309,8 @@ fn drive<W: Worker, S: Sink>(
                 Ok(handle) => started.push(handle),
                 Err(cause) => {
                     shared.called_off.store(true, Ordering::Relaxed);
+                    // Those that have begun are waited for.
+                    look_up();
                     return Err(Error::Threads { threads: shared.threads, cause });
                 }
             }
