@@ -136,8 +136,6 @@ fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
 /// What the counters say of each treatment; of those that share their trials once, and what is the
 /// same of many, in one line.
 fn notes(document: &Document) -> Vec<String> {
-    /// Above it places are counted, not listed.
-    const PLACES_MAX: usize = 3;
     let mut told = BTreeSet::new();
     let mut notes: Vec<(&String, Vec<String>)> = Vec::new();
     for treatment in &document.treatments {
@@ -151,12 +149,18 @@ fn notes(document: &Document) -> Vec<String> {
             }
         }
     }
-    let lines = notes.into_iter().flat_map(|(note, places)| match places.len() {
-        ..=PLACES_MAX => places.into_iter().map(|place| format!("{place}: {note}")).collect(),
-        all if all == told.len() => vec![format!("all {all} treatments: {note}")],
-        many => vec![format!("{many} of {} treatments: {note}", told.len())],
-    });
-    lines.collect()
+    notes.into_iter().flat_map(|(note, places)| lines(note, &places, told.len())).collect()
+}
+
+/// What is said of these of all treatments: a line for each, or one for many.
+fn lines(note: &str, places: &[String], all: usize) -> Vec<String> {
+    /// Above it they are counted.
+    const PLACES_MAX: usize = 3;
+    match places.len() {
+        ..=PLACES_MAX => places.iter().map(|place| format!("{place}: {note}")).collect(),
+        many if many == all => vec![format!("all {all} treatments: {note}")],
+        many => vec![format!("{many} of {all} treatments (the report tells which): {note}")],
+    }
 }
 
 /// Processor, their number, memory.
@@ -179,5 +183,21 @@ fn note(document: &Document) -> &'static str {
     } else {
         "In brackets: 95% intervals from the blocks. Best of three is the article's statistic; a \
          minimum favours the noisier engine."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn what_is_said_of_few_treatments_names_them_and_of_many_counts_them() {
+        let places: Vec<String> = (1..=4).map(|place| format!("place {place}")).collect();
+        assert_eq!(lines("spills", &places[..2], 2), ["place 1: spills", "place 2: spills"]);
+        assert_eq!(lines("spills", &places, 4), ["all 4 treatments: spills"]);
+        assert_eq!(
+            lines("spills", &places, 6),
+            ["4 of 6 treatments (the report tells which): spills"]
+        );
     }
 }
