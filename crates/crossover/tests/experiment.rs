@@ -96,7 +96,11 @@ fn an_interrupted_experiment_is_resumed_without_losing_or_repeating_a_trial() {
     signal(&child, rustix::process::Signal::INT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", error(&output));
-    assert!(error(&output).contains("interrupted; continue with --resume"), "{}", error(&output));
+    assert!(
+        error(&output).contains("interrupted; go on with `crossover bench --resume"),
+        "{}",
+        error(&output)
+    );
     let before = place.trials();
     let planned = 2 * 2 * 2 * 3;
     assert!(before.len() >= 2 && before.len() < planned);

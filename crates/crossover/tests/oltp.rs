@@ -348,6 +348,7 @@ fn a_server_that_goes_in_mid_trial_leaves_a_void_trial_and_is_named() {
     let [(_, trial)] = &trials(&place)[..] else { panic!("{}", error(&output)) };
     let why = trial["status"]["void"].as_str().unwrap();
     assert!(why.contains("3 of 3 clients ended before their time"), "{why}");
+    assert!(error(&output).contains("go on with `crossover bench --resume"), "{}", error(&output));
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// A client that takes nothing of an answer for so long loses the connection.
     pub stall_time: Duration,
+    /// When a connection is ended, what its client still sends is read away for so long.
+    pub linger_time: Duration,
     /// So many connections are served at once; further ones wait until one of them ends. Unless a
     /// proxy is in front, no more than half of them are from one address.
     pub connections: usize,
@@ -25,6 +27,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(60),
             body_time: Duration::from_secs(30),
             stall_time: Duration::from_secs(60),
+            linger_time: Duration::from_secs(2),
             connections: 900,
         }
     }

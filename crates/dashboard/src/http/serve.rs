@@ -139,7 +139,7 @@ fn connection(
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
-        .serve_connection(TokioIo::new(Unstalled::new(stream, limits.stall_time)), answer)
+        .serve_connection(TokioIo::new(Unstalled::new(stream, limits)), answer)
 }
 
 async fn answer(router: Router, request: hyper::Request<Incoming>) -> Response {
@@ -257,6 +257,31 @@ mod tests {
         idle.write_all(REQUEST).await.unwrap();
         // Ends only when the server drops the rest of the answer.
         assert!(given_up.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn who_sends_more_than_is_read_is_told_why() {
+        let (address, _stop) = start(here(), Limits::default()).await;
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let bytes = vec![b'x'; 64 << 20];
+        let head =
+            format!("POST / HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n\r\n", bytes.len());
+        client.write_all(head.as_bytes()).await.unwrap();
+        client.write_all(&bytes).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_never_ends_its_body_loses_its_connection() {
+        let limits = Limits { linger_time: SHORT, ..Limits::default() };
+        let (address, _stop) = start(here(), limits).await;
+        let mut endless = TcpStream::connect(address).await.unwrap();
+        let head = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n";
+        endless.write_all(head).await.unwrap();
+        // Ends only when the server closes the connection.
+        while endless.write_all(b"1\r\nx\r\n").await.is_ok() {}
     }
 
     #[tokio::test]

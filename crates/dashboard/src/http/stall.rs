@@ -1,26 +1,35 @@
-//! A client's connection that is given up when the client takes nothing of what is written.
+//! A client's connection that is given up when the client takes nothing of what is written, and
+//! that is not cut off under a client that has not yet read its answer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::limits::Limits;
+
 /// A stream whose writing fails when it makes no progress for a while. Reading may take as long as
 /// it likes: a client that waits for an answer has nothing to say.
+///
+/// Shutting down ends the sending, then reads away what the client still sends, for a limited time:
+/// to close with bytes unread resets the connection, and a client that is told so in the middle of
+/// a large body may never see why it was refused (RFC 9112, section 9.6).
 #[derive(Debug)]
 pub(super) struct Unstalled<S> {
     stream: S,
-    patience: Duration,
+    limits: Limits,
     /// Runs while the stream takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Runs from the end of the sending on.
+    lingers: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Unstalled<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, stalled: None }
+    pub(super) fn new(stream: S, limits: Limits) -> Self {
+        Self { stream, limits, stalled: None, lingers: None }
     }
 
     /// What came of an attempt to write.
@@ -33,7 +42,7 @@ impl<S> Unstalled<S> {
             self.stalled = None;
             return written;
         }
-        let begin = || Box::pin(tokio::time::sleep(self.patience));
+        let begin = || Box::pin(tokio::time::sleep(self.limits.stall_time));
         let stalled = self.stalled.get_or_insert_with(begin);
         stalled.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
@@ -49,7 +58,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Unstalled<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Unstalled<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unstalled<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -77,6 +86,22 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Unstalled<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let this = &mut *self;
+        if this.lingers.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
+        }
+        let begin = || Box::pin(tokio::time::sleep(this.limits.linger_time));
+        // Asked before reading, which may take all that the runtime lets a task do at once.
+        if this.lingers.get_or_insert_with(begin).as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            let mut bytes = [0; 8_192];
+            let mut unread = ReadBuf::new(&mut bytes);
+            let read = ready!(Pin::new(&mut this.stream).poll_read(context, &mut unread));
+            if read.is_err() || unread.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
     }
 }

@@ -106,7 +106,9 @@ pub enum RunError {
         first: String,
     },
     /// An engine or its application ended during a trial, and the plan says to stop then.
-    #[error("{engine} ended in the middle of a trial: {why}; go on with --resume {run}")]
+    #[error(
+        "{engine} ended in the middle of a trial: {why}; go on with `crossover bench --resume {run}`"
+    )]
     EngineEnded {
         /// Label.
         engine: String,
@@ -179,8 +181,18 @@ pub enum RunError {
     /// No random numbers from the system.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
+    /// What trials need broke after some were recorded.
+    #[error(
+        "{source}; the trials so far are kept: once that is mended, go on with `crossover bench --resume {run}`"
+    )]
+    CutShort {
+        /// The run.
+        run: String,
+        /// What broke.
+        source: Box<RunError>,
+    },
     /// The user asked to stop.
-    #[error("interrupted; continue with --resume {run}")]
+    #[error("interrupted; go on with `crossover bench --resume {run}`")]
     Interrupted {
         /// The run.
         run: String,
@@ -195,7 +207,18 @@ impl RunError {
             Self::Memory(error) => !matches!(error, MemoryLimitError::Io { .. }),
             Self::Deploy(error) => error.is_usage(),
             Self::Oltp { source, .. } => source.is_usage(),
+            Self::CutShort { source, .. } => source.is_usage(),
             _ => false,
+        }
+    }
+
+    /// The same with the way on, if a machine or an engine broke that can be mended.
+    pub(super) fn with_the_way_on(self, run: &str) -> Self {
+        match self {
+            Self::Deploy(_) | Self::Oltp { .. } | Self::Io { .. } | Self::Scratch { .. } => {
+                Self::CutShort { run: run.to_owned(), source: Box::new(self) }
+            }
+            other => other,
         }
     }
 }

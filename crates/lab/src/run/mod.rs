@@ -94,14 +94,16 @@ impl Finished {
 pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
     let round = schedule::first_round(&plan);
     let (finished, datasets) = begin(plan, round, options)?;
-    let path = finished.folder.path().to_owned();
+    let (path, id) = (finished.folder.path().to_owned(), finished.run.id.clone());
     let _claimed = finished.folder.claim()?;
-    let finished = carry_out(finished, datasets, options);
-    if finished.is_err() && has_no_trial(&path) {
+    carry_out(finished, datasets, options).map_err(|error| {
+        if !has_no_trial(&path) {
+            return error.with_the_way_on(&id);
+        }
         // Nothing was measured, so there is nothing to resume or to report.
         let _ = std::fs::remove_dir_all(&path);
-    }
-    finished
+        error
+    })
 }
 
 /// Checks everything, makes the data, and writes the record of a run without trials.
@@ -207,7 +209,8 @@ pub fn resume(
     machine::check(&finished.plan, &cells)?;
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
-    carry_out(finished, datasets, options)
+    let id = finished.run.id.clone();
+    carry_out(finished, datasets, options).map_err(|error| error.with_the_way_on(&id))
 }
 
 fn carry_out(

@@ -165,7 +165,9 @@ impl Warning {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
-            Self::Incomplete { .. } => "Continue it with --resume and the run's name.",
+            Self::Incomplete { .. } => {
+                "Continue it with `crossover bench --resume` and the run's name."
+            }
             Self::VoidTrials { .. } => "Read the log of the application in the run's folder.",
             Self::Failures { .. } => {
                 "Read the log of the application in the run's folder; mend it and repeat."
