@@ -165,9 +165,7 @@ impl Warning {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
-            Self::Incomplete { .. } => {
-                "Continue it with `crossover bench --resume` and the run's name."
-            }
+            Self::Incomplete { .. } => "Continue it: `crossover bench --resume RUN`.",
             Self::VoidTrials { .. } => "Read the log of the application in the run's folder.",
             Self::Failures { .. } => {
                 "Read the log of the application in the run's folder; mend it and repeat."
