@@ -2,6 +2,7 @@
 
 mod asker;
 mod catalog;
+mod client_stream;
 mod document;
 mod given;
 mod health;
@@ -18,7 +19,6 @@ mod serve;
 mod session;
 mod share;
 mod sign_ins;
-mod stall;
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};

@@ -21,9 +21,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
+use super::client_stream::ClientStream;
 use super::limits::Limits;
 use super::share::{Shares, half};
-use super::stall::Unstalled;
 use super::{App, Error, router};
 
 /// After the signal to stop, answers under way have this long to be finished and read.
@@ -139,7 +139,7 @@ fn connection(
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
-        .serve_connection(TokioIo::new(Unstalled::new(stream, limits)), answer)
+        .serve_connection(TokioIo::new(ClientStream::new(stream, limits)), answer)
 }
 
 async fn answer(router: Router, request: hyper::Request<Incoming>) -> Response {

@@ -197,6 +197,9 @@ pub enum RunError {
         /// The run.
         run: String,
     },
+    /// The user asked to stop while two runs were measured in turn, which cannot be resumed.
+    #[error("interrupted; measure both again with `crossover compare --rerun`")]
+    RerunInterrupted,
 }
 
 impl RunError {

@@ -70,7 +70,10 @@ pub fn interleave(
         }
         for (side, setting) in turns {
             setting.show_planned(side);
-            round::carry_out_block(side, 0, block, setting)?;
+            round::carry_out_block(side, 0, block, setting).map_err(|error| match error {
+                RunError::Interrupted { .. } => RunError::RerunInterrupted,
+                error => error,
+            })?;
         }
     }
     for side in &mut sides {

@@ -10,14 +10,14 @@ use tokio::time::Sleep;
 
 use super::limits::Limits;
 
-/// A stream whose writing fails when it makes no progress for a while. Reading may take as long as
-/// it likes: a client that waits for an answer has nothing to say.
+/// Writing fails when it makes no progress for a while. Reading may take as long as it likes: a
+/// client that waits for an answer has nothing to say.
 ///
 /// Shutting down ends the sending, then reads away what the client still sends, for a limited time:
 /// to close with bytes unread resets the connection, and a client that is told so in the middle of
 /// a large body may never see why it was refused (RFC 9112, section 9.6).
 #[derive(Debug)]
-pub(super) struct Unstalled<S> {
+pub(super) struct ClientStream<S> {
     stream: S,
     limits: Limits,
     /// Runs while the stream takes nothing.
@@ -26,7 +26,7 @@ pub(super) struct Unstalled<S> {
     lingers: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Unstalled<S> {
+impl<S> ClientStream<S> {
     pub(super) fn new(stream: S, limits: Limits) -> Self {
         Self { stream, limits, stalled: None, lingers: None }
     }
@@ -47,7 +47,7 @@ impl<S> Unstalled<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Unstalled<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -57,7 +57,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Unstalled<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unstalled<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
