@@ -85,9 +85,14 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
 /// How many comparisons each engine wins.
 fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    // Of three engines each is in fewer comparisons than there are, but for the one of them all.
+    let mut parts: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut all, mut open, mut left_out) = (0, 0, 0);
     for sweep in sweeps {
         left_out += sweep.left_out.len();
+        for engine in [sweep.a.as_str(), sweep.b.as_str()] {
+            *parts.entry(engine).or_default() += sweep.results.len();
+        }
         for result in &sweep.results {
             all += 1;
             match result.sign.faster() {
@@ -114,10 +119,15 @@ fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
         };
         return none + &left_out;
     }
-    let of_all = counted(all, "comparison");
+    let of_which = |engine: &str| {
+        let its = parts.get(engine).copied().unwrap_or(all);
+        format!("{}{}", if its < all { "its " } else { "" }, counted(its, "comparison"))
+    };
     let won: Vec<String> = wins
         .iter()
-        .map(|(engine, count)| format!("{engine} is shown faster in {count} of {of_all}"))
+        .map(|(engine, count)| {
+            format!("{engine} is shown faster in {count} of {}", of_which(engine))
+        })
         .collect();
     let won = won.join(", ");
     let open = match open {

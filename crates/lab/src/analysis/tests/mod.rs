@@ -172,6 +172,19 @@ fn equal_engines_get_no_verdict() {
 }
 
 #[test]
+fn of_three_engines_each_is_counted_among_the_comparisons_it_is_in() {
+    let mut plan = plan(7);
+    plan.engines.push("postgres:16".parse().unwrap());
+    let rounds = [schedule::first_round(&plan)];
+    let halved = |engine, days, _| if engine == 1 { days / 2.0 } else { days };
+    let all = trials(&plan, &rounds, halved);
+    assert_eq!(
+        analyse(&plan, &rounds[0].cells, &all).verdict.headline,
+        "postgres:18 is shown faster in 12 of its 12 comparisons; 12 have no verdict after 7 blocks."
+    );
+}
+
+#[test]
 fn under_five_blocks_there_is_no_verdict_however_clear_it_looks() {
     let plan = plan(3);
     let rounds = [schedule::first_round(&plan)];
