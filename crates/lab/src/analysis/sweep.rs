@@ -93,7 +93,11 @@ fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
         groups.entry(others).or_default().insert(level);
     }
     let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
-    groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
+    let groups = groups.into_iter();
+    let mut groups: Vec<Group> =
+        groups.map(|(others, levels)| Group { others, swept: numbers(levels) }).collect();
+    groups.sort_by_cached_key(|group| plan.places(&group.others));
+    groups
 }
 
 struct Pair<'a> {

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
 use stats::Estimate;
 
 use super::Document;
-use super::document::{EffectPart, RatioPart, TreatmentPart};
+use super::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
 use crate::analysis::{Shown, digits, number};
 use crate::plan::{Level, Response};
 use crate::schedule::Levels;
@@ -42,7 +42,13 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     };
     header.extend(times.iter().chain(&counted).map(|title| (*title).to_owned()));
     let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
-    order.sort_by(|(a, first), (b, second)| first.levels.cmp(&second.levels).then(a.cmp(b)));
+    order.sort_by_cached_key(|(index, treatment)| {
+        let place = |factor: &FactorPart| {
+            let level = treatment.levels.get(&factor.name);
+            factor.levels.iter().position(|own| Some(&own.value) == level)
+        };
+        (document.factors.iter().map(place).collect::<Vec<_>>(), *index)
+    });
     let rows = order.into_iter().map(|(_, treatment)| row(document, treatment));
     drawn(header, rows.collect(), document.factors.len() + 1, form)
 }
