@@ -63,6 +63,14 @@ pub(crate) fn find(folder: &Path) -> Option<u32> {
     is_postmaster(pid, &data).then_some(pid)
 }
 
+/// Whether the postmaster `pid` of `folder` is gone: it removes the file that names it a moment
+/// before its process ends. Only Linux tells that moment: elsewhere a process that ended and that
+/// nobody waited for still takes signals.
+pub(crate) fn has_ended(pid: u32, folder: &Path) -> bool {
+    let runs = || cfg!(target_os = "linux") && is_postmaster(pid, &data_in(folder));
+    find(folder).is_none() && !runs()
+}
+
 #[cfg(target_os = "linux")]
 fn is_postmaster(pid: u32, data: &Path) -> bool {
     let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };

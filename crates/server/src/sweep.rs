@@ -62,7 +62,7 @@ pub(crate) fn sweep(locations: &Locations) -> Result<(), Error> {
             continue;
         }
         if let Some(pid) = running {
-            postmaster::stop(pid, || postmaster::find(&folder).is_none())?;
+            postmaster::stop(pid, || postmaster::has_ended(pid, &folder))?;
         }
         if let Some(record) = record {
             record.remove(&folder);
@@ -132,7 +132,7 @@ pub fn stop_server(locations: &Locations, name: &str) -> Result<(), Error> {
         let owner = format!(" (process {})", server.owner);
         return Err(Error::InUse { directory: folder, owner });
     };
-    postmaster::stop(server.pid, || postmaster::find(&folder).is_none())?;
+    postmaster::stop(server.pid, || postmaster::has_ended(server.pid, &folder))?;
     if let Some(record) = Record::read(&folder) {
         record.remove(&folder);
     }
