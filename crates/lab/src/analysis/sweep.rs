@@ -86,18 +86,20 @@ impl Group {
 
 fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
     let swept = plan.swept().map(|(name, _)| name);
-    let mut groups: BTreeMap<Levels, BTreeSet<Level>> = BTreeMap::new();
+    // In the order of the cells, which is the plan's: its base first.
+    let mut groups: Vec<(Levels, BTreeSet<Level>)> = Vec::new();
     for cell in cells {
         let mut others = cell.clone();
         let level = swept.and_then(|name| others.remove(name)).unwrap_or(Level::Number(0.0));
-        groups.entry(others).or_default().insert(level);
+        match groups.iter_mut().find(|(known, _)| *known == others) {
+            Some((_, levels)) => {
+                levels.insert(level);
+            }
+            None => groups.push((others, BTreeSet::from([level]))),
+        }
     }
     let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
-    let groups = groups.into_iter();
-    let mut groups: Vec<Group> =
-        groups.map(|(others, levels)| Group { others, swept: numbers(levels) }).collect();
-    groups.sort_by_cached_key(|group| plan.places(&group.others));
-    groups
+    groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
 }
 
 struct Pair<'a> {

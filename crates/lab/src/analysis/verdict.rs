@@ -82,19 +82,18 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
     }
 }
 
-/// How many comparisons each engine wins.
+/// How many comparisons each engine wins of those that it is in.
 fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-    // Of three engines each is in fewer comparisons than there are, but for the one of them all.
-    let mut parts: BTreeMap<&str, usize> = BTreeMap::new();
+    // The plan's first engine is in all of them, each other one in those with the first.
+    let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut all, mut open, mut left_out) = (0, 0, 0);
     for sweep in sweeps {
         left_out += sweep.left_out.len();
-        for engine in [sweep.a.as_str(), sweep.b.as_str()] {
-            *parts.entry(engine).or_default() += sweep.results.len();
-        }
         for result in &sweep.results {
             all += 1;
+            *compared.entry(&sweep.a).or_default() += 1;
+            *compared.entry(&sweep.b).or_default() += 1;
             match result.sign.faster() {
                 Some(side) => *wins.entry(name(sweep, side)).or_default() += 1,
                 None => open += 1,
@@ -119,14 +118,13 @@ fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
         };
         return none + &left_out;
     }
-    let of_which = |engine: &str| {
-        let its = parts.get(engine).copied().unwrap_or(all);
-        format!("{}{}", if its < all { "its " } else { "" }, counted(its, "comparison"))
-    };
-    let won: Vec<String> = wins
-        .iter()
-        .map(|(engine, count)| {
-            format!("{engine} is shown faster in {count} of {}", of_which(engine))
+    let won: Vec<String> = compared
+        .into_iter()
+        .filter_map(|(engine, count)| {
+            let won = wins.get(engine)?;
+            let its = if count < all { "its " } else { "" };
+            let of = counted(count, "comparison");
+            Some(format!("{engine} is shown faster in {won} of {its}{of}"))
         })
         .collect();
     let won = won.join(", ");

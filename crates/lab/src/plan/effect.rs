@@ -45,14 +45,6 @@ impl Plan {
         factor.is_some_and(|factor| factor.levels.first() == Some(level))
     }
 
-    /// Where the plan has each of `levels` among its factor's, for an order that is the plan's.
-    pub(crate) fn places(&self, levels: &Levels) -> Vec<Option<usize>> {
-        let place = |(name, level): (&String, &Level)| {
-            self.factors.get(name)?.levels.iter().position(|own| own == level)
-        };
-        levels.iter().map(place).collect()
-    }
-
     /// The levels of the factors for which an engine is started anew.
     pub(crate) fn deployment_levels(&self, cell: &Levels) -> Levels {
         let names = self.deployment_names();

@@ -47,8 +47,8 @@ fn the_factor_that_undoes_the_crossing_is_named_with_its_interval() {
     let sentences = analysis.verdict.sentences.join("\n");
     insta::assert_snapshot!(sentences, @r"
     pg is faster up to 90 days, sqlite from 365 days, both measured.
-    release 14: pg is faster up to 90 days, sqlite from 365 days, both measured.
     memory 16MB: pg is faster than sqlite at every period measured, 31 days to 365 days.
+    release 14: pg is faster up to 90 days, sqlite from 365 days, both measured.
     memory 16MB instead of memory 4MB: it undoes the crossing of pg and sqlite between 90 days and 365 days; at 365 days it multiplies pg's time by 0.167 (0.164 to 0.170).
     No effect is shown of: release 14 instead of release 18.
     ");
@@ -71,10 +71,10 @@ fn a_treatment_that_a_factor_leaves_alone_stands_in_every_cell_and_is_judged_onc
     assert!(analysis.treatments.iter().all(|t| t.blocks.len() == 7));
     // The base and one sweep per variation of PostgreSQL, once together and once by request.
     assert_eq!(analysis.sweeps.len(), 2 * 3);
-    // As the plan has its levels, not as texts and numbers are sorted.
+    // The base first, as in the plan: texts would be sorted the other way round.
     let of = |sweep: &Sweep| format!("{} {}", sweep.levels["memory"], sweep.levels["release"]);
     let order: Vec<String> = analysis.sweeps.iter().take(3).map(of).collect();
-    assert_eq!(order, ["4MB 18", "4MB 14", "16MB 18"]);
+    assert_eq!(order, ["4MB 18", "16MB 18", "4MB 14"]);
     let compared = analysis.treatments.iter().filter(|t| t.ratio.is_some()).count();
     assert_eq!(compared, 9);
     assert_eq!(plan.thresholds.len(), 1);
@@ -124,7 +124,7 @@ fn of_several_crossings_none_is_told_to_have_moved() {
         .filter(|sweep| sweep.request.is_none())
         .map(|sweep| sweep.crossings.len())
         .collect();
-    assert_eq!(brackets, [3, 3, 1], "the base, release 14, 16MB");
+    assert_eq!(brackets, [3, 1, 3], "the base, 16MB, release 14");
     let said = analysis.verdict.sentences.join("\n");
     assert!(said.contains("memory 16MB instead of memory 4MB"), "{said}");
     assert!(!said.contains("moves the crossing"), "{said}");
