@@ -67,8 +67,10 @@ pub(crate) fn find(folder: &Path) -> Option<u32> {
 /// before its process ends. Only Linux tells that moment: elsewhere a process that ended and that
 /// nobody waited for still takes signals.
 pub(crate) fn has_ended(pid: u32, folder: &Path) -> bool {
-    let runs = || cfg!(target_os = "linux") && is_postmaster(pid, &data_in(folder));
-    find(folder).is_none() && !runs()
+    match cfg!(target_os = "linux") {
+        true => !is_postmaster(pid, &data_in(folder)),
+        false => find(folder).is_none(),
+    }
 }
 
 #[cfg(target_os = "linux")]

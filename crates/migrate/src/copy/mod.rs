@@ -30,6 +30,7 @@ mod session;
 mod state;
 mod step;
 mod takedown;
+mod target_demands;
 
 pub use catalog::{Catalog, catalog, current_schema, read_catalog};
 pub use encode::{EXACT_IN_DOUBLE, Field, encode, uuid};

@@ -10,11 +10,12 @@ use engine::PostgresUrl;
 use indicatif::ProgressBar;
 
 use super::catalog::{catalog, current_schema};
-use super::demand::{self, Demand, What};
+use super::demand::{Demand, What};
 use super::judge::Judge;
 use super::matching::{Matched, match_tables};
 use super::references::{self, Reference};
 use super::session::Session;
+use super::target_demands;
 use crate::audit::{AuditOptions, Example, Finding, Severity, orphans, orphans_finding};
 use crate::inspect::{Schema, Source, Table, thousands};
 use crate::verify::selected;
@@ -55,7 +56,7 @@ pub async fn objections(
     let found = catalog(&session.client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let demands = demand::of_target(&session.client, &schema, &matched).await?;
+    let demands = target_demands::read(&session.client, &schema, &matched).await?;
     let mut findings = Vec::new();
     for of_table in &matched {
         findings.extend(hear(&session, &source, &schema, of_table, &demands, watch).await?);

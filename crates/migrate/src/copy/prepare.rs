@@ -14,6 +14,7 @@ use super::session::Session;
 use super::state::{WORKSHOP, make_workshop};
 use super::step::{Step, of_statements};
 use super::takedown::Takedown;
+use super::target_demands;
 use crate::audit::Audit;
 use crate::inspect::{Schema, Source, rows};
 use crate::verify::compare;
@@ -111,7 +112,7 @@ pub async fn existing(
     session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
     let references = references::of_target(&session.client, &matched).await?;
     let demands = match &options.reject_file {
-        Some(_) => demand::of_target(&session.client, schema, &matched).await?,
+        Some(_) => target_demands::read(&session.client, schema, &matched).await?,
         None => Vec::new(),
     };
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());

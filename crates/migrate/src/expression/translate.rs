@@ -6,39 +6,19 @@
 //! - SQLite converts a literal by the column's affinity; only literals that need none are taken.
 //! - A decimal literal of up to 15 digits names one float and one `numeric` alike.
 
-use super::parse::{Expression, Literal, parse};
-use crate::copy::{EXACT_IN_DOUBLE, Field};
-use crate::inspect::{Affinity, Table, quoted};
-use crate::mapping::PostgresType;
-
-/// Digits of a decimal number that any 64-bit float keeps.
-const EXACT_DIGITS: usize = 15;
+use super::operand::{Kind, Operands, comparable, literal_text};
+use super::parse::{Expression, parse};
+use crate::copy::Field;
+use crate::inspect::Table;
 
 /// Translates a condition on the columns of `table`, which get the types in `fields`.
 pub fn condition(text: &str, table: &Table, fields: &[Field]) -> Option<String> {
-    let translator = Translator { table, fields };
+    let translator = Translator { operands: Operands { table, fields } };
     translator.condition(&parse(text, table)?)
 }
 
 struct Translator<'a> {
-    table: &'a Table,
-    fields: &'a [Field],
-}
-
-/// What can be compared with what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Integer,
-    Numeric,
-    Double,
-    Boolean,
-    Text { ignores_case: bool },
-}
-
-/// A value that is compared.
-struct Operand {
-    sql: String,
-    kind: Kind,
+    operands: Operands<'a>,
 }
 
 impl Translator<'_> {
@@ -61,7 +41,7 @@ impl Translator<'_> {
             Expression::IsNull(operand, negated) => {
                 let Expression::Column(column) = **operand else { return None };
                 let not = if *negated { "NOT " } else { "" };
-                Some(format!("{} IS {not}NULL", self.name(column)))
+                Some(format!("{} IS {not}NULL", self.operands.name(column)))
             }
             Expression::In(operand, list, negated) => self.membership(operand, list, *negated),
             Expression::Between(operand, low, high, negated) => {
@@ -74,18 +54,13 @@ impl Translator<'_> {
                 self.likeness(operand, pattern, escape.as_deref(), *negated)
             }
             Expression::Column(column) => {
-                let operand = self.column(*column)?;
+                let operand = self.operands.column(*column)?;
                 (operand.kind == Kind::Boolean).then_some(operand.sql)
             }
             Expression::Function(name, arguments) => match (name.as_str(), arguments.as_slice()) {
                 // What the type ensures.
-                ("json_valid", [Expression::Column(column)])
-                    if matches!(
-                        self.fields[*column].postgres_type,
-                        PostgresType::Json | PostgresType::Jsonb
-                    ) =>
-                {
-                    Some("true".to_owned())
+                ("json_valid", [Expression::Column(column)]) => {
+                    self.operands.is_json(*column).then(|| "true".to_owned())
                 }
                 _ => None,
             },
@@ -114,11 +89,13 @@ impl Translator<'_> {
             };
             return self.comparison(operand, mirrored, &Expression::Literal(literal.clone()));
         }
-        let of_left = self.operand(left)?;
+        let of_left = self.operands.operand(left)?;
         let (sql, other) = match right {
-            Expression::Literal(literal) => (of_left.sql, self.literal(of_left.kind, literal)?),
+            Expression::Literal(literal) => {
+                (of_left.sql, self.operands.literal(of_left.kind, literal)?)
+            }
             _ => {
-                let of_right = self.operand(right)?;
+                let of_right = self.operands.operand(right)?;
                 if !comparable(of_left.kind, of_right.kind) {
                     return None;
                 }
@@ -140,9 +117,9 @@ impl Translator<'_> {
         negated: bool,
     ) -> Option<String> {
         let not = if negated { "NOT " } else { "" };
-        let operand = self.operand(operand)?;
+        let operand = self.operands.operand(operand)?;
         let member = |member: &Expression| match member {
-            Expression::Literal(literal) => self.literal(operand.kind, literal),
+            Expression::Literal(literal) => self.operands.literal(operand.kind, literal),
             _ => None,
         };
         let members: Option<Vec<String>> = list.iter().map(member).collect();
@@ -156,7 +133,7 @@ impl Translator<'_> {
         escape: Option<&str>,
         negated: bool,
     ) -> Option<String> {
-        let operand = self.text(operand)?;
+        let operand = self.operands.text(operand)?;
         let escape = escape.unwrap_or_default();
         // A letter as escape would change with the pattern's case.
         let one_sign = escape.chars().count() <= 1 && !escape.contains(char::is_alphanumeric);
@@ -169,101 +146,6 @@ impl Translator<'_> {
             (literal_text(&pattern.to_ascii_lowercase())?, literal_text(escape)?);
         Some(format!("lower({operand} COLLATE \"C\") {not}LIKE {pattern} ESCAPE {escape}"))
     }
-
-    fn name(&self, column: usize) -> String {
-        quoted(&self.table.columns[column].name)
-    }
-
-    fn operand(&self, expression: &Expression) -> Option<Operand> {
-        match expression {
-            Expression::Column(column) => self.column(*column),
-            Expression::Function(name, arguments) => {
-                let [argument] = arguments.as_slice() else { return None };
-                self.function(name, argument)
-            }
-            _ => None,
-        }
-    }
-
-    fn column(&self, position: usize) -> Option<Operand> {
-        let (column, field) = (&self.table.columns[position], &self.fields[position]);
-        let is_number =
-            matches!(column.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real);
-        let kind = match &field.postgres_type {
-            postgres_type if postgres_type.is_integer() && is_number => Kind::Integer,
-            PostgresType::Numeric(_) if is_number => Kind::Numeric,
-            PostgresType::DoublePrecision if is_number => Kind::Double,
-            PostgresType::Boolean if is_number => Kind::Boolean,
-            postgres_type if postgres_type.is_text() && column.affinity == Affinity::Text => {
-                match column.collation.as_deref() {
-                    None => Kind::Text { ignores_case: false },
-                    Some("NOCASE") => Kind::Text { ignores_case: true },
-                    Some(_) => return None,
-                }
-            }
-            _ => return None,
-        };
-        let name = self.name(position);
-        let sql = match kind {
-            Kind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
-            _ => name,
-        };
-        Some(Operand { sql, kind })
-    }
-
-    /// A column of texts, whatever its collation.
-    fn text(&self, expression: &Expression) -> Option<String> {
-        let Expression::Column(position) = expression else { return None };
-        let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
-        let is_text = field.postgres_type.is_text() && column.affinity == Affinity::Text;
-        is_text.then(|| self.name(*position))
-    }
-
-    fn function(&self, name: &str, argument: &Expression) -> Option<Operand> {
-        let exact = Kind::Text { ignores_case: false };
-        if name == "length"
-            && let Expression::Column(position) = argument
-            && self.fields[*position].postgres_type == PostgresType::Bytea
-        {
-            let sql = format!("octet_length({})", self.name(*position));
-            return Some(Operand { sql, kind: Kind::Integer });
-        }
-        let text = self.text(argument)?;
-        let (sql, kind) = match name {
-            "length" => (format!("length({text})"), Kind::Integer),
-            "lower" | "upper" => (format!("{name}({text} COLLATE \"C\")"), exact),
-            "trim" => (format!("btrim({text})"), exact),
-            "ltrim" | "rtrim" => (format!("{name}({text})"), exact),
-            _ => return None,
-        };
-        Some(Operand { sql, kind })
-    }
-
-    /// A literal that is compared with an operand of this kind.
-    fn literal(&self, kind: Kind, literal: &Literal) -> Option<String> {
-        match (kind, literal) {
-            (Kind::Boolean, Literal::Integer(number @ (0 | 1))) => Some((*number == 1).to_string()),
-            (Kind::Boolean, Literal::Boolean(value)) => Some(value.to_string()),
-            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Boolean(value)) => {
-                Some(u8::from(*value).to_string())
-            }
-            (Kind::Integer | Kind::Numeric, Literal::Integer(number)) => Some(number.to_string()),
-            (Kind::Double, Literal::Integer(number))
-                if number.unsigned_abs() <= EXACT_IN_DOUBLE =>
-            {
-                Some(number.to_string())
-            }
-            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Decimal(written)) => {
-                let digits = written.bytes().filter(u8::is_ascii_digit).count();
-                (digits <= EXACT_DIGITS).then(|| written.clone())
-            }
-            (Kind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
-            (Kind::Text { ignores_case: true }, Literal::Text(text)) => {
-                literal_text(&text.to_ascii_lowercase())
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Whether a function stands as a condition somewhere in it.
@@ -274,23 +156,6 @@ fn has_function(condition: &Expression) -> bool {
         Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has_function),
         _ => false,
     }
-}
-
-fn comparable(left: Kind, right: Kind) -> bool {
-    left == right
-        || matches!((left, right), (Kind::Integer, Kind::Numeric) | (Kind::Numeric, Kind::Integer))
-}
-
-/// A text as a literal of PostgreSQL, whatever `standard_conforming_strings` says.
-fn literal_text(text: &str) -> Option<String> {
-    if text.contains('\0') {
-        return None;
-    }
-    let doubled = text.replace('\'', "''");
-    Some(match doubled.contains('\\') {
-        true => format!("E'{}'", doubled.replace('\\', "\\\\")),
-        false => format!("'{doubled}'"),
-    })
 }
 
 #[cfg(test)]

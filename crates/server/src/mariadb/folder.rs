@@ -92,7 +92,7 @@ fn sweep(all: &Path, locations: &Locations) -> Result<(), Error> {
         // Whoever holds the lock is alive and in charge.
         let Some(_lock) = try_lock(&folder)? else { continue };
         if let Some(pid) = running(&folder) {
-            stop_process(pid, || running(&folder).is_none())?;
+            stop_process(pid, || !is_server_of(pid, &folder))?;
         }
         let socket = std::fs::read_to_string(note_of_socket(&folder)).unwrap_or_default();
         let socket = Path::new(socket.trim());
@@ -107,10 +107,14 @@ fn sweep(all: &Path, locations: &Locations) -> Result<(), Error> {
 /// The server that runs on a folder's data: the process of its pid file, if that is what it is.
 fn running(folder: &Path) -> Option<u32> {
     let pid: u32 = std::fs::read_to_string(folder.join("server.pid")).ok()?.trim().parse().ok()?;
-    let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    is_server_of(pid, folder).then_some(pid)
+}
+
+/// Whether a process serves a folder's data.
+fn is_server_of(pid: u32, folder: &Path) -> bool {
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let argument = format!("--datadir={}", data_in(folder).display());
-    let is_ours = command.split(|byte| *byte == 0).any(|word| word == argument.as_bytes());
-    is_ours.then_some(pid)
+    command.split(|byte| *byte == 0).any(|word| word == argument.as_bytes())
 }
 
 /// Copies a data directory, sharing its blocks where the file system can.
