@@ -39,9 +39,27 @@ impl Place {
         words
     }
 
+    /// Two runs of the same short plan: their names.
+    fn two_runs(&self) -> [String; 2] {
+        let data = format!("--data={}", self.generate().display());
+        let bench = ["bench", "dashboard", "--on=sqlite", "--periods=week", "--clients=1"];
+        let words = [&bench[..], &["--mode=article", "--replicates=1", &data]].concat();
+        for _ in 0..2 {
+            let output = self.run(&words);
+            assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+        }
+        let name = |run: &PathBuf| run.file_name().unwrap().to_string_lossy().into_owned();
+        let mut names: Vec<String> = self.runs().iter().map(name).collect();
+        names.sort();
+        names.try_into().unwrap()
+    }
+
+    fn runs(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.path("runs")).unwrap().map(|run| run.unwrap().path()).collect()
+    }
+
     fn only_run(&self) -> PathBuf {
-        let runs: Vec<_> =
-            std::fs::read_dir(self.path("runs")).unwrap().map(|e| e.unwrap().path()).collect();
+        let runs = self.runs();
         assert_eq!(runs.len(), 1);
         runs[0].clone()
     }
@@ -258,21 +276,7 @@ fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
 #[test]
 fn two_runs_are_measured_again_in_turn_and_compared_by_pairs_of_blocks() {
     let place = Place::new();
-    let data = format!("--data={}", place.generate().display());
-    let bench = ["bench", "dashboard", "--on=sqlite", "--periods=week", "--clients=1"];
-    let words = [&bench[..], &["--mode=article", "--replicates=1", &data]].concat();
-    for _ in 0..2 {
-        let output = place.run(&words);
-        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    }
-    let names = || -> Vec<String> {
-        let runs = std::fs::read_dir(place.path("runs")).unwrap();
-        let mut names: Vec<String> =
-            runs.map(|run| run.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    };
-    let [a, b] = &names()[..] else { panic!("two runs") };
+    let [a, b] = &place.two_runs();
     let once = place.run(&["compare", a, b]);
     assert_eq!(once.status.code(), Some(3), "{}", error(&once));
     assert!(String::from_utf8_lossy(&once.stdout).contains("Ratios and no verdict"));
@@ -312,6 +316,36 @@ fn two_runs_are_measured_again_in_turn_and_compared_by_pairs_of_blocks() {
     assert_eq!(
         schema::check("compare", &String::from_utf8_lossy(&resumed.stdout))["rows"][0]["ratio"],
         json["rows"][0]["ratio"]
+    );
+}
+
+#[test]
+fn interrupted_while_two_are_measured_in_turn_it_says_that_both_are_to_be_measured_again() {
+    let place = Place::new();
+    let [a, b] = &place.two_runs();
+    let words = ["compare", a, b, "--rerun", "--replicates=200"];
+    let mut child = place.command(&words).spawn().unwrap();
+    let trials = || -> usize {
+        let trials =
+            |run: &PathBuf| std::fs::read_dir(run.join("trials")).map_or(0, Iterator::count);
+        place.runs().iter().map(trials).sum()
+    };
+    // The two recorded runs have one each.
+    while trials() < 2 + 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its third trial");
+        std::thread::yield_now();
+    }
+    signal(&child, rustix::process::Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+    let said = "interrupted; measure both again with `crossover compare --rerun`";
+    assert!(error(&output).contains(said), "{}", error(&output));
+    let compared = place.run(&["compare", a, b]);
+    assert_eq!(
+        compared.status.code(),
+        Some(3),
+        "the recorded runs are whole: {}",
+        error(&compared)
     );
 }
 

@@ -330,3 +330,18 @@ fn whole_message(tag: u8, body: &[u8]) -> Result<Message, ThinError> {
     copy.put_slice(body);
     Message::parse(&mut copy)?.ok_or(ThinError::Unexpected("a message is cut short"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_execution_asks_for_binary_values_as_sysbench_does() {
+        let (parameter_types, columns) = (Vec::new(), Vec::new());
+        let statement = Statement { name: "s1".to_owned(), parameter_types, columns };
+        let mut out = BytesMut::new();
+        write_execution(&statement, [Parameter::Int4(7)].into_iter(), &mut out).unwrap();
+        // One form for all values, the binary one; then comes the execution.
+        assert!(out.windows(5).any(|part| part == [0, 1, 0, 1, b'E']), "{out:?}");
+    }
+}
