@@ -324,15 +324,15 @@ fn interrupted_while_two_are_measured_in_turn_it_says_that_both_are_to_be_measur
     let place = Place::new();
     let [a, b] = &place.two_runs();
     let words = ["compare", a, b, "--rerun", "--replicates=200"];
-    let mut child = place.command(&words).spawn().unwrap();
-    let trials = || -> usize {
-        let trials =
+    let files = || -> usize {
+        let files =
             |run: &PathBuf| std::fs::read_dir(run.join("trials")).map_or(0, Iterator::count);
-        place.runs().iter().map(trials).sum()
+        place.runs().iter().map(files).sum()
     };
-    // The two recorded runs have one each.
-    while trials() < 2 + 3 {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before its third trial");
+    let before = files();
+    let mut child = place.command(&words).spawn().unwrap();
+    while files() < before + 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it had measured");
         std::thread::yield_now();
     }
     signal(&child, rustix::process::Signal::INT);
