@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench prove web release
+.PHONY: help demo test test-program test-pages lint bench prove web release
 
 help: ## list these targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -12,11 +12,26 @@ help: ## list these targets
 demo: release ## the whole story on this machine, in minutes; ends with the dashboard served
 	$(CROSSOVER) demo $(DEMO_FLAGS)
 
+# What a test could not do on this machine.
+export CROSSOVER_TEST_SKIPS = $(CURDIR)/target/tmp/skipped
+
 test: web ## every kind of proof once, small
-	$(CARGO) test --workspace
+	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)
+	$(CARGO) test --workspace --no-run
+	$(MAKE) --jobs=2 --output-sync=line test-program test-pages
+	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
+	@if [ -s $(CROSSOVER_TEST_SKIPS) ]; then \
+	  echo "$$(wc -l <$(CROSSOVER_TEST_SKIPS)) tests were skipped:"; sort -u $(CROSSOVER_TEST_SKIPS); \
+	else echo "no test was skipped"; fi
+
+# Both wait for servers and browsers most of the time, so more than one per core runs.
+test-program: export RUST_TEST_THREADS ?= 4
+test-program:
+	MAKEFLAGS= $(CARGO) test --workspace
+
+test-pages:
 	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5 1
 	cd web && npm test && npm run test:browser
-	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 
 lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) fmt --all --check
@@ -31,8 +46,17 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
 
-prove: release ## the proofs at full number; long, by hand
+# The parts that fill RELIABILITY.md, with as many tries of each row as make a thousand kills.
+PARTS = kills disk connections clock read-only power fuzz
+TRIES = $(if $(FULL),1,50)
+
+prove: release ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md
+ifneq ($(PART),)
+	$(CARGO) run --release --package prove -- $(PART) --tries $(TRIES) $(if $(FULL),--full) $(PROVE_FLAGS)
+else
 	CROSSOVER_PROVE=1 CROSSOVER_TEST_CASES=2000 $(CARGO) test --workspace --release
+	$(MAKE) target/foreign-clients
+	$(CARGO) test --package lab --package crossover --release -- --ignored proof_
 	for release in 9.6 14; do \
 	  CROSSOVER_TEST_POSTGRES=$$release CROSSOVER_TEST_CASES=500 \
 	    $(CARGO) test --package migrate --release --test suite || exit 1; \
@@ -42,6 +66,23 @@ prove: release ## the proofs at full number; long, by hand
 	$(MAKE) $(MARIADB_RELEASES:%=target/mariadb/%)
 	CROSSOVER_TEST_MARIADB=$$(printf '$(CURDIR)/target/mariadb/%s:' $(MARIADB_RELEASES) | sed 's/:$$//') \
 	  $(CARGO) test --package crossover --release --test oltp -- releases_of_mariadb
+	for part in $(PARTS); do $(MAKE) prove PART=$$part || exit 1; done
+	$(MAKE) prove PART=kills FULL=1
+endif
+
+# The libraries by which applications of four languages connect; Ruby's are Debian's.
+target/foreign-clients:
+	rm -rf $@.new && mkdir -p $@.new/node
+	python3 -m venv $@.new/venv && $@.new/venv/bin/pip install --quiet \
+	  django dj-database-url django-environ 'psycopg[binary]' SQLAlchemy
+	for jar in org.postgresql:postgresql:42.7.4 org.xerial:sqlite-jdbc:3.46.1.3 \
+	  org.slf4j:slf4j-api:1.7.36; do mvn --quiet --batch-mode dependency:copy -Dartifact=$$jar \
+	  -DoutputDirectory=$(CURDIR)/$@.new/jars || exit 1; done
+	cd $@.new/node && npm init --yes >/dev/null && npm install --no-audit --no-fund \
+	  @prisma/adapter-pg@7 @prisma/adapter-libsql@7
+	ruby -r active_record -r pg -r sqlite3 -e 1 || \
+	  { echo "install ruby-activerecord, ruby-pg and ruby-sqlite3"; exit 1; }
+	mv $@.new $@
 
 # Releases of the other server, from the registry of Java's packages; its archives keep no right to
 # execute.

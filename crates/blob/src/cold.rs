@@ -2,11 +2,12 @@
 
 mod resident;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::sqlite::file;
 use rustix::fs::Advice;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +137,7 @@ pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let copied = File::open(file).and_then(|mut open| io::copy(&mut open, &mut io::sink()));
+            let copied = file::open(file).and_then(|mut open| io::copy(&mut open, &mut io::sink()));
             bytes += copied.map_err(Error::io("read", file))?;
             Ok(())
         })?;
@@ -176,7 +177,7 @@ pub(crate) fn each_file(
 
 #[cfg(target_os = "linux")]
 fn sync_file_system(path: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(path)?)?)
+    Ok(rustix::fs::syncfs(file::folder_of(path)?)?)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -191,7 +192,7 @@ fn drop_caches() -> io::Result<()> {
 }
 
 fn drop_pages(path: &Path) -> io::Result<()> {
-    Ok(rustix::fs::fadvise(File::open(path)?, 0, None, Advice::DontNeed)?)
+    Ok(rustix::fs::fadvise(&*file::open(path)?, 0, None, Advice::DontNeed)?)
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use indicatif::ProgressBar;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::access::bytes_of;
 use crate::manifest::{self, Keys, Manifest};
 use crate::names::{Names, id_of};
 use crate::removal::{list, remove_export, set_aside};
+use crate::table::bytes_of;
 use crate::{Error, Form, Target, space};
 
 /// How blobs are exported.

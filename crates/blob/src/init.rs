@@ -111,7 +111,7 @@ fn holds_only_blobs(path: &Path) -> Result<bool, Error> {
                AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let others: i64 =
         connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
-    let ours = others == 0 && crate::stat::require_ours(&connection, path).is_ok();
+    let ours = others == 0 && crate::table::require_ours(&connection, path).is_ok();
     connection.close().map_err(|(_, error)| Error::sqlite(path)(error))?;
     Ok(ours)
 }

@@ -17,6 +17,7 @@ mod removal;
 mod run;
 mod space;
 mod stat;
+mod table;
 mod target;
 
 pub use access::{

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::UNFINISHED;
 use crate::{Error, Form, Recipe};
+
+/// How the names of unfinished files begin.
+pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
 
 /// The name of the file.
 pub(crate) const NAME: &str = "crossover-blobs.json";

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::access::UNFINISHED;
+use crate::manifest::UNFINISHED;
 use crate::manifest::{self, Manifest};
 use crate::names::id_of;
 use crate::{Error, Form};

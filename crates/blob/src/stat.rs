@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use rusqlite::Connection;
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension as _};
 use serde::Serialize;
 
 use crate::Error;
-use crate::access::pragma;
+use crate::table::{pragma, require_table};
 
 /// Counts and sizes of a database of blobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,44 +79,6 @@ pub fn vacuum(database: &Path) -> Result<(), Error> {
         }
         Err(_) => error,
     })
-}
-
-/// Refuses a database without the table of blobs.
-pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), Error> {
-    let sql = "SELECT count(*) FROM pragma_table_info('kv') WHERE (name = 'k' AND pk = 1 AND \
-               upper(type) = 'INTEGER') OR name = 'v'";
-    let columns: i64 =
-        connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
-    if columns == 2 { Ok(()) } else { Err(Error::NoTable { path: path.to_owned() }) }
-}
-
-/// Refuses to overwrite anything but what `init` made, ours or kvtest's: somebody else's table may
-/// be called `kv` too.
-pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
-    require_table(connection, path)?;
-    match stranger(connection).map_err(Error::sqlite(path))? {
-        None => Ok(()),
-        Some(problem) => Err(Error::NotOurTable { path: path.to_owned(), problem }),
-    }
-}
-
-/// What the table has that neither of the two makes; nothing where our own mark is beside it.
-fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let marked = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blob_recipe'";
-    if connection.prepare(marked)?.exists([])? {
-        return Ok(None);
-    }
-    // Generated columns too.
-    let columns = "SELECT name FROM pragma_table_xinfo('kv') WHERE name NOT IN ('k', 'v')";
-    let column = connection.query_row(columns, [], |row| row.get::<_, String>(0)).optional()?;
-    if let Some(column) = column {
-        return Ok(Some(format!("its table kv has a column {column}")));
-    }
-    let values = "SELECT k, typeof(v) FROM kv WHERE typeof(v) <> 'blob' LIMIT 1";
-    let value = connection.query_row(values, [], |row| {
-        Ok(format!("the value of key {} is {}", row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-    });
-    value.optional()
 }
 
 fn read(connection: &Connection) -> rusqlite::Result<Stat> {

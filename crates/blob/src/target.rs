@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::manifest::Manifest;
 use crate::names::id_of;
 use crate::space::Disk;
-use crate::{Error, FileAccess, FileSettings, Form, Recipe, SqliteAccess, SqliteSettings, stat};
+use crate::{Error, FileAccess, FileSettings, Form, Recipe, SqliteAccess, SqliteSettings, table};
 
 /// Blobs on storage.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Target {
 
     fn database(path: &Path) -> Result<Self, Error> {
         let connection = engine::sqlite::open_read_only(path)?;
-        stat::require_table(&connection, path)?;
+        table::require_table(&connection, path)?;
         let failed = Error::sqlite(path);
         let largest: Option<i64> =
             connection.query_row("SELECT max(k) FROM kv", [], |row| row.get(0)).map_err(&failed)?;
@@ -126,7 +126,7 @@ impl Target {
         let next = self.generation + 1;
         if self.form == Form::Database {
             let connection = engine::sqlite::open_existing(&self.path)?;
-            stat::require_ours(&connection, &self.path)?;
+            table::require_ours(&connection, &self.path)?;
             if self.recipe.is_some() {
                 let sql = "UPDATE blob_recipe SET generation = ?1";
                 let noted = connection.execute(sql, [next.cast_signed()]);

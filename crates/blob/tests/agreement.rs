@@ -80,7 +80,7 @@ fn update(target: &mut Target, access: &mut dyn Access, transaction_per_blob: bo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(testing::cases(6))]
 
     #[test]
     fn every_form_and_every_way_agree_byte_for_byte(

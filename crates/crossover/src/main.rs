@@ -6,12 +6,14 @@ mod progress;
 mod shared;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    let started = Instant::now();
     let arguments = command::CommandLine::parse();
-    let shared = match shared::Shared::new(&arguments.global) {
+    let shared = match shared::Shared::new(&arguments.global, started) {
         Ok(shared) => shared,
         Err(error) => return shared::report_failure(&error),
     };

@@ -1,9 +1,11 @@
 //! Progress of long work: a bar with rate and remaining time on a terminal, else a line now and
 //! then, so that a log of a long run stays readable.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use lab::run::ExpectedEnd;
 
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
@@ -14,6 +16,9 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
+
+/// What is left at a position of a length; none where that is not known yet.
+type Left = Arc<dyn Fn(u64, Option<u64>) -> Option<Duration> + Send + Sync>;
 
 /// Where counting began: a run that is taken up again has most of its trials already.
 #[derive(Clone, Default)]
@@ -36,21 +41,30 @@ fn remaining(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
 
 /// A progress bar labelled `label`. It removes itself when it is finished or dropped.
 pub fn bar(label: &str) -> ProgressBar {
-    let bar = ProgressBar::no_length().with_prefix(label.to_owned());
     let beginning = Beginning::default();
+    bar_that_tells(label, Arc::new(move |position, length| beginning.left(position, length)))
+}
+
+/// The same for the trials of a run, which knows itself when it will end.
+pub fn bar_until(label: &str, end: Arc<ExpectedEnd>) -> ProgressBar {
+    bar_that_tells(label, Arc::new(move |_, _| end.left()))
+}
+
+fn bar_that_tells(label: &str, left: Left) -> ProgressBar {
+    let bar = ProgressBar::no_length().with_prefix(label.to_owned());
     if std::io::stderr().is_terminal() {
-        bar.set_style(style(beginning));
+        bar.set_style(style(left));
         bar.enable_steady_tick(Duration::from_millis(200));
     } else {
         bar.set_draw_target(ProgressDrawTarget::hidden());
-        write_lines(&bar, label.to_owned(), beginning);
+        write_lines(&bar, label.to_owned(), left);
     }
     bar
 }
 
-fn style(beginning: Beginning) -> ProgressStyle {
+fn style(left: Left) -> ProgressStyle {
     let left = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        if let Some(left) = beginning.left(state.pos(), state.len()) {
+        if let Some(left) = left(state.pos(), state.len()) {
             let _ = write!(out, "about {} left", HumanDuration(left));
         }
     };
@@ -61,7 +75,7 @@ fn style(beginning: Beginning) -> ProgressStyle {
         .with_key("left", left)
 }
 
-fn write_lines(bar: &ProgressBar, label: String, beginning: Beginning) {
+fn write_lines(bar: &ProgressBar, label: String, left: Left) {
     let bar = bar.downgrade();
     std::thread::spawn(move || {
         let mut last = (u64::MAX, String::new());
@@ -72,13 +86,18 @@ fn write_lines(bar: &ProgressBar, label: String, beginning: Beginning) {
                 return;
             }
             let now = (bar.position(), bar.message());
-            let left = beginning.left(bar.position(), bar.length());
+            let left = left(bar.position(), bar.length());
             if now != last {
-                crate::shared::say(&line(&label, &bar, left));
+                say(&line(&label, &bar, left));
                 last = now;
             }
         }
     });
+}
+
+/// Writes one message to standard error; nothing can be done if that fails.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn line(label: &str, bar: &ProgressBar, left: Option<Duration>) -> String {

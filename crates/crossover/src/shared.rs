@@ -1,13 +1,18 @@
 //! What every command shares: output format, interruption, the runtime, exit codes.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use tokio::runtime::Runtime;
+
+use crate::progress::{self, say};
 
 /// Flags that every command understands.
 #[derive(Args)]
@@ -30,6 +35,11 @@ pub enum OutputFormat {
     Json,
     /// For spreadsheets
     Csv,
+}
+
+/// Reads the path of a SQLite file, also written `sqlite:PATH` or `sqlite://PATH`.
+pub fn sqlite_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| engine::sqlite_path(&path))
 }
 
 /// How a command ended that did not fail.
@@ -72,13 +82,14 @@ pub struct Shared {
     pub output_format: OutputFormat,
     /// Whether text may be coloured.
     pub color: bool,
+    started: Instant,
     interrupted: Arc<AtomicBool>,
     runtime: Runtime,
 }
 
 impl Shared {
-    /// Sets up signals and the runtime.
-    pub fn new(global: &GlobalArguments) -> anyhow::Result<Self> {
+    /// Sets up signals and the runtime of a program that has `started`.
+    pub fn new(global: &GlobalArguments, started: Instant) -> anyhow::Result<Self> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             // The second signal ends the program at once: the first one sets the flag below.
@@ -90,6 +101,7 @@ impl Shared {
         Ok(Self {
             output_format: global.output_format,
             color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
+            started,
             interrupted,
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
@@ -109,6 +121,11 @@ impl Shared {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// The time since the program was started.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     /// The runtime on which asynchronous work runs.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
@@ -116,7 +133,7 @@ impl Shared {
 
     /// A bar on a terminal, a line now and then otherwise; on standard error.
     pub fn progress(&self, label: &str) -> indicatif::ProgressBar {
-        crate::progress::bar(label)
+        progress::bar(label)
     }
 
     /// Prints data on standard output. A reader that has gone away is not an error.
@@ -154,11 +171,6 @@ impl Shared {
     pub fn say(&self, text: &str) {
         say(text);
     }
-}
-
-/// Writes one message to standard error; nothing can be done if that fails.
-pub fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The error and its causes; a cause that the error has told already is not told again.

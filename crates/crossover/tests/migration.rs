@@ -142,6 +142,62 @@ fn a_file_is_moved_proved_and_its_rejects_repaired() {
 }
 
 #[test]
+fn the_time_shown_is_that_of_the_whole_command() {
+    let place = Place::new();
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let json = ["--output-format", "json"];
+    let move_it = [&["migrate", place.source(), url.trim()], &CURES[..], &json].concat();
+    let (json, _) = place.run(&move_it, 0);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut seconds = report["seconds"].as_object().unwrap().clone();
+    let elapsed = seconds.remove("elapsed").unwrap().as_f64().unwrap();
+    // Start, connection and claim are in no phase.
+    let phases: f64 = seconds.values().map(|phase| phase.as_f64().unwrap()).sum();
+    assert!(elapsed > phases, "{report}");
+}
+
+/// The most memory that a command ever held, in bytes; it has to end well.
+fn peak_memory(place: &Place, arguments: &[&str]) -> u64 {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
+        .args(arguments)
+        .env("CROSSOVER_DATA_DIR", place.directory.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        // The kernel keeps the highest value: whatever look comes last tells it.
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let kilobytes = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = kilobytes.and_then(|line| line.trim().strip_suffix(" kB"));
+        peak = kilobytes.and_then(|digits| digits.parse().ok()).unwrap_or(peak);
+        std::thread::yield_now();
+    }
+    assert!(child.wait().unwrap().success(), "{arguments:?}");
+    peak * 1024
+}
+
+#[test]
+fn a_large_value_needs_its_memory_once() {
+    let place = Place::new();
+    sql(
+        &place.source,
+        "DROP TABLE articles; CREATE TABLE t(id INTEGER PRIMARY KEY, v BLOB); \
+         INSERT INTO t VALUES (1, x'00'), (2, zeroblob(200000000))",
+    );
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    for command in [
+        &["audit", place.source()][..],
+        &["migrate", place.source(), url.trim()],
+        &["verify", place.source(), url.trim()],
+    ] {
+        let peak = peak_memory(&place, command);
+        assert!(peak < 300_000_000, "{command:?} held {peak} bytes");
+    }
+}
+
+#[test]
 fn a_database_that_a_dry_run_was_given_is_dropped_again() {
     let place = Place::new();
     let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
@@ -172,56 +228,98 @@ fn many_rows(place: &Place) {
     );
 }
 
-/// `crossover migrate` with `arguments`, killed without warning after `delay` unless it has ended.
-fn killed(place: &Place, arguments: &[&str], delay: std::time::Duration) -> bool {
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
-        .args(arguments)
-        .env("CROSSOVER_DATA_DIR", place.directory.path())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    // The moment is the point of the test, not a wait for something.
-    std::thread::sleep(delay);
-    let ended = child.try_wait().unwrap().is_some();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    !ended
+/// Makes a migration wait when it marks a chosen step or a later one as done, as long as the lock
+/// 4711 is held: another worker must not pass the steps at which it is killed next.
+const STOPS: &str = "
+    CREATE SCHEMA stops;
+    CREATE TABLE stops.stop(number int NOT NULL);
+    INSERT INTO stops.stop VALUES (1000000);
+    CREATE FUNCTION stops.wait() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF NEW.done AND NEW.number >= (SELECT number FROM stops.stop) THEN
+            PERFORM pg_advisory_xact_lock_shared(4711);
+        END IF;
+        RETURN NEW;
+    END $$;
+    CREATE FUNCTION stops.watch() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands()
+                    WHERE object_identity = 'crossover_migration.crossover_step') THEN
+            CREATE TRIGGER stop BEFORE UPDATE ON crossover_migration.crossover_step
+                FOR EACH ROW EXECUTE FUNCTION stops.wait();
+        END IF;
+    END $$;
+    CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+        EXECUTE FUNCTION stops.watch();";
+
+/// A connection to the server that says where migrations stop.
+struct Stops {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+}
+
+impl Stops {
+    fn new(url: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = runtime.block_on(engine::postgres::connect(&url.parse().unwrap())).unwrap();
+        runtime.block_on(client.batch_execute(STOPS)).unwrap();
+        Self { runtime, client }
+    }
+
+    fn execute(&self, sql: &str) {
+        self.runtime.block_on(self.client.batch_execute(sql)).unwrap();
+    }
+
+    /// `crossover migrate` with `arguments`, killed without warning as it is about to mark a step.
+    fn kill_at(&self, step: i32, place: &Place, arguments: &[&str]) {
+        self.execute(&format!(
+            "SELECT pg_advisory_lock(4711); UPDATE stops.stop SET number = {step}"
+        ));
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
+            .args(arguments)
+            .env("CROSSOVER_DATA_DIR", place.directory.path())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
+                     AND NOT granted AND objid = 4711)";
+        let waits =
+            || -> bool { self.runtime.block_on(self.client.query_one(waits, &[])).unwrap().get(0) };
+        while !waits() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before step {step}");
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        self.execute("UPDATE stops.stop SET number = 1000000; SELECT pg_advisory_unlock(4711)");
+    }
 }
 
 #[test]
-fn killed_at_random_moments_it_goes_on_with_the_same_result() {
+fn killed_at_any_step_it_goes_on_with_the_same_result() {
     let place = Place::new();
     many_rows(&place);
     let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
     let url = url.trim();
+    let stops = Stops::new(url);
     let move_it = ["migrate", place.source(), url, "--resume", "--part-bytes", "50000"];
-    let times = if std::env::var_os("CROSSOVER_PROVE").is_some() { 50 } else { 3 };
-    let began = std::time::Instant::now();
-    place.run(&move_it, 0);
-    let whole = began.elapsed();
-    let mut interruptions = 0;
-    for number in 0..times {
+    // The first one, in the middle of the rows, and twice.
+    for (number, kills) in [&[1][..], &[7], &[3, 12]].iter().enumerate() {
         let schema = format!("round_{number}");
         let of_round = [&move_it[..], &["--schema", &schema]].concat();
-        // A golden-ratio walk spreads the moments over the whole migration.
-        let mut moment = f64::from(number) * 0.618;
-        while {
-            moment = (moment + 0.381).fract();
-            killed(&place, &of_round, whole.mul_f64(0.1 + moment * 0.8))
-        } {
-            interruptions += 1;
-            if interruptions % 3 == 0 {
-                break;
-            }
+        for steps in *kills {
+            stops.kill_at(*steps, &place, &of_round);
         }
         let there = ["verify", place.source(), url, "--schema", &schema];
-        if verify_code(&place, &there) != Some(0) {
-            place.run(&of_round, 0);
-        }
+        assert_ne!(verify_code(&place, &there), Some(0), "it was not killed in the middle");
+        place.run(&of_round, 0);
         place.run(&there, 0);
     }
-    assert!(interruptions > 0, "no run was killed in {whole:?}");
 }
 
 /// The exit code of a command that may find anything.
@@ -250,9 +348,8 @@ fn a_file_says_everything_and_the_server_may_restart_between() {
     let (_, error) = place.run(&["migrate", recipe_path], 2);
     assert!(error.contains("unknown field `colour`"), "{error}");
     write("");
-    let began = std::time::Instant::now();
     place.run(&["migrate", recipe_path, "--dry-run"], 0);
-    killed(&place, &["migrate", recipe_path], began.elapsed().mul_f64(0.6));
+    Stops::new(url.trim()).kill_at(4, &place, &["migrate", recipe_path]);
     place.run(&["server", "stop", "--all"], 0);
     // Its socket may be another one now: the command line has the last word.
     let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
@@ -268,6 +365,50 @@ fn a_file_says_everything_and_the_server_may_restart_between() {
     std::fs::write(&load, text).unwrap();
     let (_, error) = place.run(&["migrate", load.to_str().unwrap()], 2);
     assert!(error.contains("`WITH moonlight` is not understood"), "{error}");
+}
+
+#[test]
+fn what_does_not_arrive_is_a_finding_in_all_three_commands() {
+    let place = Place::new();
+    sql(
+        &place.source,
+        "DROP TABLE articles; CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); \
+         INSERT INTO note VALUES (1, 'a'); \
+         CREATE TRIGGER keep AFTER DELETE ON note BEGIN SELECT 1; END; \
+         CREATE VIRTUAL TABLE search USING fts5(body); INSERT INTO search VALUES ('b'), ('c')",
+    );
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let (source, url) = (place.source(), url.trim());
+    let commands: [&[&str]; 3] =
+        [&["audit", source], &["migrate", source, url, "--replace"], &["verify", source, url]];
+    for command in commands {
+        let (text, _) = place.run(&[command, &["--accept-losses"]].concat(), 3);
+        let line = "not carried over: 2 rows of search, 1 trigger, 1 virtual table";
+        assert!(text.contains(line), "{text}");
+        let (text, _) = place.run(&[command, &["--exclude", "search"]].concat(), 3);
+        assert!(text.contains("not carried over: 1 trigger\n"), "{text}");
+        place.run(&[command, &["--exclude", "search", "--accept-losses"]].concat(), 0);
+        let accepted = [("CROSSOVER_ACCEPT_LOSSES", "true"), ("CROSSOVER_EXCLUDE", "search")];
+        place.run_where(&accepted, command, 0);
+    }
+    let recipe = place.beside("shop.toml");
+    let text = "source = \"shop.db\"\nreplace = true\nexclude = [\"search\"]\n";
+    std::fs::write(&recipe, text).unwrap();
+    let by_file = ["migrate", recipe.to_str().unwrap(), url, "--output-format", "json"];
+    let (json, _) = place.run(&by_file, 3);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let expected = serde_json::json!({"rows": {}, "rules": {"trigger": 1}});
+    assert_eq!(report["not_carried_over"], expected);
+    std::fs::write(&recipe, format!("{text}accept_losses = true\n")).unwrap();
+    place.run(&by_file, 0);
+    sql(&place.source, "CREATE INDEX note_body ON note(body)");
+    let skipping = "accept_losses = true\nskip_index = [\"note_*\"]\n";
+    std::fs::write(&recipe, format!("{text}{skipping}")).unwrap();
+    let (json, _) = place.run(&by_file, 0);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["not_carried_over"]["rules"]["index"], 1);
+    let (_, error) = place.run(&["audit", source, "--skip-index", "none"], 2);
+    assert!(error.contains("no index of the source is called none; it has note_body"), "{error}");
 }
 
 fn sql(path: &Path, script: &str) {

@@ -213,7 +213,7 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
 #[test]
 fn mariadb_is_started_filled_restored_and_ended() {
     if let Err(error) = MariadbPrograms::find(None) {
-        return eprintln!("skipped: {error}");
+        return testing::skip(&error.to_string());
     }
     let place = Place::new();
     let more = ["--clients", "2", "--workload", "read_only,read_write"];
@@ -232,7 +232,7 @@ fn mariadb_is_started_filled_restored_and_ended() {
 #[test]
 fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
     let Some(folders) = std::env::var_os("CROSSOVER_TEST_MARIADB") else {
-        return eprintln!("skipped: no folders in CROSSOVER_TEST_MARIADB");
+        return testing::skip("no folders in CROSSOVER_TEST_MARIADB");
     };
     let place = Place::new();
     let engines: Vec<String> = std::env::split_paths(&folders)
@@ -316,7 +316,7 @@ fn what_a_trial_changed_on_the_users_server_is_filled_anew_whatever_came_between
 fn what_a_trial_changed_on_the_users_mariadb_is_filled_anew_whatever_came_between() {
     let programs = match MariadbPrograms::find(None) {
         Ok(programs) => programs,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return testing::skip(&error.to_string()),
     };
     let place = Place::new();
     let locations = Locations { data: place.path("own"), ..Locations::detect().unwrap() };
@@ -340,9 +340,10 @@ fn a_server_that_goes_in_mid_trial_leaves_a_void_trial_and_is_named() {
             let small = ["--table-size", "1000", "--replicates", "1", "--on", address.as_str()];
             place.run(&[&["bench", "oltp"], &load[..], &small].concat())
         });
-        let clients = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%FROM sbtest1%' \
-                       AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
-        while !run.is_finished() && number(&runtime, &url, clients) < 3 {}
+        // Only the load looks single rows up: a hundred transactions of ten.
+        let lookups = "SELECT coalesce(sum(idx_scan), 0)::bigint FROM pg_stat_user_tables \
+                       WHERE relname = 'sbtest1'";
+        while !run.is_finished() && number(&runtime, &url, lookups) < 1000 {}
         runtime.block_on(server.stop()).unwrap();
         run.join().unwrap()
     });
@@ -391,8 +392,5 @@ fn a_budget_says_what_it_leaves_out() {
     let said = error(&output);
     assert!(said.contains("left out") && said.contains("postgres:12"), "{said}");
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        shown.contains("Expected duration: about") && !shown.contains("postgres:12"),
-        "{shown}"
-    );
+    assert!(shown.contains("Duration: at least") && !shown.contains("postgres:12"), "{shown}");
 }

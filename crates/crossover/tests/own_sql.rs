@@ -188,7 +188,7 @@ fn fill_mariadb(place: &Place, url: &str) {
 fn the_same_statements_have_the_same_answers_on_mariadb() {
     let programs = match server::MariadbPrograms::find(None) {
         Ok(programs) => programs,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return testing::skip(&error.to_string()),
     };
     let place = shop();
     let data = place.path("data");
@@ -304,11 +304,14 @@ fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
     place.plan(TRANSFER);
     let output = place.run(&["bench", "plan.toml"]);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-    assert!(place.trials().iter().all(|trial| trial["status"] == "ok"));
+    for trial in place.trials() {
+        assert_eq!(trial["status"], "ok");
+        assert!(trial["checkpoint_seconds"].is_f64(), "what it wrote is not in its place: {trial}");
+    }
     assert_eq!(before, std::fs::read(place.path("shop.db")).unwrap());
     let preview = place.run(&["bench", "plan.toml", "--dry-run", "--replicates=5"]);
     let preview = String::from_utf8_lossy(&preview.stdout).into_owned();
-    assert!(preview.contains("by the time that a trial took in run"), "{preview}");
+    assert!(preview.contains("by what a trial took in run"), "{preview}");
 
     std::fs::remove_dir_all(place.path("runs")).unwrap();
     place.plan(&TRANSFER.replace("amount - 1", "amount - 2"));
@@ -350,5 +353,35 @@ fn wait_for_a_trial(place: &Place, child: &mut Child) {
         }
         assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
         std::thread::yield_now();
+    }
+}
+
+/// A second insertion of the same keys would be refused.
+const INSERTION: &str = r#"
+factors = { clients = [1, 2] }
+
+[[statement]]
+name = "insertion"
+text = "INSERT INTO orders VALUES (:id, 1, '2022-01-01', 1.5, NULL)"
+parameters = { id = { list = [4001] } }
+"#;
+
+#[test]
+fn each_writing_trial_has_a_copy_that_nothing_has_written_to() {
+    let place = shop();
+    let engines = r#"["sqlite", "postgres:14", "postgres:18"]"#;
+    place.plan_on(engines, r#"mode = "passes", passes = 1"#, INSERTION);
+    // The second run finds the data directories of the first.
+    for _ in 0..2 {
+        let output = place.run(&["bench", "plan.toml"]);
+        assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+        let trials = place.trials();
+        assert_eq!(trials.len(), 6);
+        for trial in trials {
+            // Two clients insert the same key, and one of them is refused.
+            let refused = if trial["levels"]["clients"] == 2.0 { 1 } else { 0 };
+            assert_eq!(trial["failures"], refused, "{trial}");
+        }
+        std::fs::remove_dir_all(place.path("runs")).unwrap();
     }
 }

@@ -59,12 +59,67 @@ fn a_server_is_started_seen_reached_and_stopped() {
     });
     assert_eq!(value, "16MB");
 
-    let again = place.server(&["start", "postgres:18"]).assert().code(1);
-    assert!(text(&again.get_output().stderr).contains("already running"));
+    // Asked for as it runs, it is named again; with other settings it would not be what was asked.
+    let again = place.server(&["start", "postgres:18[work_mem=16MB]"]).assert().success();
+    assert_eq!(text(&again.get_output().stdout), url);
+    // Without settings it is wanted as it is.
+    let other = ["start", "postgres:18", "--database-name", "other"];
+    let other = text(&place.server(&other).assert().success().get_output().stdout);
+    assert_eq!(other, url.replace("/crossover?", "/other?"));
+    runtime.block_on(engine::postgres::connect(&other.trim().parse().unwrap())).unwrap();
+    for (words, told) in [
+        (&["start", "postgres:18[work_mem=1MB]"][..], "already running with work_mem=16MB"),
+        (&["start", "postgres:18", "--server-cpus", "0"], "running with other --server-cpus"),
+        (&["start", "postgres:18[work_mem=16MB]", "--tcp"], "already running without --tcp"),
+    ] {
+        let refused = place.server(words).assert().code(1);
+        let message = text(&refused.get_output().stderr);
+        assert!(
+            message.contains(told) && message.contains("crossover server stop 18."),
+            "{message}"
+        );
+    }
+    place.server(&["stop", "postgres:18"]).assert().success();
+    let started = place.server(&["start", "postgres:18"]).assert().success();
+    assert_eq!(text(&started.get_output().stdout), url, "it stays from start to start");
     place.server(&["stop", "postgres:18"]).assert().success();
     let status = place.server(&["status", "--output-format", "json"]).assert().success();
     assert_eq!(text(&status.get_output().stdout), "[]\n");
     place.server(&["stop", "postgres:18"]).assert().code(1);
+}
+
+#[test]
+fn the_server_of_a_killed_run_is_listed_and_stopped_but_none_of_a_running_one() {
+    let place = Place::new();
+    let status = || -> serde_json::Value {
+        let status = place.server(&["status", "--output-format", "json"]).assert().success();
+        serde_json::from_slice(&status.get_output().stdout).unwrap()
+    };
+    let bench = ["bench", "oltp", "--on", "postgres:18", "--table-size", "1000", "--time", "60s"];
+    let mut run = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
+        .args(bench)
+        .args(["--runs", place.directory.path().join("runs").to_str().unwrap()])
+        .env("CROSSOVER_DATA_DIR", place.directory.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let server = loop {
+        assert!(run.try_wait().unwrap().is_none(), "the run ended");
+        if let Some(server) = status().as_array().unwrap().first() {
+            break server.clone();
+        }
+    };
+    assert_eq!(server["lifetime"], "with_owner");
+    let left = place.server(&["stop", "--all"]).assert().success();
+    assert!(text(&left.get_output().stderr).contains("left alone"));
+    place.server(&["stop", server["name"].as_str().unwrap()]).assert().code(1);
+    run.kill().unwrap();
+    run.wait().unwrap();
+
+    let orphan = &status()[0];
+    assert_eq!((&orphan["lifetime"], &orphan["pid"]), (&"orphan".into(), &server["pid"]));
+    place.server(&["stop", "--all"]).assert().success();
+    assert_eq!(status(), serde_json::json!([]));
 }
 
 #[test]

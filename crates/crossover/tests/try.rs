@@ -201,7 +201,7 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
     place.write("writes.sql", "SELECT 1;\n\nDELETE FROM t;");
     place.write("wrong.sql", "SELECT a\nFROM t\nWHERE b = 1");
     place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
-    let cases: [(&[&str], i32, &str); 16] = [
+    let cases: [(&[&str], i32, &str); 18] = [
         (&["nothing.db"], 1, "no such file: nothing.db"),
         (&["empty.db"], 1, "it is empty"),
         (&["text.db"], 1, "or it is encrypted"),
@@ -217,6 +217,8 @@ fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
         (&["shop.db", "--sql=wrong.sql"], 2, "wrong.sql, line 3: SQLite: no such column: b"),
         (&["shop.db", "--sql=asks.sql"], 2, "asks.sql, line 1: it takes the parameter :id"),
         (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
+        (&["shop.db", "--budget=20s"], 2, "--budget 20s is too short: on 2 engines"),
+        (&["shop.db", "--budget=20s"], 2, "give --budget 31s or more"),
         (&["shop.db", "--on=postgres:newer"], 2, "is not a folder with PostgreSQL's programs"),
     ];
     for (more, code, message) in cases {

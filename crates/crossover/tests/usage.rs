@@ -36,3 +36,42 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
         assert!(output.stdout.is_empty(), "{words:?}");
     }
 }
+
+#[test]
+fn a_sqlite_file_is_named_by_its_path_or_by_either_form_of_url_in_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command.args(words).current_dir(folder.path());
+        command.env("CROSSOVER_DATA_DIR", folder.path().join("data"));
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        printed.replace(&format!("{}/", folder.path().display()), "")
+    };
+    let absolute = folder.path().join("shop.db").display().to_string();
+    let connection = rusqlite::Connection::open(&absolute).unwrap();
+    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+    std::fs::write(folder.path().join("one.sql"), "SELECT a FROM t").unwrap();
+    let sql = ["bench", "sql", "--on=sqlite", "--sql=one.sql", "--print-plan", "--data"];
+    let http = ["bench", "http", "--on=sqlite", "--start=app", "--request=/", "--print-plan"];
+    let audited = run(&["audit", "shop.db"]);
+    let (sql_plan, http_plan) =
+        (run(&[&sql[..], &["shop.db"]].concat()), run(&[&http[..], &["--data=shop.db"]].concat()));
+    run(&["blob", "init", "blobs.db", "--count=3", "--size=100"]);
+    let blobs = run(&["blob", "stat", "blobs.db"]);
+    for form in ["sqlite:shop.db", "sqlite://shop.db", &format!("sqlite:{absolute}")] {
+        assert_eq!(run(&["audit", form]), audited, "{form}");
+        assert_eq!(run(&[&sql[..], &[form]].concat()), sql_plan, "{form}");
+        assert_eq!(run(&[&http[..], &[&format!("--data={form}")]].concat()), http_plan, "{form}");
+    }
+    for form in ["sqlite:new.db", "sqlite://new2.db"] {
+        run(&["dashboard", "init", "--database", form]);
+    }
+    assert!(folder.path().join("new.db").exists() && folder.path().join("new2.db").exists());
+    for form in ["sqlite:blobs.db", "sqlite://blobs.db"] {
+        assert_eq!(run(&["blob", "stat", form]), blobs, "{form}");
+        run(&["blob", "run", form, "--count=3"]);
+    }
+}

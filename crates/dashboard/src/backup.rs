@@ -12,6 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use crate::new_file::{self, NewFile};
 use crate::schema;
+use crate::schema::version::Version;
 
 /// So many pages are copied between two looks at the progress and at Ctrl-C.
 const PAGES_PER_STEP: i32 = 4_096;
@@ -32,7 +33,10 @@ pub fn sqlite(
 ) -> Result<u64, Error> {
     let connection = engine::sqlite::open_existing(source)?;
     engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
-    schema::check_sqlite(&connection)?;
+    if schema::version::of_sqlite(&connection)? == Version::Absent {
+        // The check says what it is instead.
+        schema::check_sqlite(&connection)?;
+    }
     if target.symlink_metadata().is_ok() {
         return Err(Error::Exists { path: target.to_owned() });
     }

@@ -221,7 +221,7 @@ mod tests {
     }
 
     /// Each has waited as long as he would; nobody waits for all who came before him.
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_waits_for_a_slow_answer_waits_no_longer_than_for_one_of_his_own() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");

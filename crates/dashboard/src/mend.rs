@@ -9,12 +9,12 @@ use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::new_file::{self, NewFile};
+use crate::rollup;
 use crate::schema::{
     self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
     create_tables, sqlite_declarations, watch_changes,
 };
 use crate::transaction::{self, Transaction};
-use crate::{account, rollup};
 
 /// Why no mended file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
@@ -181,7 +181,6 @@ fn copy(
             return Err(Error::Interrupted);
         }
     }
-    rows += copy_access(&transaction)?;
     progress.set_message("indexes and statistics");
     for statement in create_indexes(Dialect::Sqlite) {
         transaction.execute(&statement, [])?;
@@ -222,20 +221,6 @@ fn copy_table(connection: &Connection, table: &TableDefinition) -> Result<u64, E
     Ok(found)
 }
 
-/// People, and the ends of keys, where there are any: a key without its end would be valid for ever.
-fn copy_access(connection: &Connection) -> Result<u64, Error> {
-    let mut rows = 0;
-    for (table, create) in account::TABLES.into_iter().zip(account::CREATE) {
-        let find = "SELECT count(*) FROM found.sqlite_schema WHERE type = 'table' AND name = ?1";
-        if connection.query_row(find, [table], |row| row.get::<_, u32>(0))? > 0 {
-            connection.execute(create, [])?;
-            let copy = format!("INSERT INTO main.{table} SELECT * FROM found.{table}");
-            rows += connection.execute(&copy, [])? as u64;
-        }
-    }
-    Ok(rows)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -245,7 +230,7 @@ mod tests {
 
     use super::*;
     use crate::generate::{Generate, generate};
-    use crate::key;
+    use crate::{account, key};
 
     struct Place {
         folder: tempfile::TempDir,

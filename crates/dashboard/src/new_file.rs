@@ -1,13 +1,17 @@
 //! A dashboard's SQLite file that exists whole or not at all: written under a temporary name
-//! beside its target, synced, then renamed. Whatever ends the writing early leaves the target as
+//! beside its target, synced, then renamed. Only its owner may read it: it holds hashes of
+//! passwords and keys. SQLite gives a write-ahead log the rights of its database. Whatever ends the writing early leaves the target as
 //! it was, and only a dashboard is ever replaced.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::schema::{is_empty_sqlite_dashboard, unknown_sqlite_table};
+
+/// Read and written by its owner.
+const MODE: u32 = 0o600;
 
 /// Why a new SQLite file cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -191,8 +195,11 @@ fn lock(part: &Path) -> Result<File, TryLockError> {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(MODE)
             .open(part)
             .map_err(TryLockError::Error)?;
+        // One that a killed program of an earlier release left may have more.
+        file.set_permissions(Permissions::from_mode(MODE)).map_err(TryLockError::Error)?;
         file.try_lock()?;
         // The program that held the lock may have renamed the file before it let go of it.
         let is_same = |found: std::fs::Metadata| {
@@ -263,6 +270,7 @@ mod tests {
         assert!(matches!(second, Err(Error::BeingMade { .. })), "{second:?}");
         first.finish().unwrap();
         assert_eq!(names(home.path()), ["dashboard.db"]);
+        assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod settings;
 mod spec;
 pub mod sqlite;
 mod sqlite_counters;
+mod text;
 mod url;
 mod version;
 
@@ -15,5 +16,6 @@ pub use error::Error;
 pub use settings::{Settings, nearest};
 pub use spec::{EngineSource, EngineSpec};
 pub use sqlite_counters::SqliteCounters;
-pub use url::{DatabaseUrl, PostgresUrl};
+pub use text::from_text;
+pub use url::{DatabaseUrl, PostgresUrl, sqlite_path};
 pub use version::{ExactVersion, VersionRequest};

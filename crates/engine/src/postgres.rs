@@ -15,7 +15,6 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
 
 pub use configuration::config;
-pub(crate) use configuration::parameters_config;
 pub use session::{apply_session_settings, quote_identifier, settings_readback};
 pub use tls::tls;
 

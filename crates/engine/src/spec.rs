@@ -233,6 +233,7 @@ impl FromStr for EngineSpec {
         for (position, _) in inner.rmatch_indices('[') {
             match Settings::parse(&inner[position + 1..]) {
                 Ok(settings) => {
+                    check_closed(&text[..position])?;
                     let source = EngineSource::parse(&text[..position])?;
                     return Ok(Self { source, settings });
                 }
@@ -285,7 +286,6 @@ impl Serialize for EngineSpec {
 
 impl<'de> Deserialize<'de> for EngineSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        crate::from_text(deserializer)
     }
 }

@@ -1,23 +1,20 @@
 //! Opening SQLite files with clear errors, and its pragmas as settings that are read back:
 //! SQLite ignores an unknown pragma in silence, a measurement must not.
 
-use std::fs::File;
-use std::io::Read;
+pub mod file;
+
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{Error, nearest};
 
-/// The first bytes of every SQLite file (<https://www.sqlite.org/fileformat.html>, section 1.3).
-const HEADER: &[u8; 16] = b"SQLite format 3\0";
-
 /// Opens an existing database for reading only.
 ///
 /// # Errors
 /// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
 pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
-    check_file(path)?;
+    refuse_without_content(path)?;
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
@@ -26,7 +23,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
 /// # Errors
 /// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
 pub fn open_existing(path: &Path) -> Result<Connection, Error> {
-    check_file(path)?;
+    refuse_without_content(path)?;
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
@@ -35,32 +32,18 @@ pub fn open_existing(path: &Path) -> Result<Connection, Error> {
 /// # Errors
 /// [`Error::NotSqlite`] if the file holds something else, [`Error::CannotOpen`].
 pub fn create(path: &Path) -> Result<Connection, Error> {
-    if path.metadata().is_ok_and(|data| data.len() > 0) {
-        check_file(path)?;
-    }
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
 }
 
-/// Looks at the file itself, so that a wrong one is named before SQLite speaks of it.
-fn check_file(path: &Path) -> Result<(), Error> {
-    let not_sqlite =
-        |problem: &str| Error::NotSqlite { path: path.to_owned(), problem: problem.to_owned() };
-    let mut file = File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::NoSuchFile { path: path.to_owned() },
-        _ => cannot_open(path, &error.to_string()),
-    })?;
-    if path.is_dir() {
-        return Err(not_sqlite("it is a folder"));
-    }
-    let mut header = Vec::with_capacity(HEADER.len());
-    file.by_ref()
-        .take(HEADER.len() as u64)
-        .read_to_end(&mut header)
-        .map_err(|error| cannot_open(path, &error.to_string()))?;
-    match header.as_slice() {
-        [] => Err(not_sqlite("it is empty")),
-        header if header == HEADER => Ok(()),
-        _ => Err(not_sqlite("its first bytes are not those of a SQLite file (or it is encrypted)")),
+/// SQLite takes an empty file for an empty database. Nothing is opened here: this process may hold
+/// SQLite's locks on the file, which closing it would drop.
+fn refuse_without_content(path: &Path) -> Result<(), Error> {
+    match path.metadata() {
+        Ok(file) if file.is_file() && file.len() == 0 => Err(not_sqlite(path, "it is empty")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::NoSuchFile { path: path.to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -76,17 +59,23 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+fn not_sqlite(path: &Path, problem: &str) -> Error {
+    Error::NotSqlite { path: path.to_owned(), problem: problem.to_owned() }
+}
+
 fn cannot_open(path: &Path, problem: &str) -> Error {
     Error::CannotOpen { path: path.to_owned(), problem: problem.to_owned() }
 }
 
 fn explain(path: &Path, error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, NotADatabase, ReadOnly};
+    if path.is_dir() {
+        return not_sqlite(path, "it is a folder");
+    }
     match error.sqlite_error_code() {
-        Some(NotADatabase) => Error::NotSqlite {
-            path: path.to_owned(),
-            problem: "SQLite cannot read its first page (damaged or encrypted)".to_owned(),
-        },
+        Some(NotADatabase) => {
+            not_sqlite(path, "its first bytes are not those of a SQLite file (or it is encrypted)")
+        }
         Some(CannotOpen) => match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
                 cannot_open(path, &format!("there is no folder {}", parent.display()))

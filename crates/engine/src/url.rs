@@ -1,11 +1,19 @@
 //! Database URLs: `sqlite://relative.db`, `sqlite:///absolute.db`, `postgresql://...`.
 //! Printed without the password, since addresses end up in messages, reports and records.
 
+mod host;
+mod parameters;
+mod read;
+
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use host::join;
+pub(crate) use host::{Host, parse_host_lists, parse_port};
+pub(crate) use parameters::{Mode, parameters_config};
 
 use crate::Error;
 
@@ -35,13 +43,6 @@ pub struct PostgresUrl {
     pub(crate) parameters: Vec<(String, String)>,
 }
 
-/// One host, or the directory of a Unix socket if it begins with `/`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Host {
-    pub(crate) name: String,
-    pub(crate) port: Option<u16>,
-}
-
 impl DatabaseUrl {
     /// The URL with its password.
     #[must_use]
@@ -58,9 +59,11 @@ impl FromStr for DatabaseUrl {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.split_once("://") {
-            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
             Some(("postgresql" | "postgres", _)) => text.parse().map(Self::Postgres),
-            _ => Err(Error::UnsupportedUrl { text: mask_password(text) }),
+            _ => match sqlite_path(Path::new(text)) {
+                path if path != Path::new(text) => Ok(Self::Sqlite(path)),
+                _ => Err(Error::UnsupportedUrl { text: mask_password(text) }),
+            },
         }
     }
 }
@@ -122,10 +125,27 @@ impl PostgresUrl {
         url
     }
 
-    /// The same database as another role, without a password.
+    /// The same database as another role of the same password, if one is given.
     #[must_use]
     pub fn with_user(&self, user: &str) -> Self {
-        Self { user: Some(user.to_owned()), password: None, ..self.clone() }
+        Self { user: Some(user.to_owned()), ..self.clone() }
+    }
+
+    /// libpq's keywords with their values, the password too; several hosts as libpq lists them.
+    #[must_use]
+    pub fn keywords(&self) -> Vec<(String, String)> {
+        let port = |host: &Host| host.port.map_or(String::new(), |port| port.to_string());
+        let has_port = self.hosts.iter().any(|host| host.port.is_some());
+        let hosts = (!self.hosts.is_empty()).then(|| join(&self.hosts, |host| host.name.clone()));
+        let parts = [
+            ("host", hosts),
+            ("port", has_port.then(|| join(&self.hosts, port))),
+            ("user", self.user.clone()),
+            ("password", self.password.clone()),
+            ("dbname", self.database.clone()),
+        ];
+        let parts = parts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        parts.chain(self.parameters.iter().cloned()).collect()
     }
 
     /// The user named in the URL.
@@ -212,134 +232,12 @@ impl PostgresUrl {
     }
 }
 
-fn join(hosts: &[Host], part: impl Fn(&Host) -> String) -> String {
-    hosts.iter().map(part).collect::<Vec<_>>().join(",")
-}
-
-fn bad(problem: impl Into<String>) -> Error {
-    Error::BadPostgresUrl { problem: problem.into() }
-}
-
-fn decode(text: &str) -> Result<String, Error> {
-    percent_decode_str(text)
-        .decode_utf8()
-        .map(std::borrow::Cow::into_owned)
-        .map_err(|_| bad("a part of the URL is not UTF-8 after percent-decoding"))
-}
-
-pub(crate) fn parse_port(text: &str) -> Result<u16, Error> {
-    match text.parse() {
-        Ok(port) if port != 0 => Ok(port),
-        _ => Err(bad(format!("port `{text}` is not a number from 1 to 65535"))),
-    }
-}
-
-/// `host`, `host:port`, `[::1]:port`, `%2Fdirectory`.
-fn parse_host(text: &str) -> Result<Host, Error> {
-    let (name, port) = if let Some(rest) = text.strip_prefix('[') {
-        let (address, after) = rest
-            .split_once(']')
-            .ok_or_else(|| bad(format!("host `{text}` has `[` without `]`")))?;
-        let port = match after.strip_prefix(':') {
-            None if !after.is_empty() => return Err(bad(format!("host `{text}`"))),
-            port => port,
-        };
-        (address.to_owned(), port)
-    } else {
-        match text.split_once(':') {
-            Some((name, port)) => (decode(name)?, Some(port)),
-            None => (decode(text)?, None),
-        }
-    };
-    let port = port.filter(|port| !port.is_empty()).map(parse_port).transpose()?;
-    Ok(Host { name, port })
-}
-
-/// Hosts from libpq's lists: `a,b` and `5432,5433`, or one port for all.
-pub(crate) fn parse_host_lists(names: &str, ports: Option<&str>) -> Result<Vec<Host>, Error> {
-    let ports = ports
-        .map_or_else(Vec::new, |ports| ports.split(',').collect())
-        .into_iter()
-        .map(|port| if port.is_empty() { Ok(None) } else { parse_port(port).map(Some) })
-        .collect::<Result<Vec<_>, Error>>()?;
-    let names: Vec<&str> = names.split(',').collect();
-    if ports.len() > 1 && ports.len() != names.len() {
-        return Err(bad(format!("{} hosts, but {} ports", names.len(), ports.len())));
-    }
-    let port = |index: usize| if ports.len() == 1 { ports[0] } else { *ports.get(index)? };
-    Ok(names
-        .iter()
-        .enumerate()
-        .map(|(index, name)| Host { name: (*name).to_owned(), port: port(index) })
-        .collect())
-}
-
-impl FromStr for PostgresUrl {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let rest = match text.split_once("://") {
-            Some(("postgresql" | "postgres", rest)) => rest,
-            _ => return Err(Error::UnsupportedUrl { text: mask_password(text) }),
-        };
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (userinfo, hosts) = match authority.rsplit_once('@') {
-            Some((userinfo, hosts)) => (Some(userinfo), hosts),
-            None => (None, authority),
-        };
-        let mut url = Self::default();
-        if let Some(userinfo) = userinfo {
-            let (user, password) = match userinfo.split_once(':') {
-                Some((user, password)) => (user, Some(password)),
-                None => (userinfo, None),
-            };
-            url.user = Some(decode(user)?).filter(|user| !user.is_empty());
-            url.password = password.filter(|hidden| *hidden != HIDDEN).map(decode).transpose()?;
-        }
-        if !hosts.is_empty() {
-            url.hosts = hosts.split(',').map(parse_host).collect::<Result<_, _>>()?;
-        }
-        url.database = Some(decode(database)?).filter(|database| !database.is_empty());
-        url.take_query(query)?;
-        // Names and values of the remaining parameters are the client library's to judge.
-        crate::postgres::parameters_config(&url)?;
-        Ok(url)
-    }
-}
-
-impl PostgresUrl {
-    fn take_query(&mut self, query: &str) -> Result<(), Error> {
-        let (mut names, mut ports) = (None, None);
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) =
-                pair.split_once('=').ok_or_else(|| bad("a parameter after `?` has no `=`"))?;
-            let hidden = value == HIDDEN;
-            let (key, value) = (decode(key)?, decode(value)?);
-            match key.as_str() {
-                "user" => self.user = Some(value),
-                "password" if hidden => self.password = None,
-                "password" => self.password = Some(value),
-                "dbname" => self.database = Some(value),
-                "host" => names = Some(value),
-                "port" => ports = Some(value),
-                _ => self.parameters.push((key, value)),
-            }
-        }
-        match (names, ports) {
-            (Some(names), ports) => self.hosts = parse_host_lists(&names, ports.as_deref())?,
-            (None, Some(port)) => {
-                let port = parse_port(&port)?;
-                self.hosts.iter_mut().for_each(|host| host.port = Some(port));
-                if self.hosts.is_empty() {
-                    // Only a port: the host is the environment's or the default.
-                    self.parameters.push(("port".to_owned(), port.to_string()));
-                }
-            }
-            (None, None) => {}
-        }
-        Ok(())
-    }
+/// The file that `sqlite:PATH` or `sqlite://PATH` names; any other path is itself.
+#[must_use]
+pub fn sqlite_path(path: &Path) -> PathBuf {
+    let text = path.to_str().unwrap_or_default();
+    let named = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
+    named.filter(|path| !path.is_empty()).map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
 impl fmt::Display for PostgresUrl {

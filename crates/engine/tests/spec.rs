@@ -100,9 +100,11 @@ fn database_urls_are_sqlite_and_postgresql() {
     let parse = |text: &str| text.parse::<DatabaseUrl>();
     assert_eq!(parse("sqlite://shop.db").unwrap(), DatabaseUrl::Sqlite("shop.db".into()));
     assert_eq!(parse("sqlite:///srv/a.db").unwrap(), DatabaseUrl::Sqlite("/srv/a.db".into()));
+    assert_eq!(parse("sqlite:shop.db").unwrap(), DatabaseUrl::Sqlite("shop.db".into()));
+    assert_eq!(parse("sqlite:/srv/a.db").unwrap(), DatabaseUrl::Sqlite("/srv/a.db".into()));
     assert_eq!(parse("sqlite:///srv/a.db").unwrap().to_string(), "sqlite:///srv/a.db");
     assert!(matches!(parse("postgres://h/d").unwrap(), DatabaseUrl::Postgres(_)));
-    for wrong in ["oracle://h/d", "shop.db", "sqlite://", "mysql://ann:s3cret@h/d"] {
+    for wrong in ["oracle://h/d", "shop.db", "sqlite:", "sqlite://", "mysql://ann:s3cret@h/d"] {
         let error = parse(wrong).unwrap_err().to_string();
         assert!(error.contains("sqlite://relative.db") && !error.contains("s3cret"), "{error}");
     }
@@ -157,7 +159,24 @@ fn source() -> impl Strategy<Value = EngineSource> {
     ]
 }
 
+/// What properties have failed on.
+#[test]
+fn texts_that_once_made_a_property_fail() {
+    let accepted = ["postgres://:", "postgresql://:", "postgres://:@", "postgres://?user=&dbname="];
+    for text in accepted.into_iter().chain(["postgres://?host=", "postgres://h?port=", "mysql://:"])
+    {
+        if let Ok(engine) = text.parse::<EngineSpec>() {
+            assert_eq!(spec(&engine.expose()), engine, "{text}");
+        }
+    }
+    for text in accepted {
+        assert!(text.parse::<EngineSpec>().is_ok(), "{text}");
+    }
+}
+
 proptest! {
+    #![proptest_config(testing::cases(256))]
+
     #[test]
     fn what_is_printed_reads_back(
         source in source(),

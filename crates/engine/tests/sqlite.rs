@@ -114,3 +114,58 @@ fn a_sort_beyond_the_cache_and_a_full_scan_are_counted_once() {
     assert!(sorted.cache_misses > 500, "{sorted:?}");
     assert!(sorted.temporary_bytes > 1_000_000, "{sorted:?}");
 }
+
+/// The other program of the next test, since no process sees its own locks: which of the locks that
+/// SQLite shares among readers are held (<https://www.sqlite.org/src/file/src/os.h>, SHARED_FIRST).
+#[test]
+#[ignore = "a part of another test"]
+fn another_program() {
+    use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
+    let path = std::env::var_os("CROSSOVER_TEST_DATABASE").unwrap();
+    let wanted = Flock {
+        start: 0x4000_0002,
+        length: 510,
+        pid: None,
+        typ: FlockType::WriteLock,
+        offset_type: FlockOffsetType::Set,
+    };
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    println!("lock of {:?}", fcntl_getlk(file, &wanted).unwrap().map(|lock| lock.typ));
+}
+
+/// SQLite removes the log of a database that no process has locked.
+#[test]
+fn opening_a_database_again_keeps_the_lock_of_the_connections_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let first = sqlite::create(&path).unwrap();
+    first.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (n)").unwrap();
+    let second = sqlite::open_existing(&path).unwrap();
+    let third = sqlite::open_read_only(&path).unwrap();
+    let fourth = sqlite::create(&path).unwrap();
+    let seen = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["another_program", "--exact", "--ignored", "--nocapture"])
+        .env("CROSSOVER_TEST_DATABASE", &path)
+        .output()
+        .unwrap();
+    let seen = String::from_utf8_lossy(&seen.stdout).into_owned();
+    assert!(seen.contains("lock of Some(ReadLock)"), "{seen}");
+    drop((first, second, third, fourth));
+}
+
+#[test]
+fn a_file_that_sqlite_has_open_is_neither_read_nor_copied_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let connection = sqlite::create(&at("a.db")).unwrap();
+    connection.execute_batch("CREATE TABLE t (n)").unwrap();
+    let refused = sqlite::file::copy(&at("a.db"), &at("b.db")).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy);
+    assert!(!at("b.db").exists());
+    drop(connection);
+    sqlite::file::copy(&at("a.db"), &at("b.db")).unwrap();
+    sqlite::open_read_only(&at("b.db")).unwrap().execute_batch("SELECT * FROM t").unwrap();
+    sqlite::file::remove(&at("b.db")).unwrap();
+    sqlite::file::remove(&at("b.db")).unwrap();
+    assert!(!at("b.db").exists());
+}

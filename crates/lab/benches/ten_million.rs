@@ -18,7 +18,7 @@ use ::server::Locations;
 use indicatif::ProgressBar;
 use lab::plan::{Plan, Seconds, Trial};
 use lab::report;
-use lab::run::{Finished, RunOptions, start};
+use lab::run::{ExpectedEnd, Finished, RunOptions, start};
 
 const BLOCKS: u64 = 5;
 const ENGINES: u64 = 2;
@@ -45,6 +45,8 @@ fn main() {
             locations: &locations,
             runtime: runtime.handle(),
             progress: &ProgressBar::hidden(),
+            expected_end: &ExpectedEnd::default(),
+            say: &|_| {},
             interrupted: &AtomicBool::new(false),
         };
         start(plan(&server.url, blocks, seconds), &options).unwrap()

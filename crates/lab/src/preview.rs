@@ -42,12 +42,15 @@ pub struct Preview {
     seconds_for_tables: Option<u64>,
     /// Trials of the first round.
     pub trials: usize,
-    /// Trials and starts of the first round; none where a trial ends with its passes, whose length
-    /// nobody knows who has not seen a run of the plan.
-    pub duration_seconds: Option<u64>,
-    /// The run that the duration was learnt from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_learnt_from: Option<String>,
+    /// What the trials of the first round take by themselves; none where they end with their passes.
+    pub at_least_seconds: Option<u64>,
+    /// What an earlier run of the same plan took for as many trials, starts and warm-ups included.
+    pub expected_seconds: Option<u64>,
+    /// That run.
+    pub expected_by_run: Option<String>,
+    /// Trials, starts and tables by what such things took elsewhere; for budgets.
+    #[serde(skip)]
+    pub assumed_seconds: Option<u64>,
     /// What each block holds.
     pub treatments: Vec<Treatment>,
     /// The blocks of the first round.
@@ -120,6 +123,7 @@ impl Preview {
         let seconds_per_start = seconds_per_start(plan, &trials, starts);
         let tables = plan.oltp.as_ref().map(|_| expected::seconds_for_tables(plan, &trials));
         let seconds_for_tables = tables.transpose()?;
+        let at_least_seconds = seconds_of_trials(plan, trials.len());
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -131,9 +135,12 @@ impl Preview {
             seconds_per_start,
             seconds_for_tables,
             trials: trials.len(),
-            duration_seconds: duration(plan, trials.len(), starts, seconds_per_start)
-                .map(|seconds| seconds + seconds_for_tables.unwrap_or(0)),
-            duration_learnt_from: None,
+            at_least_seconds,
+            expected_seconds: None,
+            expected_by_run: None,
+            assumed_seconds: at_least_seconds.map(|seconds| {
+                seconds + seconds_per_start * starts as u64 + seconds_for_tables.unwrap_or(0)
+            }),
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -146,49 +153,46 @@ impl Preview {
         })
     }
 
-    /// Where passes do not tell the duration: takes it from the newest run of the same plan below
-    /// `runs`, by its time per trial, starts included.
+    /// Takes the duration from the newest run of the same plan below `runs`, by its time per trial,
+    /// starts included.
     pub fn learn_duration(&mut self, plan: &Plan, runs: &Path) {
-        if self.duration_seconds.is_some() {
-            return;
-        }
         let folders = RunFolder::all(runs).unwrap_or_default().into_iter();
         let earlier = folders.filter_map(|folder| Finished::read(folder).ok());
         let mut alike = earlier.filter(|run| is_alike(&run.plan, plan));
-        let learnt = alike.find_map(|run| Some((seconds_per_trial(&run)?, run.run.id)));
+        let learnt = alike
+            .find_map(|run| Some((run.working_seconds()? / run.trials.len() as f64, run.run.id)));
         if let Some((seconds, run)) = learnt {
             let total = Duration::try_from_secs_f64(seconds * self.trials as f64);
-            self.duration_seconds = total.ok().map(|total| total.as_secs());
-            self.duration_learnt_from = Some(run);
+            self.expected_seconds = total.ok().map(|total| total.as_secs());
+            self.expected_by_run = Some(run);
         }
     }
 
-    /// The expected duration in a sentence.
+    /// The duration in a sentence: expected where an earlier run is known, the least otherwise.
     pub fn duration_in_words(&self) -> String {
-        let starts = self.starts_per_block * self.blocks;
-        let each = self.seconds_per_start;
-        match self.duration_seconds {
-            Some(seconds) => {
-                let minutes = Seconds(seconds.div_ceil(60).max(1) * 60);
-                let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
-                let part = match &self.duration_learnt_from {
-                    Some(run) => format!("by the time that a trial took in run {run}"),
-                    None => {
-                        let tables = match self.seconds_for_tables {
-                            Some(seconds) => format!(", and {}", expected::in_words(seconds)),
-                            None => "; large data and slow requests take longer".to_owned(),
-                        };
-                        format!("of it {} of {each} s each{tables}", counted(starts, "start"))
-                    }
-                };
-                format!("Expected duration: about {minutes}, {part}{more}.")
-            }
-            None => format!(
-                "Expected duration: {} of about {each} s each, and the passes, whose length is \
-                 known only when the first block is over.",
-                counted(starts, "start")
-            ),
+        let minutes = |seconds: u64| Seconds(seconds.div_ceil(60).max(1) * 60);
+        let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
+        if let (Some(seconds), Some(run)) = (self.expected_seconds, &self.expected_by_run) {
+            let about = minutes(seconds);
+            return format!("Duration: about {about}, by what a trial took in run {run}{more}.");
         }
+        let starts = counted(self.starts_per_block * self.blocks, "start");
+        let each = self.seconds_per_start;
+        let Some(least) = self.at_least_seconds else {
+            return format!(
+                "Duration: not known before the first block is over, since a pass ends by itself: \
+                 {starts}, often of about {each} s, and the passes{more}."
+            );
+        };
+        let tables = match self.seconds_for_tables {
+            Some(seconds) => format!("; {}", expected::in_words(seconds)),
+            None => String::new(),
+        };
+        format!(
+            "Duration: at least {}, the trials alone. {starts} on top, often of about {each} s \
+             each, longer with large data and slow requests{tables}{more}.",
+            Seconds(least.max(1))
+        )
     }
 
     /// What to know of the seed.
@@ -203,15 +207,10 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
     (earlier.replicates, earlier.seed, earlier.budget) = (plan.replicates, plan.seed, plan.budget);
     (earlier.precision, earlier.on_error) = (plan.precision, plan.on_error);
     earlier.title.clone_from(&plan.title);
+    let mut plan = plan.clone();
+    plan.take_sample_of(&earlier);
     earlier.conditions.clone_from(&plan.conditions);
-    earlier.first_difference(plan).is_ok_and(|difference| difference.is_none())
-}
-
-/// None of a run that rested in between.
-fn seconds_per_trial(run: &Finished) -> Option<f64> {
-    let last = run.trials.iter().max_by_key(|trial| trial.started)?;
-    let until = last.started.duration_since(run.run.started).as_secs_f64() + last.wall_seconds;
-    run.run.resumed.is_empty().then_some(until / run.trials.len() as f64)
+    earlier.first_difference(&plan).is_ok_and(|difference| difference.is_none())
 }
 
 /// Rounded up.
@@ -224,14 +223,11 @@ fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usi
     Duration::from_secs_f64((seconds / starts.max(1) as f64).ceil()).as_secs()
 }
 
-fn duration(plan: &Plan, trials: usize, starts: usize, seconds_per_start: u64) -> Option<u64> {
+fn seconds_of_trials(plan: &Plan, trials: usize) -> Option<u64> {
     let Trial::Steady { time } = plan.trial else { return None };
-    let trials = u32::try_from(trials).unwrap_or(u32::MAX);
-    let starts = u32::try_from(starts).unwrap_or(u32::MAX);
     let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
-    let total =
-        (time.duration() + warm_up) * trials + Duration::from_secs(seconds_per_start) * starts;
-    Some(total.as_secs())
+    let total = (time.duration() + warm_up).as_secs_f64() * trials as f64;
+    Duration::try_from_secs_f64(total).ok().map(|total| total.as_secs())
 }
 
 fn in_words(plan: &Plan, levels: &Levels) -> String {

@@ -8,12 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::sqlite::file;
+
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 /// Dirty memory below which the machine counts as settled: what an idle system makes anyway.
 const DIRTY_BYTES_MAX: u64 = 8 << 20;
 /// How often dirty memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Dirty pages that are not written back by then belong to somebody else.
+const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
 
 /// A state that could not be reached.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +53,26 @@ pub struct Prewarmed {
     pub bytes: u64,
 }
 
+/// Reads data into the page cache, `charged` to whoever reads them first from now on, and waits
+/// until nothing of them is left to write.
+///
+/// # Errors
+/// [`PrewarmError`].
+pub fn read_data(
+    paths: &[PathBuf],
+    charged: bool,
+    interrupted: &AtomicBool,
+) -> Result<(), PrewarmError> {
+    for path in paths {
+        if charged {
+            evict(path, interrupted)?;
+        }
+        prewarm(path, interrupted)?;
+        settle(path, SETTLE_AT_MOST, interrupted)?;
+    }
+    Ok(())
+}
+
 /// Reads a file, or every regular file below a directory, so that the page cache holds it.
 /// Symbolic links below a directory are not followed. Files that vanish meanwhile, such as a
 /// server's temporary ones, are passed over.
@@ -77,7 +102,7 @@ pub fn evict(path: &Path, interrupted: &AtomicBool) -> Result<(), PrewarmError> 
         if interrupted.load(Ordering::Relaxed) {
             return Err(PrewarmError::Interrupted);
         }
-        match File::open(&path).and_then(|file| drop_pages(&file)) {
+        match file::open(&path).and_then(|file| drop_pages(&file)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             done => done.map_err(|source| PrewarmError::Read { path, source })?,
         }
@@ -127,7 +152,7 @@ fn read_through(
     interrupted: &AtomicBool,
 ) -> Result<Option<u64>, PrewarmError> {
     let failed = |source| PrewarmError::Read { path: path.to_owned(), source };
-    let mut file = match File::open(path) {
+    let mut file = match file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
@@ -188,14 +213,15 @@ pub fn settle(
     }
 }
 
+/// Writes everything that is dirty of the file system that holds `path`.
 #[cfg(target_os = "linux")]
-fn sync_file_system(path: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(path)?)?)
+pub(crate) fn sync_file_system(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(file::folder_of(path)?)?)
 }
 
 /// Elsewhere only all file systems can be synced.
 #[cfg(not(target_os = "linux"))]
-fn sync_file_system(_path: &Path) -> io::Result<()> {
+pub(crate) fn sync_file_system(_path: &Path) -> io::Result<()> {
     rustix::fs::sync();
     Ok(())
 }

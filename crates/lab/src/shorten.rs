@@ -32,10 +32,7 @@ pub fn shorten(plan: &mut Plan, budget: Seconds) -> Result<Vec<String>, PlanErro
     let mut said = in_words(&left_out);
     if !said.is_empty() {
         let note = format!("shortened to fit {budget}: {}", said.join("; "));
-        plan.conditions = match plan.conditions.is_empty() {
-            true => note,
-            false => format!("{}; {note}", plan.conditions),
-        };
+        plan.add_condition(&note);
     }
     let now = expected(plan)?;
     if now > budget.0 {
@@ -57,7 +54,7 @@ enum Step {
 }
 
 fn expected(plan: &Plan) -> Result<u64, PlanError> {
-    Ok(Preview::of(plan)?.duration_seconds.unwrap_or(0))
+    Ok(Preview::of(plan)?.assumed_seconds.unwrap_or(0))
 }
 
 /// The count that lies closest to its neighbours, but neither the ends nor the one at which every

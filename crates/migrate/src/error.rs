@@ -106,6 +106,24 @@ pub enum Error {
         /// The reject file, if rows were refused.
         rejects: Option<PathBuf>,
     },
+    /// The connection was lost, and could not be made anew.
+    #[error("{cause}{}", attempts_in_words(*attempts))]
+    Lost {
+        /// The last error.
+        cause: Box<Error>,
+        /// Attempts to connect again.
+        attempts: u32,
+    },
+    /// Another program migrates into the database.
+    #[error(
+        "another crossover migrates into this database (server process {process}): wait for it, \
+         or, if its program is gone, end it by SELECT pg_terminate_backend({process}); the target \
+         is as it was"
+    )]
+    Claimed {
+        /// The server process of its session.
+        process: String,
+    },
     /// The migration was cut off and can go on.
     #[error("{cause}\n{unfinished}")]
     CutOff {
@@ -157,16 +175,26 @@ pub enum Error {
         /// The tables there are.
         known: String,
     },
+    /// `--skip-index` that fits nothing.
+    #[error("no index of the source is called {name}; it has {known}")]
+    NoSuchIndex {
+        /// The pattern as written.
+        name: String,
+        /// The indexes there are.
+        known: String,
+    },
     /// The audit found what PostgreSQL would refuse.
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
-         (crossover audit shows all; --on-error reject moves the rest and keeps refused rows)"
+         (crossover audit shows all{way_out})"
     )]
     Blocked {
         /// For example `2 blockers`.
         count: String,
         /// One line per blocker.
         list: String,
+        /// How the rest is moved nevertheless; nothing where no flag does it.
+        way_out: &'static str,
     },
     /// The target does not fit, by its schema or its content.
     #[error("{0}; the target is as it was")]
@@ -201,6 +229,7 @@ impl Error {
             self,
             Self::Mapping { .. }
                 | Self::NoSuchTable { .. }
+                | Self::NoSuchIndex { .. }
                 | Self::Recipe { .. }
                 | Self::OtherOptions(_)
         )
@@ -210,9 +239,12 @@ impl Error {
     /// nor by its options.
     pub(crate) fn is_cut_off(&self) -> bool {
         match self {
-            Self::Interrupted | Self::Engine(_) | Self::Worker(_) | Self::CommitUnknown { .. } => {
-                true
-            }
+            Self::Interrupted
+            | Self::Engine(_)
+            | Self::Worker(_)
+            | Self::CommitUnknown { .. }
+            | Self::Lost { .. } => true,
+            _ if self.is_lost_connection() => true,
             // Insufficient resources, operator intervention, system error, deadlock.
             Self::Postgres { report, .. } => report.code().is_none_or(|code| {
                 ["53", "57", "58", "40", "XX"].iter().any(|class| code.code().starts_with(class))
@@ -221,10 +253,38 @@ impl Error {
         }
     }
 
+    /// Whether a new connection may mend it: the server restarts, ended the session, or cannot be
+    /// reached.
+    pub(crate) fn is_lost_connection(&self) -> bool {
+        match self {
+            Self::Engine(engine::Error::CannotConnect { .. }) => true,
+            Self::Postgres { report, .. } => match report.code() {
+                // Too many connections; connection exceptions; operator intervention but for a
+                // statement that was cancelled (PostgreSQL's manual, appendix A).
+                Some(code) => {
+                    ["53300", "08", "57P"].iter().any(|class| code.code().starts_with(class))
+                }
+                None => {
+                    let source = std::error::Error::source(report);
+                    report.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>())
+                }
+            },
+            _ => false,
+        }
+    }
+
     /// Wraps an error of the server with what was being done.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();
         move |report| Self::Postgres { doing, report }
+    }
+}
+
+fn attempts_in_words(attempts: u32) -> String {
+    match attempts {
+        0 => String::new(),
+        1 => "; one attempt to connect again failed".to_owned(),
+        many => format!("; {many} attempts to connect again failed"),
     }
 }
 

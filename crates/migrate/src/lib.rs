@@ -8,15 +8,14 @@ mod expression;
 mod grid;
 mod inspect;
 mod mapping;
-mod pgloader;
 mod recipe;
 mod selection;
 mod verify;
 mod watch;
 
 pub use audit::{
-    AuditOptions, AuditReport, ColumnReport, Example, Finding, Looks, Profile, Severity,
-    TableReport, audit,
+    AuditOptions, AuditReport, ColumnReport, Example, Finding, Looks, Losses, Lost, Profile,
+    Severity, TableReport, audit,
 };
 pub use copy::{
     BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,

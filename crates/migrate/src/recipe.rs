@@ -1,6 +1,8 @@
 //! A migration written down: `crossover migrate FILE.toml`, or a file of pgloader. Nothing in it is
 //! ignored: what is not understood is named and refused.
 
+mod pgloader;
+
 use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
@@ -8,7 +10,7 @@ use serde::Deserialize;
 
 use crate::mapping::{Mapping, Rules};
 use crate::selection::Selection;
-use crate::{Error, MigrateOptions, pgloader};
+use crate::{Error, MigrateOptions};
 
 /// What a file asks for.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Recipe {
     pub options: MigrateOptions,
     /// Make the database if there is none.
     pub create_database: bool,
+    /// Rules that are not carried over are no finding.
+    pub accept_losses: bool,
     /// What was understood and has no effect here.
     pub notices: Vec<String>,
 }
@@ -46,7 +50,7 @@ impl Recipe {
                 toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
             written.recipe().map_err(wrong)?
         };
-        recipe.source = folder.join(&recipe.source);
+        recipe.source = folder.join(engine::sqlite_path(&recipe.source));
         let reject_file = recipe.options.reject_file.take();
         recipe.options.reject_file = reject_file.map(|file| folder.join(file));
         Ok(recipe)
@@ -68,15 +72,20 @@ struct Written {
     dry_run: bool,
     #[serde(default)]
     create_database: bool,
+    #[serde(default)]
+    accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
     on_error: OnError,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
+    reconnects: Option<u32>,
     #[serde(default)]
     tables: Vec<String>,
     #[serde(default)]
     exclude: Vec<String>,
+    #[serde(default)]
+    skip_index: Vec<String>,
     #[serde(default)]
     map: toml::map::Map<String, toml::Value>,
 }
@@ -104,23 +113,31 @@ impl Written {
         }
         let reject_file = (self.on_error == OnError::Reject)
             .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
+        let default = MigrateOptions::default();
         let options = MigrateOptions {
             data_only: self.data_only,
             rules: Rules(rules),
-            selection: Selection { tables: self.tables, excluded: self.exclude },
+            selection: Selection {
+                tables: self.tables,
+                excluded: self.exclude,
+                skipped_indexes: self.skip_index,
+            },
             schema: self.schema,
             verify: self.verify.unwrap_or(true),
             replace: self.replace,
             dry_run: self.dry_run,
             reject_file,
-            part_bytes: self.part_bytes.unwrap_or(MigrateOptions::default().part_bytes),
+            part_bytes: self.part_bytes.unwrap_or(default.part_bytes),
             resume: false,
+            add_again: false,
+            reconnects: self.reconnects.unwrap_or(default.reconnects),
         };
         Ok(Recipe {
             source: self.source,
             target: target.map_err(|error| format!("target: {error}"))?,
             options,
             create_database: self.create_database,
+            accept_losses: self.accept_losses,
             notices: Vec::new(),
         })
     }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::inspect::{Schema, Table, quoted};
+use crate::inspect::{Index, LeftOut, MOST_INDEX_COLUMNS, OtherKind, Schema, Table, quoted};
 use crate::mapping::matches;
 
 /// Patterns of table names, `*` matching anything.
@@ -14,29 +14,74 @@ pub struct Selection {
     pub tables: Vec<String>,
     /// Not these.
     pub excluded: Vec<String>,
+    /// Without these indexes.
+    #[serde(default)]
+    pub skipped_indexes: Vec<String>,
 }
 
 impl Selection {
-    /// Leaves only the selected tables in `schema`.
+    /// Leaves only the selected tables in `schema`, and of the views, triggers and virtual tables
+    /// those that are selected themselves or with their table.
     ///
     /// # Errors
-    /// [`Error::NoSuchTable`] for a pattern that fits nothing.
+    /// [`Error::NoSuchTable`] and [`Error::NoSuchIndex`] for a pattern that fits nothing.
     pub fn apply(&self, mut schema: Schema) -> Result<Schema, Error> {
+        let others = schema
+            .others
+            .iter()
+            .filter(|other| matches!(other.kind, OtherKind::View | OtherKind::VirtualTable));
+        let tables = schema.tables.iter().map(|table| table.name.as_str());
+        let names: Vec<&str> = tables.chain(others.map(|other| other.name.as_str())).collect();
         for pattern in self.tables.iter().chain(&self.excluded) {
-            if !schema.tables.iter().any(|table| matches(pattern, &table.name)) {
-                let names: Vec<&str> =
-                    schema.tables.iter().map(|table| table.name.as_str()).collect();
+            if !names.iter().any(|name| matches(pattern, name)) {
                 let known = if names.is_empty() { "no tables".into() } else { names.join(", ") };
                 return Err(Error::NoSuchTable { name: pattern.clone(), known });
             }
         }
-        let any = |patterns: &[String], table: &Table| {
-            patterns.iter().any(|pattern| matches(pattern, &table.name))
-        };
-        schema.tables.retain(|table| {
-            (self.tables.is_empty() || any(&self.tables, table)) && !any(&self.excluded, table)
-        });
+        self.refuse_unknown_indexes(&schema)?;
+        schema.tables.retain(|table| self.takes(&table.name));
+        for table in &mut schema.tables {
+            self.leave_out_indexes(table);
+        }
+        // Shadow tables say which tables are no ordinary ones, also of what is left out.
+        schema
+            .others
+            .retain(|other| other.kind == OtherKind::ShadowTable || self.takes(&other.table));
         Ok(schema)
+    }
+
+    fn refuse_unknown_indexes(&self, schema: &Schema) -> Result<(), Error> {
+        let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
+        let names: Vec<&str> = indexes.map(|index| index.name.as_str()).collect();
+        for pattern in &self.skipped_indexes {
+            if !names.iter().any(|name| matches(pattern, name)) {
+                let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+                return Err(Error::NoSuchIndex { name: pattern.clone(), known });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left out here is no index of the table to anybody: not to foreign keys either.
+    fn leave_out_indexes(&self, table: &mut Table) {
+        let reason = |index: &Index| {
+            let asked = self.skipped_indexes.iter().any(|pattern| matches(pattern, &index.name));
+            let is_wide = index.parts.len() > MOST_INDEX_COLUMNS;
+            let wide = is_wide.then_some(LeftOut::TooManyColumns);
+            if asked { Some(LeftOut::Asked) } else { wide }
+        };
+        let indexes = std::mem::take(&mut table.indexes);
+        for index in indexes {
+            match reason(&index) {
+                Some(reason) => table.left_out.push((index, reason)),
+                None => table.indexes.push(index),
+            }
+        }
+    }
+
+    fn takes(&self, table: &str) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, table));
+        (self.tables.is_empty() || any(&self.tables)) && !any(&self.excluded)
     }
 }
 

@@ -232,6 +232,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
+
         #[test]
         fn every_key_is_in_range(count in 1u32..=u32::MAX, seed: u64, which in 0usize..4) {
             let keys = Keys::new(Distribution::ALL[which], count);

@@ -32,6 +32,14 @@ enum Type {
     Text,
 }
 
+impl TableOptions {
+    /// Rows of all tables together.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        layouts(self).iter().map(|layout| layout.rows).sum()
+    }
+}
+
 /// The tables that these options ask for.
 pub(crate) fn layouts(options: &TableOptions) -> Vec<Layout> {
     use Type::{Char, Collated, Integer, Key, Text, Varchar};

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::layout::layouts;
 
 /// A family of tables; every [`crate::Mix`] works on one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -174,12 +173,6 @@ impl TableOptions {
             character_set: value("character_set")?.parse().ok()?,
             collation: value("collation")?.parse().ok()?,
         })
-    }
-
-    /// Rows of all tables together.
-    #[must_use]
-    pub fn rows(&self) -> u64 {
-        layouts(self).iter().map(|layout| layout.rows).sum()
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -6,14 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use crate::account::Account;
-use crate::locations::{
-    Locations, create_folder, hexadecimal, open_lock, random_name, write_whole,
-};
+use crate::folder::{OwnerLock, TEMPORARY_PREFIX, data_in, remove_folder, try_lock};
+use crate::locations::{Locations, create_folder, hexadecimal, random_name, write_whole};
 use crate::record::{Record, USER};
 use crate::release::interruptible;
 use crate::{Error, Release, StartOptions, sweep};
@@ -21,48 +19,13 @@ use crate::{Error, Release, StartOptions, sweep};
 /// The folder of one data directory, held by this program.
 ///
 /// `data/` is PostgreSQL's own, `owner.lock` is locked while held, `ready` says that the data is
-/// whole, `server.json` describes the running server, `server.log` is its log.
+/// whole and what it is, `server.json` describes the running server, `server.log` is its log,
+/// `port` the one of its last start with TCP.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) folder: PathBuf,
     pub(crate) temporary: bool,
     lock: OwnerLock,
-}
-
-/// The names of folders that are removed with their server.
-pub(crate) const TEMPORARY_PREFIX: &str = "temporary-";
-
-pub(crate) fn data_in(folder: &Path) -> PathBuf {
-    folder.join("data")
-}
-
-/// The owner's lock of a folder, held until this is dropped. It is then given back by name: a child
-/// that is being started holds a copy of every open file until its program is loaded, and would
-/// keep the lock as long.
-#[derive(Debug)]
-pub(crate) struct OwnerLock(File);
-
-impl Drop for OwnerLock {
-    fn drop(&mut self) {
-        // Closing the file gives it back too, only later.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Opens and locks the owner's lock of a folder; `None` if another program holds it, or has just
-/// removed the folder, as owners do unannounced.
-pub(crate) fn try_lock(folder: &Path) -> Result<Option<OwnerLock>, Error> {
-    let path = folder.join("owner.lock");
-    let file = match open_lock(&path) {
-        Ok(file) => file,
-        Err(_) if !folder.exists() => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(OwnerLock(file))),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
-    }
 }
 
 impl Cluster {
@@ -94,7 +57,7 @@ impl Cluster {
         if let Some(record) = Record::read(&folder) {
             // The sweep leaves only those that `server start` started.
             let url = record.url(&record.database).to_string();
-            return Err(Error::AlreadyRunning { version: record.version, url });
+            return Err(Error::AlreadyRunning { folder, version: record.version, url });
         }
         Ok(Self { folder, temporary, lock })
     }
@@ -107,13 +70,41 @@ impl Cluster {
         self.folder.join("server.log")
     }
 
+    /// The name of the folder of the server's socket: for `server start` always the same, so that
+    /// a URL that was written down goes on being right.
+    pub(crate) fn socket_name(&self, options: &StartOptions) -> Result<String, Error> {
+        if !options.persistent {
+            return random_name();
+        }
+        let digest = Sha256::digest(self.folder.as_os_str().as_encoded_bytes());
+        Ok(hexadecimal(&digest[..4]))
+    }
+
+    /// The port of the last start with TCP.
+    pub(crate) fn last_port(&self) -> Option<u16> {
+        std::fs::read_to_string(self.port_path()).ok()?.trim().parse().ok()
+    }
+
+    pub(crate) fn keep_port(&self, port: u16) -> Result<(), Error> {
+        write_whole(&self.port_path(), &port.to_string(), 0o644)
+    }
+
+    fn port_path(&self) -> PathBuf {
+        self.folder.join("port")
+    }
+
     fn ready_path(&self) -> PathBuf {
         self.folder.join("ready")
     }
 
     /// Says that the data is whole; from now on the directory is reused.
-    pub(crate) fn mark_ready(&self) -> Result<(), Error> {
-        write_whole(&self.ready_path(), "", 0o644)
+    pub(crate) fn mark_ready(&self, note: &str) -> Result<(), Error> {
+        write_whole(&self.ready_path(), note, 0o644)
+    }
+
+    pub(crate) fn note(&self) -> Result<String, Error> {
+        let path = self.ready_path();
+        std::fs::read_to_string(&path).map_err(Error::io("read", &path))
     }
 
     /// Makes sure that there is an initialised data directory: the one that is whole (then true),
@@ -138,7 +129,7 @@ impl Cluster {
         std::fs::rename(&new, &data).map_err(Error::io("rename into place", &data))?;
         // `server start` keeps what people put there; only named data is filled by a program.
         if options.data_digest.is_empty() && !self.temporary {
-            self.mark_ready()?;
+            self.mark_ready("")?;
         }
         Ok(false)
     }
@@ -204,7 +195,7 @@ impl Cluster {
         if self.temporary {
             remove_folder(&self.folder)?;
         }
-        self.lock.0.unlock().map_err(Error::io("unlock", &self.folder))
+        self.lock.give_back().map_err(Error::io("unlock", &self.folder))
     }
 }
 
@@ -227,23 +218,6 @@ fn reason_of_initdb(text: &str) -> String {
     fatal.or(own).or_else(|| lines().next_back()).unwrap_or("no message").trim().to_owned()
 }
 
-/// Removes a folder that may not be there. A process just killed may still write a last file, so
-/// a folder found not empty is tried again.
-pub(crate) fn remove_folder(path: &Path) -> Result<(), Error> {
-    let mut tries = 0;
-    loop {
-        match std::fs::remove_dir_all(path) {
-            Ok(()) => return Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty && tries < 50 => {
-                tries += 1;
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(error) => return Err(Error::io("remove", path)(error)),
-        }
-    }
-}
-
 /// The release, then a digest of everything else that the data depends on.
 fn directory_name(release: &Release, options: &StartOptions) -> String {
     let mut digest = Sha256::new();
@@ -263,23 +237,6 @@ fn directory_name(release: &Release, options: &StartOptions) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_lock_is_free_when_it_is_dropped_though_a_copy_of_its_file_is_open() {
-        let folder = tempfile::tempdir().unwrap();
-        let lock = try_lock(folder.path()).unwrap().unwrap();
-        let _of_a_child = lock.0.try_clone().unwrap();
-        assert!(try_lock(folder.path()).unwrap().is_none());
-        drop(lock);
-        assert!(try_lock(folder.path()).unwrap().is_some());
-    }
-
-    #[test]
-    fn a_folder_that_its_owner_removes_while_others_are_swept_is_nobodys_to_lock() {
-        let folder = tempfile::tempdir().unwrap();
-        let gone = folder.path().join("gone");
-        assert!(try_lock(&gone).unwrap().is_none());
-    }
 
     #[test]
     fn the_reason_of_initdb_is_the_line_that_says_why() {

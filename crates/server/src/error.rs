@@ -140,6 +140,8 @@ pub enum Error {
         "PostgreSQL {version} is already running on this data: {url} (crossover server stop ends it)"
     )]
     AlreadyRunning {
+        /// The folder of its data directory.
+        folder: PathBuf,
         /// The release.
         version: String,
         /// Its address, without a password.

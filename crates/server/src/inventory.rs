@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use engine::ExactVersion;
 
-use crate::cluster::{remove_folder, try_lock};
+use crate::folder::{remove_folder, try_lock};
 use crate::record::Record;
 use crate::{Error, Locations, postmaster, sweep};
 
@@ -51,7 +51,7 @@ pub fn remove_data_directory(locations: &Locations, name: &str) -> Result<(), Er
     };
     if let Some(record) = record.filter(|_| postmaster::find(&folder).is_some()) {
         let url = record.url(&record.database).to_string();
-        return Err(Error::AlreadyRunning { version: record.version, url });
+        return Err(Error::AlreadyRunning { folder, version: record.version, url });
     }
     remove_folder(&folder)
 }

@@ -74,8 +74,8 @@ impl Locations {
         self.cache.join("postgres")
     }
 
-    /// A new folder of a random name in the runtime directory, mode 0700.
-    pub(crate) fn create_runtime_folder(&self) -> Result<PathBuf, Error> {
+    /// A new folder in the runtime directory, mode 0700, in place of one that is there.
+    pub(crate) fn create_runtime_folder(&self, name: &str) -> Result<PathBuf, Error> {
         // Others must be able to pass through where the servers' account is another one.
         let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
         match DirBuilder::new().mode(mode).create(&self.runtime) {
@@ -88,7 +88,13 @@ impl Locations {
         if !found.is_dir() || !ours || found.mode() & 0o022 != 0 {
             return Err(Error::UnsafeFolder { path: self.runtime.clone() });
         }
-        let folder = self.runtime.join(random_name()?);
+        let folder = self.runtime.join(name);
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &folder)(error));
+            }
+            _ => {}
+        }
         DirBuilder::new().mode(0o700).create(&folder).map_err(Error::io("create", &folder))?;
         Ok(folder)
     }

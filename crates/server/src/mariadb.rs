@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::account::Account;
-use crate::cluster::{OwnerLock, remove_folder};
-use crate::locations::{check_socket_path, write_whole};
+use crate::folder::{OwnerLock, remove_folder};
+use crate::locations::{check_socket_path, random_name, write_whole};
 use crate::{Error, Locations, affinity};
 
-mod folder;
+mod folders;
 
-pub(crate) use folder::stop_orphans;
-use folder::{copy_folder, folder_of_all, note_of_socket, stop_process, take_folder};
+use folders::{copy_folder, folder_of_all, note_of_socket, stop_process, take_folder};
+pub(crate) use folders::{running_servers, stop_orphan, stop_orphans};
 
 /// How long one attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -125,7 +125,7 @@ impl MariadbServer {
                 None => install(&options.programs, &folder, &account)?,
                 Some(kept) => copy_folder(kept, &data_in(&folder), &account)?,
             }
-            let socket_folder = locations.create_runtime_folder()?;
+            let socket_folder = locations.create_runtime_folder(&random_name()?)?;
             // Written before the process exists, so that one killed right now is still found.
             let begun = write_whole(&note_of_socket(&folder), &text_of(&socket_folder), 0o600)
                 .and_then(|()| account.give(&socket_folder))
@@ -155,8 +155,7 @@ impl MariadbServer {
     /// The address of `database` on the Unix socket; an empty name for none.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
-        let socket = socket_in(&self.socket_folder);
-        format!("mariadb://root@localhost/{database}?socket={}", socket.display())
+        url_of(&self.socket_folder, database)
     }
 
     /// The process number of the server.
@@ -165,10 +164,10 @@ impl MariadbServer {
         self.child.id()
     }
 
-    /// The folder that holds the data directory and the log.
+    /// The data directory.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn data_directory(&self) -> PathBuf {
+        data_in(&self.folder)
     }
 
     fn wait_until_ready(&mut self, interrupted: &AtomicBool) -> Result<(), Error> {
@@ -249,6 +248,11 @@ fn text_of(path: &Path) -> String {
 
 fn socket_in(folder: &Path) -> PathBuf {
     folder.join("mariadb.sock")
+}
+
+fn url_of(socket_folder: &Path, database: &str) -> String {
+    let socket = socket_in(socket_folder);
+    format!("mariadb://root@localhost/{database}?socket={}", socket.display())
 }
 
 fn data_in(folder: &Path) -> PathBuf {

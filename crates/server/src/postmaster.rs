@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::account::Account;
-use crate::cluster::data_in;
+use crate::folder::data_in;
 use crate::{Error, Release, affinity};
 
 /// What a postmaster is started with.

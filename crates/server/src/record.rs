@@ -29,6 +29,9 @@ pub(crate) struct Record {
     pub owner: u32,
     /// Settings given at start.
     pub settings: Vec<(String, String)>,
+    /// The CPUs that it may use; all if absent.
+    #[serde(default)]
+    pub cpus: Option<Vec<usize>>,
 }
 
 const FILE: &str = "server.json";

@@ -63,7 +63,7 @@ impl PostgresServer {
         // From here on `Drop` stops what was started, whatever goes wrong.
         let client = server.wait_until_ready(interrupted).await?;
         server.settings = settings::read_back(&client, &server.version, &options.settings).await?;
-        create_database(&client, &options.database).await?;
+        create_if_missing(&client, &options.database).await?;
         if server.record.tcp_port.is_some() {
             server.set_password(&client).await?;
         }
@@ -162,18 +162,27 @@ impl PostgresServer {
         self.data_was_ready
     }
 
-    /// Marks the data as whole. Until then a start finds it unusable and begins anew.
+    /// Marks the data as whole, with a note of what they are. Until then a start finds the
+    /// directory unusable and makes another.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn mark_data_ready(&self) -> Result<(), Error> {
-        self.cluster.mark_ready()
+    pub fn mark_data_ready(&self, note: &str) -> Result<(), Error> {
+        self.cluster.mark_ready(note)
     }
 
-    /// The folder that holds the data directory and the log.
+    /// The note that the data were marked with.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn data_note(&self) -> Result<String, Error> {
+        self.cluster.note()
+    }
+
+    /// The data directory.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.cluster.folder
+    pub fn data_directory(&self) -> PathBuf {
+        self.cluster.data()
     }
 
     /// The server's log.
@@ -307,17 +316,18 @@ fn launch(
     release: Release,
     cluster: Cluster,
 ) -> Result<PostgresServer, Error> {
-    let tcp_port = if options.tcp { Some(free_port()?) } else { None };
+    let tcp_port = if options.tcp { Some(free_port(cluster.last_port())?) } else { None };
     let access_rules = cluster.write_access_rules(options.tcp)?;
     let log = cluster.create_log()?;
     let record = Record {
         version: release.version.to_string(),
-        socket_folder: locations.create_runtime_folder()?,
+        socket_folder: locations.create_runtime_folder(&cluster.socket_name(options)?)?,
         tcp_port,
         database: options.database.clone(),
         persistent: options.persistent,
         owner: std::process::id(),
         settings: options.settings.clone(),
+        cpus: options.cpus.clone(),
     };
     let start = Start {
         release: &release,
@@ -333,6 +343,7 @@ fn launch(
     let started = check_socket_path(&record.socket_path())
         .and_then(|()| account.give(&record.socket_folder))
         .and_then(|()| record.write(&cluster.folder))
+        .and_then(|()| tcp_port.map_or(Ok(()), |port| cluster.keep_port(port)))
         .and_then(|()| postmaster::spawn(start, account));
     match started {
         Ok(child) => Ok(PostgresServer {
@@ -354,15 +365,28 @@ fn launch(
     }
 }
 
-/// A port that was free a moment ago; PostgreSQL cannot be asked to choose one itself.
-fn free_port() -> Result<u16, Error> {
-    TcpListener::bind(("127.0.0.1", 0))
+/// A port that was free a moment ago, `preferred` if it was; PostgreSQL cannot be asked to choose
+/// one itself.
+fn free_port(preferred: Option<u16>) -> Result<u16, Error> {
+    let listen = |port| TcpListener::bind(("127.0.0.1", port));
+    preferred
+        .and_then(|port| listen(port).ok())
+        .map_or_else(|| listen(0), Ok)
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())
         .map_err(Error::io("find a port on", Path::new("127.0.0.1")))
 }
 
-async fn create_database(client: &Client, name: &str) -> Result<(), Error> {
+/// Creates a database on the server of `url` if it is missing.
+///
+/// # Errors
+/// Those of the connection and of the server.
+pub async fn create_database(url: &PostgresUrl, name: &str) -> Result<(), Error> {
+    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+    create_if_missing(&client, name).await
+}
+
+async fn create_if_missing(client: &Client, name: &str) -> Result<(), Error> {
     let found = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await?;
     if found.is_none() {
         let name = engine::postgres::quote_identifier(name);

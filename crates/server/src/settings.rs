@@ -9,7 +9,7 @@ use engine::nearest;
 use tokio_postgres::Client;
 
 use crate::account::Account;
-use crate::locations::{Locations, set_mode};
+use crate::locations::{Locations, random_name, set_mode};
 use crate::{Error, Release};
 
 /// Settings that Crossover gives itself, and why.
@@ -45,7 +45,7 @@ pub(crate) fn check(
     if settings.is_empty() {
         return Ok(());
     }
-    let folder = locations.create_runtime_folder()?;
+    let folder = locations.create_runtime_folder(&random_name()?)?;
     let checked = ask_each(release, settings, account, &folder);
     let _ = std::fs::remove_dir_all(&folder);
     checked

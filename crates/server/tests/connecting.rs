@@ -127,7 +127,7 @@ async fn a_session_takes_what_a_session_may_set() {
 
 /// Gives the server a certificate for `localhost` and waits until new sessions are offered TLS.
 async fn switch_tls_on(server: &PostgresServer) {
-    let data = server.folder().join("data");
+    let data = server.data_directory();
     let owner = data.metadata().unwrap();
     let certificate = include_bytes!("certificate/server.pem").as_slice();
     let key = include_bytes!("certificate/server.key").as_slice();

@@ -23,7 +23,7 @@ fn place() -> (Locations, tempfile::TempDir) {
 fn a_private_server_lives_and_leaves_nothing() {
     let programs = match MariadbPrograms::find(None) {
         Ok(programs) => programs,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return testing::skip(&error.to_string()),
     };
     let (locations, _directory) = place();
     let never = AtomicBool::new(false);
@@ -34,7 +34,7 @@ fn a_private_server_lives_and_leaves_nothing() {
     assert!(version.starts_with("MariaDB "), "{version}");
     let names = ["innodb_buffer_pool_size", "no_such_variable", "tmpdir"];
     let values = engine::mysql::variables(&mut connection, names.into_iter()).unwrap();
-    let folder = server.folder().to_owned();
+    let folder = server.data_directory().parent().unwrap().to_owned();
     // Nobody else's leftovers are there to be removed, and nobody removes ours.
     let own_folder = (names[2].to_owned(), folder.display().to_string());
     assert_eq!(values, [(names[0].to_owned(), (32 << 20).to_string()), own_folder]);
@@ -58,7 +58,7 @@ fn folders(locations: &Locations) -> usize {
 fn data_that_one_server_has_left_is_copied_by_the_next_ones() {
     let programs = match MariadbPrograms::find(None) {
         Ok(programs) => programs,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return testing::skip(&error.to_string()),
     };
     let (locations, directory) = place();
     let never = AtomicBool::new(false);
@@ -104,7 +104,7 @@ fn owner() {
 #[test]
 fn a_server_whose_owner_was_killed_is_stopped_by_the_next_one() {
     if let Err(error) = MariadbPrograms::find(None) {
-        return eprintln!("skipped: {error}");
+        return testing::skip(&error.to_string());
     }
     let (locations, _directory) = place();
     let mut owner = std::process::Command::new(std::env::current_exe().unwrap())
@@ -120,7 +120,9 @@ fn a_server_whose_owner_was_killed_is_stopped_by_the_next_one() {
     owner.kill().unwrap();
     owner.wait().unwrap();
     assert!(support::is_alive(pid), "the server outlives its owner");
-    server::stop_orphans(&locations).unwrap();
+    let running = server::running_servers(&locations).unwrap();
+    assert_eq!((running[0].pid, running[0].lifetime), (pid, server::Lifetime::Orphan));
+    server::stop_server(&locations, &running[0].name).unwrap();
     assert!(!support::is_alive(pid));
     assert_eq!(folders(&locations), 0);
 }

@@ -9,8 +9,8 @@ use std::process::{Child, Command};
 
 use engine::postgres::connect;
 use server::{
-    Error, Locations, Origin, StartOptions, fetched_releases, installed_releases, running_servers,
-    stop_server,
+    Error, Lifetime, Locations, Origin, StartOptions, fetched_releases, installed_releases,
+    running_servers, stop_server,
 };
 use support::{Place, is_alive, other_process, start, start_in, text};
 
@@ -38,7 +38,7 @@ async fn owner() {
     if std::env::var_os("MARK_READY").is_some() {
         let client = connect(&server.url("crossover")).await.unwrap();
         client.batch_execute("CREATE TABLE filled (n integer)").await.unwrap();
-        server.mark_data_ready().unwrap();
+        server.mark_data_ready("").unwrap();
     }
     println!("postmaster {}", server.pid());
     let mut until_killed = Vec::new();
@@ -60,7 +60,10 @@ async fn the_server_of_a_killed_program_is_stopped_at_the_next_start() {
         owner.kill().unwrap();
         owner.wait().unwrap();
         assert!(is_alive(pid));
-        let orphan_folder = running_servers(&place.locations)[0].url.host().unwrap().to_owned();
+        let orphan = running_servers(&place.locations).unwrap()[0].clone();
+        assert_eq!(orphan.lifetime, Lifetime::Orphan);
+        let orphan: engine::PostgresUrl = orphan.url.parse().unwrap();
+        let orphan_folder = orphan.host().unwrap().to_owned();
 
         let server = start(&place, options.clone()).await.unwrap();
         wait_until_gone(pid);
@@ -91,13 +94,14 @@ async fn a_persistent_server_outlives_its_value_until_it_is_stopped_by_name() {
         .unwrap();
     let again = start(&place, options.clone()).await;
     assert!(matches!(again, Err(Error::AlreadyRunning { .. })), "{again:?}");
-    let running = running_servers(&place.locations);
-    assert_eq!((running.len(), running[0].pid, running[0].persistent), (1, pid, true));
-    assert_eq!(running[0].url, url);
+    let running = running_servers(&place.locations).unwrap();
+    assert_eq!((running.len(), running[0].pid), (1, pid));
+    assert_eq!(running[0].lifetime, Lifetime::UntilStopped);
+    assert_eq!(running[0].url, url.to_string());
 
     stop_server(&place.locations, &running[0].name).unwrap();
     assert!(!is_alive(pid));
-    assert!(running_servers(&place.locations).is_empty());
+    assert!(running_servers(&place.locations).unwrap().is_empty());
     let stopped = stop_server(&place.locations, &running[0].name);
     assert!(matches!(stopped, Err(Error::NotRunning { .. })), "{stopped:?}");
 
@@ -121,8 +125,7 @@ async fn two_programs_may_fetch_the_same_release_at_once() {
     let (left, right) =
         tokio::join!(start_in(&locations, options()), start_in(&locations, options()));
     if let Err(Error::Offline { reason, .. }) = &left {
-        println!("SKIPPED: there is no network to fetch from ({reason})");
-        return;
+        return testing::skip(&format!("there is no network to fetch from ({reason})"));
     }
     let (left, right) = (left.unwrap(), right.unwrap());
     assert_eq!((left.exact_version(), right.exact_version()), ("16.10", "16.10"));
@@ -173,7 +176,9 @@ fn without_a_network_the_cache_then_an_installed_release_then_a_clear_error() {
     assert!(shown.contains("refused: PostgreSQL 11.1 is not in the cache"), "{shown}");
     assert!(!shown.contains("http"), "{shown}");
 
-    let Some(newest) = installed_releases().pop() else { return };
+    let Some(newest) = installed_releases().pop() else {
+        return testing::skip("no PostgreSQL is installed");
+    };
     let mut installed = other_process("without_network", &place.locations.data);
     let shown = offline(installed.env("WANTED", "newest").env("CROSSOVER_CACHE_DIR", &cache));
     let expected = format!("got {} by the newest PostgreSQL cannot be fetched", newest.version);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::INTERVAL_MIN_REPLICATES;
-use crate::ratio::{log_differences, logarithms};
+use crate::estimate::logarithms;
+use crate::ratio::log_differences;
 use crate::student_t::Sample;
 use crate::welch::{self, WELCH_MIN_REPLICATES};
 

@@ -13,6 +13,8 @@ pub const INTERVAL_MIN_REPLICATES: usize = 5;
 pub enum Method {
     /// The mean and its interval by Student's t.
     StudentT,
+    /// The geometric mean and its interval by Student's t on logarithms.
+    StudentTLog,
     /// A ratio: Student's t on the paired differences of logarithms.
     StudentTLogRatio,
     /// A ratio without pairs: Welch's t on logarithms.
@@ -84,9 +86,54 @@ pub fn mean_estimate(replicates: &[f64], confidence_level: f64) -> Option<Estima
     })
 }
 
+/// The geometric mean of positive replicates with its interval by Student's t on their logarithms,
+/// or with their range when there are fewer than [`INTERVAL_MIN_REPLICATES`]. No bound is ever
+/// negative, and the ratio of two such values is what [`crate::ratio_comparison`] estimates.
+///
+/// None if there are no replicates, one is not finite and positive, or `confidence_level` is not
+/// strictly between 0 and 1.
+pub fn geometric_mean_estimate(replicates: &[f64], confidence_level: f64) -> Option<Estimate> {
+    let of_logarithms = mean_estimate(&logarithms(replicates)?, confidence_level)?;
+    let value = of_logarithms.value.exp();
+    if of_logarithms.method == Method::RangeOnly {
+        return Some(Estimate::range_only(value, replicates));
+    }
+    Some(Estimate {
+        value,
+        low: of_logarithms.low.map(f64::exp),
+        high: of_logarithms.high.map(f64::exp),
+        method: Method::StudentTLog,
+        ..of_logarithms
+    })
+}
+
+/// None where there are none, or where one has no meaning.
+pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let positive = values.iter().all(|x| x.is_finite() && *x > 0.0);
+    (positive && !values.is_empty()).then(|| values.iter().map(|x| x.ln()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SciPy 1.17.1: `t.interval(0.95, 6, mean(log(x)), sem(log(x)))`, exponentials.
+    #[test]
+    fn a_geometric_mean_has_an_interval_above_zero() {
+        let times = [12.0, 0.4, 3.0, 55.0, 0.9, 7.0, 1.5];
+        let estimate = geometric_mean_estimate(&times, 0.95).unwrap();
+        assert_eq!((estimate.method, estimate.replicates), (Method::StudentTLog, 7));
+        let arithmetic = mean_estimate(&times, 0.95).unwrap();
+        assert!(arithmetic.low < Some(0.0) && estimate.low > Some(0.0));
+        let expected = [3.576_440_453_5, 0.758_358_505_4, 16.866_595_715_4];
+        let found = [estimate.value, estimate.low.unwrap(), estimate.high.unwrap()];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+        }
+        assert_eq!(geometric_mean_estimate(&[1.0, 0.0, 2.0], 0.95), None);
+        let few = geometric_mean_estimate(&[1.0, 4.0], 0.95).unwrap();
+        assert_eq!((few.value, few.low, few.method), (2.0, Some(1.0), Method::RangeOnly));
+    }
 
     /// Michelson's 100 measurements of the speed of light, in thousands of km/s less 299,
     /// times 1000: the data set Michelso of the NIST Statistical Reference Datasets.

@@ -18,7 +18,9 @@ mod welch;
 pub use best_of::best_of;
 pub use bootstrap::{BOOTSTRAP_MIN_REPLICATES, bca_interval};
 pub use equivalence::{Equivalence, equivalence, unpaired_equivalence};
-pub use estimate::{Estimate, INTERVAL_MIN_REPLICATES, Method, mean_estimate};
+pub use estimate::{
+    Estimate, INTERVAL_MIN_REPLICATES, Method, geometric_mean_estimate, mean_estimate,
+};
 pub use holm::holm;
 pub use outlier::outlier;
 pub use quantile::{percentile_supported, quantile};

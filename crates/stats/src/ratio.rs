@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Estimate, INTERVAL_MIN_REPLICATES, Method};
+use crate::estimate::{Estimate, INTERVAL_MIN_REPLICATES, Method, logarithms};
 use crate::student_t::{Sample, two_sided_quantile};
 
 /// How a compares to b: the ratio a/b and the evidence that it is not one.
@@ -49,12 +49,6 @@ pub fn ratio_comparison(a: &[f64], b: &[f64], confidence_level: f64) -> Option<C
 pub(crate) fn log_differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     (a.len() == b.len()).then(|| a.iter().zip(&b).map(|(a, b)| a - b).collect())
-}
-
-/// None where there are none, or where one has no meaning.
-pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
-    let positive = values.iter().all(|x| x.is_finite() && *x > 0.0);
-    (positive && !values.is_empty()).then(|| values.iter().map(|x| x.ln()).collect())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The ratio of two treatments that were not measured in the same blocks: Welch's t on logarithms,
 //! which asks neither for pairs nor for equal spread.
 
+use crate::estimate::logarithms;
 use crate::estimate::{Estimate, Method};
-use crate::ratio::{Comparison, logarithms};
+use crate::ratio::Comparison;
 use crate::student_t::{Sample, two_sided_quantile};
 
 /// Fewer replicates than this on either side give no interval and no verdict: with two, the

@@ -49,7 +49,7 @@ fn contains_its_value(estimate: &Estimate) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(256))]
 
     #[test]
     fn an_interval_contains_its_value(values in times(), (a, b) in pairs(), level in 0.5..0.999) {

@@ -111,7 +111,7 @@ export interface NamedValue {
   value: string;
 }
 
-export type Method = "StudentT" | "StudentTLogRatio" | "Bca" | "RangeOnly";
+export type Method = "StudentT" | "StudentTLog" | "StudentTLogRatio" | "Bca" | "RangeOnly";
 
 export interface Estimate {
   value: number;
@@ -126,7 +126,10 @@ export interface Estimate {
 export interface Treatment {
   engine: string;
   levels: Levels;
+  /** The geometric mean over blocks. */
   estimate: Estimate | null;
+  /** The arithmetic mean, where it is more than 5% larger. */
+  arithmetic_mean?: number | null;
   best_of_three: number | null;
   blocks: { block: number; value: number | null }[];
   ratio: Ratio | null;
@@ -139,12 +142,15 @@ export interface Treatment {
   requests_per_second: number | null;
   requests: number | null;
   failures: number | null;
+  /** Failures by a wrong answer, and by a time-out. */
+  wrong_answers?: number;
+  timed_out?: number;
   /** Trials that could not be used, and why is in the run's record. */
   void_trials?: number;
   /** Open load: what was offered, and whether the engine could not keep up with it. */
   offered_per_second?: number | null;
   saturated?: boolean;
-  /** Means over blocks of the percentiles that every trial had observations enough for. */
+  /** Geometric means over blocks of the percentiles that every trial had observations enough for. */
   percentiles: Percentile[];
   /** Probability and time in ms, from all blocks' histograms together; supported ones only. */
   percentile_curve: [number, number][];
@@ -230,7 +236,9 @@ export interface Ratio {
   /** The engine in the denominator. */
   to: string;
   estimate: Estimate;
-  verdict: "faster" | "slower" | "undecided" | null;
+  verdict: "faster" | "slower" | "equal" | "undecided" | null;
+  /** The difference that is shown besides, where the verdict is that both are equal. */
+  difference?: "faster" | "slower";
 }
 
 export interface Crossing {
@@ -308,6 +316,8 @@ export interface BlobTime {
   time_per_blob_us: Estimate;
   /** With what is left to do after COMMIT. */
   time_per_blob_with_checkpoint_us: number | null;
+  /** Until nothing is left to be written to storage: what verdicts rest on. */
+  time_per_blob_synced_us?: Estimate | null;
   megabytes_per_second: number | null;
   /** The share of a file's time that goes into opening and closing it. */
   open_close_fraction: number | null;

@@ -2,7 +2,7 @@
 
 import type { Cell } from "../lib/csv";
 import { columnUnit, count, interval, MISSING, significant } from "../lib/format";
-import type { Estimate, Treatment } from "./document";
+import type { Estimate, Ratio, Treatment } from "./document";
 import { boundsName, type Experiment } from "./experiment";
 
 export interface Column {
@@ -64,6 +64,12 @@ function plain(
   };
 }
 
+/** `equal (slightly faster)` where a difference within the margin is shown too. */
+function verdictOf({ verdict, difference }: Ratio): string {
+  const besides = difference ? ` (slightly ${difference})` : "";
+  return (verdict ?? "no verdict") + besides;
+}
+
 function ratioColumns(treatments: readonly Treatment[]): TreatmentColumn[] {
   const base = treatments.find((t) => t.ratio)?.ratio?.to;
   const has = (treatment: Treatment) => treatment.ratio !== null;
@@ -77,14 +83,15 @@ function ratioColumns(treatments: readonly Treatment[]): TreatmentColumn[] {
     },
     {
       title: "Verdict",
-      show: (t) => (t.ratio ? (t.ratio.verdict ?? "no verdict") : ""),
+      show: (t) => (t.ratio ? verdictOf(t.ratio) : ""),
       csv: [["verdict", (t) => t.ratio?.verdict]],
       strong: (t) => t.ratio?.verdict === "faster" || t.ratio?.verdict === "slower",
       has,
       optional: true,
       note:
         "Verdicts are corrected for their number (Holm), so a ratio's interval may leave out 1 " +
-        "and its verdict still be undecided. Undecided does not mean equal.",
+        "and its verdict still be undecided. Undecided does not mean equal: equality is shown by " +
+        "two one-sided tests within the plan's margin.",
     },
   ];
 }
@@ -121,10 +128,15 @@ export function treatmentColumns({ document, unitOfWork }: Experiment): Treatmen
   return [
     {
       title: `${response.label}${inUnit}${boundsOf(treatments.map((t) => t.estimate))}`,
+      note: "The value is the geometric mean over blocks, the quantity whose ratio is judged.",
       show: (t) => interval(t.estimate, unit.factor),
       csv: estimateCsv(response.name, (t) => t.estimate),
       has: () => true,
     },
+    plain(`Arithmetic mean${inUnit}`, "arithmetic_mean", (value) => scaled(value, unit.factor), {
+      optional: true,
+      note: "Shown where it is more than 5% above the geometric mean: rare slow blocks weigh in it.",
+    }),
     ...ratioColumns(treatments),
     ...(response.lower_is_better ? [plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
       note:

@@ -1,19 +1,17 @@
 // One Chromium for the browser tests, and what every page is held to: no console error, no
 // request outside, no accessibility violation, no sideways scroll. Without a Chromium the tests
-// are skipped, loudly.
+// are skipped, which is noted.
 
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { CHROMIUM_FLAGS, findChromium } from "./find-chromium.mjs";
+import { noteSkip } from "./skip";
 
 export const executablePath = findChromium();
 if (!executablePath) {
-  console.warn(
-    "\n*** SKIPPED: the browser tests found no Chromium and could not install one. ***\n" +
-      "*** Install chromium, or name one: CHROMIUM=/path npm run test:browser        ***\n",
-  );
+  noteSkip("the browser tests", "no Chromium; install one, or name it by CHROMIUM=/path");
 }
 
 export function launch(): Promise<Browser> {

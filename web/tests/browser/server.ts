@@ -1,12 +1,13 @@
 // Real dashboards for the browser tests: `crossover dashboard serve` over SQLite and over a managed
 // PostgreSQL, filled with the same small dataset. CROSSOVER=/path names the program; otherwise the
-// one that cargo built. Without a program the tests are skipped, loudly.
+// one that cargo built. Without a program the tests are skipped, which is noted.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { noteSkip } from "./skip";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
@@ -38,9 +39,9 @@ function found(): string | null {
 
 export const program = found();
 if (!program) {
-  console.warn(
-    "\n*** SKIPPED: the dashboard's browser tests found no program to serve it.  ***\n" +
-      "*** cargo build --package crossover, or CROSSOVER=/path npm run test:browser ***\n",
+  noteSkip(
+    "the dashboard's browser tests",
+    "no program; cargo build --package crossover, or name it by CROSSOVER=/path",
   );
 }
 

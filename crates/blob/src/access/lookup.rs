@@ -71,7 +71,7 @@ impl LookupAccess {
         let mut rows = self.select.raw_query();
         let Some(row) = rows.next().map_err(&failed)? else { return Ok(false) };
         let name = row.get_ref(0).map_err(&failed)?;
-        self.path.extend_from_slice(super::sqlite::bytes_of(name, id, &self.database)?);
+        self.path.extend_from_slice(crate::table::bytes_of(name, id, &self.database)?);
         self.path.push(0);
         Ok(true)
     }

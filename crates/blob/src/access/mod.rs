@@ -13,8 +13,6 @@ pub use file::FileAccess;
 pub use lookup::LookupAccess;
 pub use settings::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 pub use sqlite::SqliteAccess;
-pub(crate) use sqlite::{bytes_of, pragma};
-pub(crate) use writer::UNFINISHED;
 
 use crate::Error;
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::blob::Blob;
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, MAIN_DB, Statement};
 
 use super::held::Held;
 use super::{Access, By, SqliteSettings};
 use crate::Error;
+use crate::table::{bytes_of, pragma, require_table};
 
 /// An open SQLite file.
 pub struct SqliteAccess {
@@ -33,7 +33,7 @@ impl SqliteAccess {
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, Error> {
         let connection = engine::sqlite::open_existing(path)?;
         set(&connection, settings)?;
-        crate::stat::require_table(&connection, path)?;
+        require_table(&connection, path)?;
         let held = Held::new(connection);
         // SAFETY: the statements and the blob handle are fields before `held`.
         #[expect(unsafe_code, reason = "a statement and its connection in one struct")]
@@ -233,26 +233,4 @@ pub(super) fn set(connection: &Connection, settings: &SqliteSettings) -> Result<
     let all = pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     engine::sqlite::pragmas(connection, all)?;
     Ok(())
-}
-
-/// What a pragma without a value answers.
-pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
-    connection.pragma_query_value(None, name, |row| {
-        Ok(match row.get_ref(0)? {
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => String::new(),
-        })
-    })
-}
-
-/// The bytes of a value; one that has none is named.
-pub(crate) fn bytes_of<'a>(value: ValueRef<'a>, id: u64, path: &Path) -> Result<&'a [u8], Error> {
-    match value {
-        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes),
-        other => {
-            let problem = format!("the value of key {id} is {}, not a blob", other.data_type());
-            Err(Error::BadBlob { path: path.to_owned(), problem })
-        }
-    }
 }

@@ -12,10 +12,7 @@ use rustix::io::Errno;
 use super::reader::found;
 use super::{FileSettings, Writing};
 use crate::Error;
-use crate::manifest::Manifest;
-
-/// How the names of unfinished files begin.
-pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
+use crate::manifest::{Manifest, UNFINISHED};
 
 /// Writes files.
 pub(super) struct Writer {

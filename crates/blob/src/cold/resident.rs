@@ -1,6 +1,5 @@
 //! Which pages of files are in the page cache, by mincore(2).
 
-use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -78,7 +77,7 @@ struct Mapping {
 impl Mapping {
     #[expect(unsafe_code, reason = "neither std nor rustix has mincore")]
     fn of(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = engine::sqlite::file::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         if length == 0 {
             return Ok(Self { begin: std::ptr::null_mut(), length });
@@ -129,14 +128,18 @@ mod tests {
 
     #[test]
     fn what_was_just_written_is_resident_and_a_hole_is_not() {
-        let file = tempfile::NamedTempFile::new().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let page = rustix::param::page_size();
-        std::fs::write(file.path(), vec![1; 3 * page]).unwrap();
-        file.as_file().set_len(10 * page as u64).unwrap();
-        let found = Mapping::of(file.path()).unwrap();
+        std::fs::write(&file, vec![1; 3 * page]).unwrap();
+        let end_at = |bytes| {
+            let file = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+            file.set_len(bytes).unwrap();
+        };
+        end_at(10 * page as u64);
+        let found = Mapping::of(&file).unwrap();
         assert_eq!((found.resident_pages().unwrap(), found.pages()), (3, 10));
-        file.as_file().set_len(0).unwrap();
-        let empty = Mapping::of(file.path()).unwrap();
+        end_at(0);
+        let empty = Mapping::of(&file).unwrap();
         assert_eq!((empty.resident_pages().unwrap(), empty.pages()), (0, 0));
     }
 

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use migrate::{AuditOptions, Mapping, Rules, Selection};
 
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage, sqlite_file};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///
 /// The file is opened read-only and read from one snapshot. Programs that write to it in
 /// rollback-journal mode wait meanwhile; in WAL mode they do not. Exits 3 if something blocks a
-/// migration.
+/// migration or would not be carried over.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
-    #[arg(env = "CROSSOVER_SOURCE")]
+    #[arg(env = "CROSSOVER_SOURCE", value_parser = sqlite_file())]
     source: PathBuf,
     #[command(flatten)]
     choice: Choice,
@@ -32,7 +32,8 @@ pub struct Arguments {
 #[derive(clap::Args)]
 pub struct Choice {
     /// Give a column a type; * matches anything, numbers in dates are read by `using`
-    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day)
+    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), blobs in
+    /// columns of texts by `using utf8`
     #[arg(
         long = "map",
         value_name = "TABLE.COLUMN=TYPE[ using READING]",
@@ -43,12 +44,19 @@ pub struct Choice {
     /// Only these tables (* matches anything)
     #[arg(long = "table", value_name = "TABLE", env = "CROSSOVER_TABLE", value_delimiter = ',')]
     tables: Vec<String>,
-    /// Not these tables
+    /// Not these tables, views and virtual tables
     #[arg(long, value_name = "TABLE", env = "CROSSOVER_EXCLUDE", value_delimiter = ',')]
     exclude: Vec<String>,
+    /// Not this index (* matches anything); it counts as not carried over
+    #[arg(long, value_name = "INDEX", env = "CROSSOVER_SKIP_INDEX", value_delimiter = ',')]
+    skip_index: Vec<String>,
     /// The schema of the target (default: the first of its search path)
     #[arg(long, value_name = "SCHEMA", env = "CROSSOVER_SCHEMA")]
     pub schema: Option<String>,
+    /// Exit 0 although rules are not carried over (triggers, views, collations, ...); rows that are
+    /// left behind are accepted by --exclude alone
+    #[arg(long, env = "CROSSOVER_ACCEPT_LOSSES")]
+    pub accept_losses: bool,
 }
 
 impl Choice {
@@ -59,7 +67,11 @@ impl Choice {
 
     /// The tables of `--table` and `--exclude`.
     pub fn selection(&self) -> Selection {
-        Selection { tables: self.tables.clone(), excluded: self.exclude.clone() }
+        Selection {
+            tables: self.tables.clone(),
+            excluded: self.exclude.clone(),
+            skipped_indexes: self.skip_index.clone(),
+        }
     }
 }
 
@@ -93,7 +105,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     } else {
         print_report(shared, &report, || report.to_csv(), || report.to_text())?;
     }
-    Ok(if report.blocks() { Outcome::Findings } else { Outcome::Done })
+    let loses = report.not_carried_over.are_findings(arguments.choice.accept_losses);
+    Ok(if report.blocks() || loses { Outcome::Findings } else { Outcome::Done })
 }
 
 /// Says on standard error that a migration into this database is unfinished, if it is.

@@ -61,7 +61,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const FINDINGS: i32 = 3;
 
 /// Tables of the dashboard that are about one database and not about its content.
-const OWN_TABLES: &str = "schema_version,api_keys";
+const OWN_TABLES: &str = "schema_version,api_keys,key_expiries,accounts,sessions";
 
 /// Runs `crossover demo`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
@@ -124,7 +124,8 @@ impl Demo<'_> {
         self.chapter(3, "The mended schema")?;
         let (found, mended) = (self.file("as-found.db"), self.file("dashboard.db"));
         self.crossover(&["dashboard", "mend", "--force", &text(&found), &text(&mended)])?;
-        self.crossover(&["audit", &text(&mended)])
+        // Its triggers are the dashboard's, which makes its own on PostgreSQL.
+        self.crossover(&["audit", "--accept-losses", &text(&mended)])
     }
 
     fn migrate(&self) -> anyhow::Result<()> {

@@ -48,6 +48,9 @@ pub struct Arguments {
         conflicts_with_all = ["data_only", "replace", "on_error", "reject_file"]
     )]
     rejects: bool,
+    /// With --rejects: add rows also to tables without a key that hold equal ones already
+    #[arg(long, requires = "rejects", env = "CROSSOVER_ADD_AGAIN")]
+    add_again: bool,
     /// Do everything, then undo it
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     dry_run: bool,
@@ -55,6 +58,10 @@ pub struct Arguments {
     /// [default: 67108864]
     #[arg(long, value_name = "BYTES", env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,
+    /// Try a lost connection so often again, after growing waits [default: 8]; after that --resume
+    /// goes on
+    #[arg(long, value_name = "TIMES", env = "CROSSOVER_RECONNECTS")]
+    reconnects: Option<u32>,
     /// Create the target database, with the encoding UTF8, if there is none; a dry run drops it again
     #[arg(long, env = "CROSSOVER_CREATE_DATABASE")]
     create_database: bool,
@@ -82,29 +89,33 @@ impl Arguments {
         let source = self.source.as_ref().ok_or_else(|| {
             Usage("name the SQLite file: crossover migrate SOURCE TARGET".to_owned())
         })?;
-        let source = Path::new(source);
+        let source = &engine::sqlite_path(Path::new(source));
         let mut recipe = if Recipe::is_one(source) {
             Recipe::read(source).map_err(usage)?
         } else {
             let (source, options) = (source.to_owned(), MigrateOptions::default());
-            let (create_database, notices) = (false, Vec::new());
-            Recipe { source, target: None, options, create_database, notices }
+            let (create_database, accept_losses, notices) = (false, false, Vec::new());
+            Recipe { source, target: None, options, create_database, accept_losses, notices }
         };
         if self.target.is_some() {
             recipe.target.clone_from(&self.target);
         }
         recipe.create_database |= self.create_database;
+        recipe.accept_losses |= self.choice.accept_losses;
         let options = &mut recipe.options;
         options.data_only |= self.data_only;
         options.replace |= self.replace;
         options.dry_run |= self.dry_run;
         options.resume = self.resume;
+        options.add_again = self.add_again;
         options.part_bytes = self.part_bytes.unwrap_or(options.part_bytes);
+        options.reconnects = self.reconnects.unwrap_or(options.reconnects);
         options.verify &= !self.no_verify;
         options.rules.0.extend(self.choice.rules().0);
         let selection = self.choice.selection();
         options.selection.tables.extend(selection.tables);
         options.selection.excluded.extend(selection.excluded);
+        options.selection.skipped_indexes.extend(selection.skipped_indexes);
         if self.choice.schema.is_some() {
             options.schema.clone_from(&self.choice.schema);
         }
@@ -173,9 +184,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     } else {
         Ok(())
     };
-    let report = done.map_err(usage)?;
+    let mut report = done.map_err(usage)?;
     undone?;
     progress.finish_and_clear();
+    report.seconds.elapsed = shared.elapsed().as_secs_f64();
     print_report(shared, &report, || csv(&report), || report.to_text())?;
     let notes = report.findings.iter().filter(|finding| finding.severity != Severity::Note);
     for finding in notes {
@@ -184,7 +196,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     if report.findings.iter().any(|finding| finding.statement.is_some()) {
         shared.say("crossover audit shows statements for what was not carried over");
     }
-    let complete = report.after_commit.is_empty() && report.rejected_rows == 0;
+    let complete = report.after_commit.is_empty()
+        && report.rejected_rows == 0
+        && !report.not_carried_over.are_findings(recipe.accept_losses);
     Ok(if complete { Outcome::Done } else { Outcome::Findings })
 }
 

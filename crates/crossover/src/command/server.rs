@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use engine::EngineSpec;
 use serde::Serialize;
-use server::{Locations, PostgresServer, ServerStatus, StartOptions};
+use server::{Lifetime, Locations, PostgresServer, ServerStatus, StartOptions};
 
 use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
@@ -16,11 +16,12 @@ pub enum Command {
     /// Start a PostgreSQL that keeps running, and print its URL
     ///
     /// Its data is kept from one start to the next. The URL is that of a Unix socket, which only
-    /// this account and root can reach.
+    /// this account and root can reach; it stays the same. Of a server that is running the URL is
+    /// printed again.
     Start(StartArguments),
-    /// The servers that are running
+    /// The servers that are running, those of killed runs too
     Status,
-    /// Stop servers that `server start` started
+    /// Stop servers that `server start` started or a killed run left
     Stop(StopArguments),
     /// The releases, data directories and datasets that are kept on this machine
     List,
@@ -48,7 +49,7 @@ pub struct StartArguments {
 pub struct StopArguments {
     /// Its name as in `server status`, or its release; absent: the only one
     name: Option<String>,
-    /// Every server that `server start` started
+    /// All of them; never a server whose program is running
     #[arg(long, conflicts_with = "name", env = "CROSSOVER_ALL")]
     all: bool,
 }
@@ -75,26 +76,80 @@ fn start(
         tcp: arguments.tcp,
         cpus: arguments.server_cpus,
         persistent: true,
-        database: arguments.database_name.clone(),
+        database: arguments.database_name,
         ..options
     };
     let progress = shared.progress("server");
-    let starting = PostgresServer::start(locations, options, &progress, shared.interrupted());
-    let server = shared.runtime().block_on(starting)?;
+    let starting =
+        PostgresServer::start(locations, options.clone(), &progress, shared.interrupted());
+    let started = shared.runtime().block_on(starting);
     progress.finish_and_clear();
+    let url = match started {
+        Ok(server) => announce(&server, &options.database, shared),
+        Err(server::Error::AlreadyRunning { folder, .. }) => {
+            url_of_running(locations, &folder, &options, shared)?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    shared.print(&format!("{url}\n"))?;
+    Ok(Outcome::Done)
+}
+
+/// Says how a server was started; its URL.
+fn announce(server: &PostgresServer, database: &str, shared: &Shared) -> String {
     if let Some(notice) = &server.release().notice {
         shared.say(notice);
     }
     for (name, value) in server.settings_read_back() {
         shared.say(&format!("{name} = {value}"));
     }
-    let url = match server.tcp_url(&arguments.database_name) {
+    match server.tcp_url(database) {
         // Asked for by --tcp: without its password the address would be of no use.
         Some(url) => url.expose(),
-        None => server.url(&arguments.database_name).to_string(),
+        None => server.url(database).to_string(),
+    }
+}
+
+/// The URL of a server that an earlier `server start` started as this one asks for.
+fn url_of_running(
+    locations: &Locations,
+    folder: &std::path::Path,
+    options: &StartOptions,
+    shared: &Shared,
+) -> anyhow::Result<String> {
+    let running = server::running_servers(locations)?;
+    let running = running.into_iter().find(|server| server.folder == folder);
+    let running = running.with_context(|| format!("{} ends; try again", folder.display()))?;
+    let refuse = |runs: &str| {
+        let (name, version) = (&running.name, &running.version);
+        anyhow::anyhow!(
+            "PostgreSQL {version} is already running {runs}: \
+             `crossover server stop {name}` ends it; then start it again"
+        )
     };
-    shared.print(&format!("{url}\n"))?;
-    Ok(Outcome::Done)
+    let differs = |asked: bool, same: bool| asked && !same;
+    if differs(!options.settings.is_empty(), running.settings == options.settings) {
+        let settings: Vec<String> =
+            running.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        return Err(refuse(&match settings.as_slice() {
+            [] => "with its default settings".to_owned(),
+            _ => format!("with {}", settings.join(", ")),
+        }));
+    }
+    if differs(options.cpus.is_some(), running.cpus == options.cpus) {
+        return Err(refuse("with other --server-cpus"));
+    }
+    if options.tcp && running.tcp_url.is_none() {
+        return Err(refuse("without --tcp"));
+    }
+    let url: engine::PostgresUrl = running.url.parse()?;
+    let creating = server::create_database(&url, &options.database);
+    shared.runtime().block_on(creating)?;
+    shared.say(&format!("PostgreSQL {} is already running", running.version));
+    Ok(match running.tcp_url.filter(|_| options.tcp) {
+        Some(url) => url.with_database(&options.database).expose(),
+        None => url.with_database(&options.database).to_string(),
+    })
 }
 
 /// A running server as printed; without its password.
@@ -105,7 +160,8 @@ struct StatusRow {
     url: String,
     tcp_url: Option<String>,
     pid: u32,
-    ends_with_pid: Option<u32>,
+    lifetime: Lifetime,
+    owner: Option<u32>,
     settings: std::collections::BTreeMap<String, String>,
     folder: String,
 }
@@ -113,10 +169,11 @@ struct StatusRow {
 impl From<ServerStatus> for StatusRow {
     fn from(server: ServerStatus) -> Self {
         Self {
-            url: server.url.to_string(),
+            url: server.url,
             tcp_url: server.tcp_url.map(|url| url.to_string()),
             pid: server.pid,
-            ends_with_pid: (!server.persistent).then_some(server.owner),
+            lifetime: server.lifetime,
+            owner: server.owner,
             settings: server.settings.into_iter().collect(),
             folder: server.folder.display().to_string(),
             name: server.name,
@@ -125,19 +182,30 @@ impl From<ServerStatus> for StatusRow {
     }
 }
 
+impl StatusRow {
+    /// What ends it, in words.
+    fn end(&self) -> String {
+        let owner = self.owner.map(|owner| format!("process {owner}"));
+        let owner = owner.unwrap_or_else(|| "the program that started it".to_owned());
+        match self.lifetime {
+            Lifetime::UntilStopped => "by server stop".to_owned(),
+            Lifetime::WithOwner => format!("with {owner}"),
+            Lifetime::Orphan => format!("by server stop: {owner} was killed"),
+        }
+    }
+}
+
 fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
-    server::stop_orphans(locations)?;
-    let rows = server::running_servers(locations).into_iter().map(StatusRow::from);
+    let rows = server::running_servers(locations)?.into_iter().map(StatusRow::from);
     let rows: Vec<StatusRow> = rows.collect();
     let header = ["name", "release", "url", "process", "ends"];
     let cells = |row: &StatusRow| {
-        let ends = row.ends_with_pid.map(|pid| format!("with process {pid}"));
         vec![
             row.name.clone(),
             row.version.clone(),
             row.tcp_url.clone().unwrap_or_else(|| row.url.clone()),
             row.pid.to_string(),
-            ends.unwrap_or_else(|| "by server stop".to_owned()),
+            row.end(),
         ]
     };
     if rows.is_empty() && shared.output_format == OutputFormat::Text {
@@ -152,44 +220,60 @@ fn stop(
     arguments: &StopArguments,
     shared: &Shared,
 ) -> anyhow::Result<Outcome> {
-    server::stop_orphans(locations)?;
-    let running = server::running_servers(locations);
-    let names: Vec<String> = running
-        .iter()
-        .filter(|server| server.persistent)
-        .map(|server| server.name.clone())
-        .collect();
-    let wanted = match &arguments.name {
-        // `server stop postgres:18` undoes `server start postgres:18`.
-        Some(name) => {
-            let release = name.strip_prefix("postgres:").unwrap_or(name);
-            let version = release.parse::<engine::VersionRequest>().ok();
-            let is_meant = |server: &&ServerStatus| {
-                let exact = server.version.parse().ok();
-                server.name == *name
-                    || version.as_ref().zip(exact).is_some_and(|(v, exact)| v.matches(&exact))
-            };
-            let found = running.iter().filter(|server| server.persistent).filter(is_meant);
-            let found: Vec<String> = found.map(|server| server.name.clone()).collect();
-            anyhow::ensure!(!found.is_empty(), server::Error::NotRunning { name: name.clone() });
-            found
-        }
-        None => names,
+    let running = server::running_servers(locations)?;
+    let (owned, free): (Vec<_>, Vec<_>) =
+        running.into_iter().partition(|server| server.lifetime == Lifetime::WithOwner);
+    let wanted: Vec<ServerStatus> = match &arguments.name {
+        Some(name) => named(name, free, &owned)?,
+        None => free,
     };
-    match wanted.as_slice() {
-        [] => shared.say("no server is running"),
-        names if names.len() > 1 && !arguments.all => {
-            let names = names.join(", ");
-            return Err(Usage(format!("several are running ({names}): name one, or --all")).into());
-        }
-        names => {
-            for name in names {
-                server::stop_server(locations, name)?;
-                shared.say(&format!("{name} is stopped; its data is kept"));
-            }
+    let names: Vec<&str> = wanted.iter().map(|server| server.name.as_str()).collect();
+    if names.len() > 1 && !arguments.all && arguments.name.is_none() {
+        let names = names.join(", ");
+        return Err(Usage(format!("several are running ({names}): name one, or --all")).into());
+    }
+    for server in &wanted {
+        server::stop_server(locations, &server.name)?;
+        let kept = server.folder.exists();
+        let kept = if kept { "; its data is kept" } else { " and its data removed" };
+        shared.say(&format!("{} is stopped{kept}", server.name));
+    }
+    if arguments.name.is_none() {
+        match owned.as_slice() {
+            [] if wanted.is_empty() => shared.say("no server is running"),
+            [] => {}
+            owned => shared.say(&format!(
+                "{} left alone: the programs that started them are running",
+                owned.iter().map(|server| server.name.as_str()).collect::<Vec<_>>().join(", ")
+            )),
         }
     }
     Ok(Outcome::Done)
+}
+
+/// `server stop postgres:18` undoes `server start postgres:18`.
+fn named(
+    name: &str,
+    free: Vec<ServerStatus>,
+    owned: &[ServerStatus],
+) -> anyhow::Result<Vec<ServerStatus>> {
+    let release = name.strip_prefix("postgres:").unwrap_or(name);
+    let version = release.parse::<engine::VersionRequest>().ok();
+    let is_meant = |server: &ServerStatus| {
+        let exact = server.version.parse().ok();
+        let started = server.lifetime == Lifetime::UntilStopped;
+        server.name == name
+            || started && version.as_ref().zip(exact).is_some_and(|(v, exact)| v.matches(&exact))
+    };
+    let found: Vec<ServerStatus> = free.into_iter().filter(is_meant).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let Some(server) = owned.iter().find(|server| server.name == name) else {
+        return Err(server::Error::NotRunning { name: name.to_owned() }.into());
+    };
+    let owner = server.owner.map(|owner| format!(" (process {owner})")).unwrap_or_default();
+    Err(server::Error::InUse { directory: server.folder.clone(), owner }.into())
 }
 
 /// Prints rows in the form asked for.

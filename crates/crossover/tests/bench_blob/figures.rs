@@ -40,7 +40,10 @@ fn every_form_is_read_and_overwritten_checked_and_told_as_the_article_tells_it()
         let bytes = trial["counters"]["blob_bytes"].as_f64().unwrap();
         let blobs = trial["requests"].as_f64().unwrap();
         assert!((8_000.0..=12_000.0).contains(&(bytes / blobs)), "{trial}");
-        assert_eq!(trial["counters"].get("blob_checkpoint_seconds").is_some(), !reads);
+        // Files too: nothing is to be done there until the sync.
+        for key in ["checkpoint_seconds", "sync_seconds"] {
+            assert_eq!(trial.get(key).is_some(), !reads, "{key}: {trial}");
+        }
         assert_eq!(trial["counters"].get("blob_offers_again").is_some(), reads);
         let repeated = if reads { "dir[fsync=on]" } else { "dir[read=openat]" };
         assert_ne!(trial["engine"], repeated);
@@ -52,8 +55,11 @@ fn every_form_is_read_and_overwritten_checked_and_told_as_the_article_tells_it()
     assert_eq!(room["blobs"], 120);
     assert!(room["allocated_bytes"].as_u64() > room["content_bytes"].as_u64());
     let files = find(&blob["times"], "engine", "dir[read=stdio]");
-    let share = files["open_close_fraction"].as_f64().unwrap();
-    assert!(share > 0.0 && share < 1.0, "{files}");
+    // None where another program disturbed one of its two samples.
+    let share = files["open_close_fraction"].as_f64();
+    assert!(share.is_none_or(|share| share > 0.0 && share <= 1.0), "{files}");
+    let read = |trial: &&Value| trial["counters"].get("file_open_close_us_mean").is_some();
+    assert!(trials.iter().filter(read).count() > 0, "{trials:?}");
     // The log is moved into the database outside of the time of a blob, and told beside it.
     let of_wal = blob["times"].as_array().unwrap().iter().filter(|one| one["engine"] == "wal");
     let whole = of_wal.filter_map(|one| {

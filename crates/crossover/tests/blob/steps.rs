@@ -162,8 +162,8 @@ fn cold_blobs_are_taken_once_and_the_state_is_named() {
         assert!(named && state.ends_with("% in the page cache)"), "{state}");
     }
     let run = json(&place, "run flat --warm --count 600");
-    assert_eq!(
-        (&run["state"], &run["count"]),
-        (&"warm (100% in the page cache)".into(), &600.into())
-    );
+    // Another program may empty the machine's page cache meanwhile, as the runs above do.
+    let state = run["state"].as_str().unwrap();
+    assert!(state.starts_with("warm (") && state.ends_with("% in the page cache)"), "{state}");
+    assert_eq!(run["count"], 600);
 }

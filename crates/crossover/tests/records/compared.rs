@@ -129,7 +129,7 @@ fn several_sittings_per_side_have_verdicts() {
     assert_eq!(verdicts(&slow, 0, &[]), ["slower"; 4]);
     assert_eq!(verdicts(&slow, 99, &["--fail-on-regression=5%"]), ["slower"; 4]);
     assert_eq!(verdicts(&same, 0, &["--equivalent-within=3%"]), ["equivalent"; 4]);
-    assert_eq!(verdicts(&same, 0, &["--fail-on-regression=5%"]), ["undecided"; 4]);
+    assert_eq!(verdicts(&same, 0, &["--fail-on-regression=5%"]), ["equivalent"; 4]);
     assert_eq!(verdicts(&noisy, 3, &["--fail-on-regression=5%"]), ["undecided"; 4]);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::schema;
-use crate::written::{Runs, Sitting};
+use crate::written::{Runs, Sitting, change_trials};
 
 #[test]
 fn runs_are_listed_filtered_and_removed() {
@@ -115,6 +115,25 @@ fn a_report_has_every_form_and_several_runs_stand_side_by_side() {
     ] {
         assert!(runs.refused(2, &words).contains(reason));
     }
+}
+
+#[test]
+fn a_duration_leaves_out_the_rest_before_a_run_was_taken_up_again() {
+    let runs = Runs::new();
+    let id = "20261101-080000-http-0001";
+    let run = runs.write(&Sitting::new(id, 1.0));
+    let path = run.join("run.json");
+    let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    record["resumed"] = json!(["2026-11-01T10:00:00Z"]);
+    std::fs::write(&path, record.to_string()).unwrap();
+    // Ten trials of a second from 08:00, the last from 08:00:30; ten from 10:00, to 10:00:41.
+    change_trials(&run, |trial| {
+        let number = trial["number"].as_u64().unwrap();
+        let (hour, second) = if number <= 10 { (8, number * 3) } else { (10, number * 2) };
+        trial["started"] = json!(format!("2026-11-01T{hour:02}:00:{second:02}Z"));
+    });
+    let report = runs.expect(0, &["report", id, "--format=json"]);
+    assert_eq!(schema::check("report", &report)["run"]["duration_seconds"], json!(31.0 + 41.0));
 }
 
 #[test]

@@ -8,11 +8,11 @@ use std::time::Instant;
 use engine::DatabaseUrl;
 
 use super::{
-    AccessTables, Error, Password, SESSION_SECONDS, SessionToken, SetupToken, check_name, is_name,
-    named, now, password,
+    Error, Password, SESSION_SECONDS, SessionToken, SetupToken, check_name, named, now, password,
 };
 use crate::key::KeyHash;
-use crate::side::Value;
+use crate::name::is_name;
+use crate::side::{SideDatabase, Value};
 
 /// Somebody signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,9 @@ pub struct KeyHolder {
 /// The accounts, sessions and keys of a dashboard, as its server uses them.
 #[derive(Debug)]
 pub struct Access {
-    database: AccessTables,
+    database: SideDatabase,
     setup: Mutex<Option<SetupToken>>,
+    cookie: String,
 }
 
 impl Access {
@@ -41,7 +42,15 @@ impl Access {
     /// # Errors
     /// What the database says.
     pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
-        Ok(Self { database: AccessTables::open(database).await?, setup: Mutex::default() })
+        let side = SideDatabase::open(database).await?;
+        let cookie = cookie(&identity(database, &side).await);
+        Ok(Self { cookie, database: side, setup: Mutex::default() })
+    }
+
+    /// The name of the cookie that holds a session's secret.
+    #[must_use]
+    pub fn cookie(&self) -> &str {
+        &self.cookie
     }
 
     /// Whose key it is, if it is valid now.
@@ -49,15 +58,10 @@ impl Access {
     /// # Errors
     /// What the database says.
     pub async fn key_holder(&self, key: &KeyHash) -> Result<Option<KeyHolder>, Error> {
-        let (sql, values) = if self.database.is_made().await? {
-            let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
-                WHERE key_hash = $1 AND revoked_at IS NULL
-                AND (expires_at IS NULL OR expires_at > $2)";
-            (sql, vec![key.as_str().into(), now().into()])
-        } else {
-            let sql = "SELECT name FROM api_keys WHERE key_hash = $1 AND revoked_at IS NULL";
-            (sql, vec![key.as_str().into()])
-        };
+        let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
+            WHERE key_hash = $1 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > $2)";
+        let values = vec![key.as_str().into(), now().into()];
         let mut found = self.database.rows(sql, values).await?.into_iter().flatten();
         Ok(found.next().map(|name| KeyHolder { name: name.into_text() }))
     }
@@ -76,8 +80,7 @@ impl Access {
     /// # Errors
     /// What the database says.
     pub async fn has_accounts(&self) -> Result<bool, Error> {
-        Ok(self.database.is_made().await?
-            && self.count("SELECT count(*) FROM accounts", Vec::new()).await? > 0)
+        Ok(self.count("SELECT count(*) FROM accounts", Vec::new()).await? > 0)
     }
 
     async fn count(&self, sql: &'static str, values: Vec<Value>) -> Result<i64, Error> {
@@ -90,9 +93,6 @@ impl Access {
     /// # Errors
     /// What the database says.
     pub async fn person(&self, session: &SessionToken) -> Result<Option<Person>, Error> {
-        if !self.database.is_made().await? {
-            return Ok(None);
-        }
         let find = "SELECT name FROM sessions JOIN accounts ON accounts.id = account_id
             WHERE token_hash = $1 AND expires_at > $2";
         let values = vec![session.hash().as_str().into(), now().into()];
@@ -106,7 +106,7 @@ impl Access {
     /// # Errors
     /// What the database says.
     pub async fn sign_in(&self, name: &str, password: &str) -> Result<Option<SessionToken>, Error> {
-        let found = match is_name(name) && self.database.is_made().await? {
+        let found = match is_name(name) {
             true => named(&self.database, name).await?,
             false => Vec::new(),
         };
@@ -200,4 +200,29 @@ impl Access {
     pub async fn data_version(&self) -> Result<String, Error> {
         Ok(self.database.data_version().await?)
     }
+}
+
+/// What a database is called in every server of it, whatever the way to reach it: the sockets of a
+/// managed PostgreSQL are others after each start.
+async fn identity(database: &DatabaseUrl, side: &SideDatabase) -> String {
+    match database {
+        DatabaseUrl::Sqlite(path) => {
+            path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()
+        }
+        DatabaseUrl::Postgres(url) => {
+            let sql = "SELECT system_identifier::text, current_database()::text
+                         FROM pg_control_system()";
+            match side.rows(sql, Vec::new()).await {
+                Ok(rows) => rows.into_iter().flatten().map(Value::into_text).collect(),
+                // Not every administrator lets every role ask.
+                Err(_) => url.to_string(),
+            }
+        }
+    }
+}
+
+/// A browser sends the cookies of a host to all of its ports: servers of different databases have
+/// cookies of different names, those of one database the same.
+fn cookie(identity: &str) -> String {
+    format!("crossover_session_{:08x}", xxhash_rust::xxh3::xxh3_64(identity.as_bytes()) >> 32)
 }

@@ -5,7 +5,6 @@ mod access;
 mod first;
 mod password;
 mod session;
-mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -16,13 +15,10 @@ pub use access::{Access, KeyHolder, Person};
 pub use first::SetupToken;
 pub use password::Password;
 pub use session::{SESSION_SECONDS, SessionToken};
-pub(crate) use tables::{AccessTables, CREATE, TABLES};
 
-use crate::side::{Record, Value};
+use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
+use crate::side::{Record, SideDatabase, Value};
 use crate::store;
-
-/// The longest name of an account or a key, as the schema has it.
-pub(crate) const LONGEST_NAME_CHARACTERS: usize = 64;
 
 /// An account as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,8 +37,8 @@ pub struct ListedAccount {
 /// [`Error::BadName`], [`Error::NameTaken`], or what the database says.
 pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Result<(), Error> {
     check_name(name)?;
-    let database = AccessTables::open(database).await?;
-    if database.is_made().await? && !named(&database, name).await?.is_empty() {
+    let database = SideDatabase::open(database).await?;
+    if !named(&database, name).await?.is_empty() {
         return Err(Error::NameTaken { name: name.to_owned() });
     }
     let values = vec![name.into(), password.hash().await?.as_str().into(), now().into()];
@@ -55,7 +51,7 @@ pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Resu
 /// # Errors
 /// What the database says.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedAccount>, Error> {
-    listed(&AccessTables::open(database).await?).await
+    listed(&SideDatabase::open(database).await?).await
 }
 
 /// Removes an account; who is signed in by it is so no more.
@@ -90,10 +86,7 @@ const ADD: &str = "INSERT INTO accounts (id, name, password_hash, created_at)
 
 const END_SESSIONS: &str = "DELETE FROM sessions WHERE account_id = $1";
 
-async fn listed(database: &AccessTables) -> Result<Vec<ListedAccount>, Error> {
-    if !database.is_made().await? {
-        return Ok(Vec::new());
-    }
+async fn listed(database: &SideDatabase) -> Result<Vec<ListedAccount>, Error> {
     let list = "SELECT name, created_at, (SELECT count(*) FROM sessions
             WHERE account_id = accounts.id AND expires_at > $1)
         FROM accounts";
@@ -115,14 +108,14 @@ async fn listed(database: &AccessTables) -> Result<Vec<ListedAccount>, Error> {
 }
 
 /// Id and hash of the password of the account of that name, if there is one.
-async fn named(database: &AccessTables, name: &str) -> Result<Vec<Record>, store::Error> {
+async fn named(database: &SideDatabase, name: &str) -> Result<Vec<Record>, store::Error> {
     let find = "SELECT id, password_hash FROM accounts WHERE name = $1";
     database.rows(find, vec![name.into()]).await
 }
 
-async fn find(database: &DatabaseUrl, name: &str) -> Result<(AccessTables, Value), Error> {
-    let database = AccessTables::open(database).await?;
-    let found = match is_name(name) && database.is_made().await? {
+async fn find(database: &DatabaseUrl, name: &str) -> Result<(SideDatabase, Value), Error> {
+    let database = SideDatabase::open(database).await?;
+    let found = match is_name(name) {
         true => named(&database, name).await?,
         false => Vec::new(),
     };
@@ -135,18 +128,12 @@ async fn find(database: &DatabaseUrl, name: &str) -> Result<(AccessTables, Value
     Err(Error::NoSuchAccount { name: name.to_owned(), suggestion })
 }
 
-/// Whether an account or a key may be called so.
-pub(crate) fn is_name(name: &str) -> bool {
-    let is_long = name.chars().count() > LONGEST_NAME_CHARACTERS;
-    name.trim() == name && !name.is_empty() && !is_long && !name.contains(char::is_control)
-}
-
 fn check_name(name: &str) -> Result<(), Error> {
     if is_name(name) { Ok(()) } else { Err(Error::BadName { name: name.to_owned() }) }
 }
 
 /// Seconds since 1970-01-01.
-pub(crate) fn now() -> i64 {
+fn now() -> i64 {
     jiff::Timestamp::now().as_second()
 }
 

@@ -115,6 +115,7 @@ fn column_types(table: Table) -> Vec<Type> {
     columns
         .map(|column| match column.column_type {
             ColumnType::Integer => Type::INT4,
+            ColumnType::BigInteger => Type::INT8,
             ColumnType::Varchar(_) => Type::VARCHAR,
         })
         .collect()

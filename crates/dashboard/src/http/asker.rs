@@ -14,9 +14,6 @@ use super::{App, Problem};
 use crate::account::SessionToken;
 use crate::key::KeyHash;
 
-/// The cookie that holds a session's secret.
-pub(super) const COOKIE: &str = "crossover_session";
-
 /// The name under which an asker is counted and logged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Asker(pub String);
@@ -48,20 +45,8 @@ async fn identify(
     headers: &HeaderMap,
     extensions: &Extensions,
 ) -> Result<Asker, Problem> {
-    if headers.contains_key(header::AUTHORIZATION) {
-        let presented = KeyHash::of(bearer(headers)?);
-        if app.extra_key.as_ref().is_some_and(|extra| presented.is(extra.as_str())) {
-            return Ok(Asker("key in memory".to_owned()));
-        }
-        return match app.access.key_holder(&presented).await? {
-            Some(holder) => Ok(Asker(format!("key {}", holder.name))),
-            None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
-        };
-    }
-    if let Some(token) = session(headers)
-        && let Some(person) = app.access.person(&token).await?
-    {
-        return Ok(Asker(format!("account {}", person.name)));
+    if let Some(known) = by_key_or_session(app, headers).await? {
+        return Ok(known);
     }
     if app.public {
         let address = address(app, headers, extensions);
@@ -71,6 +56,38 @@ async fn identify(
         )));
     }
     Err(unauthorized("sign in, or send an API key: Authorization: Bearer KEY"))
+}
+
+/// The holder of a key or somebody signed in.
+async fn by_key_or_session(app: &App, headers: &HeaderMap) -> Result<Option<Asker>, Problem> {
+    if headers.contains_key(header::AUTHORIZATION) {
+        let presented = KeyHash::of(bearer(headers)?);
+        if app.extra_key.as_ref().is_some_and(|extra| presented.is(extra.as_str())) {
+            return Ok(Some(Asker("key in memory".to_owned())));
+        }
+        return match app.access.key_holder(&presented).await? {
+            Some(holder) => Ok(Some(Asker(format!("key {}", holder.name)))),
+            None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
+        };
+    }
+    let Some(token) = session(app, headers) else { return Ok(None) };
+    let person = app.access.person(&token).await?;
+    Ok(person.map(|person| Asker(format!("account {}", person.name))))
+}
+
+/// Lets programs of this machine and holders of keys pass. A proxy of this machine speaks for
+/// others.
+pub(super) async fn require_local_or_known(
+    app: &App,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<(), Problem> {
+    let is_forwarded = ["forwarded", "x-forwarded-for"].iter().any(|it| headers.contains_key(*it));
+    let is_local = connected(extensions).is_some_and(|it| it.to_canonical().is_loopback());
+    if is_local && !is_forwarded || by_key_or_session(app, headers).await?.is_some() {
+        return Ok(());
+    }
+    Err(unauthorized("from another machine an API key is required: Authorization: Bearer KEY"))
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
@@ -85,14 +102,16 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
 }
 
 /// The session that the browser sends along.
-pub(super) fn session(headers: &HeaderMap) -> Option<SessionToken> {
+pub(super) fn session(app: &App, headers: &HeaderMap) -> Option<SessionToken> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(name, value)| (name == COOKIE).then(|| SessionToken::presented(value))?)
+        .find_map(|(name, value)| {
+            (name == app.access.cookie()).then(|| SessionToken::presented(value))?
+        })
 }
 
 /// Where the request comes from: the connection's other end, or what the proxy in front says.
@@ -102,9 +121,12 @@ pub(super) fn address(app: &App, headers: &HeaderMap, extensions: &Extensions) -
         let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
         last.rsplit(',').next()?.trim().parse().ok()
     };
-    let connected =
-        || extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    if app.behind_proxy { forwarded().or_else(connected) } else { connected() }
+    let connected = connected(extensions);
+    if app.behind_proxy { forwarded().or(connected) } else { connected }
+}
+
+fn connected(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
 }
 
 /// Refuses what a page of another site makes a browser send (RFC 6454, Fetch Metadata). Programs

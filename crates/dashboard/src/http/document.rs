@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "described, never built")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
@@ -12,7 +14,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
-use super::{Problem, asker, reply};
+use super::{App, Problem, reply};
 use crate::catalog::Dimension;
 use crate::query::Grouping;
 
@@ -46,9 +48,13 @@ impl Modify for Schemes {
             .description(Some("An API key: crossover dashboard key add NAME"))
             .build();
         components.add_security_scheme("key", SecurityScheme::Http(bearer));
-        let cookie = ApiKeyValue::new(asker::COOKIE);
-        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+        components.add_security_scheme("session", cookie("crossover_session_..."));
     }
+}
+
+/// Signed in by a cookie of this name.
+fn cookie(name: &str) -> SecurityScheme {
+    SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(name)))
 }
 
 /// The document.
@@ -61,8 +67,14 @@ impl Modify for Schemes {
         (status = 304, description = "The asker has it already (If-None-Match)"),
     ),
 )]
-pub(super) async fn get(headers: HeaderMap) -> Result<Response, Problem> {
-    reply::json(&headers, &*super::DOCUMENT)
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let mut document = super::DOCUMENT.clone();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("session", cookie(app.access.cookie()));
+    reply::json(&headers, &document)
 }
 
 /// The answer to a question.

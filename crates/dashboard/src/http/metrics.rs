@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -16,6 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::asker::require_local_or_known;
 use super::query::cache_text;
 use super::{App, Problem};
 use crate::cache::Lookup;
@@ -106,15 +107,27 @@ impl Metrics {
     }
 }
 
-/// Counters for Prometheus.
+/// Counters for Prometheus: for programs of this machine, and for holders of keys.
 #[utoipa::path(
     get,
     path = "/metrics",
     tag = "server",
-    responses((status = 200, description = "Counters", body = String,
-        content_type = "application/openmetrics-text")),
+    responses(
+        (status = 200, description = "Counters", body = String,
+            content_type = "application/openmetrics-text"),
+        (status = 401, description = "From another machine, without a valid key", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 503, description = "The database is away", body = Problem,
+            content_type = "application/problem+json"),
+    ),
+    security((), ("key" = []), ("session" = [])),
 )]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    extensions: Extensions,
+) -> Result<Response, Problem> {
+    require_local_or_known(&app, &headers, &extensions).await?;
     let bytes = app.cache.as_ref().map_or(0, |cache| cache.bytes());
     app.metrics.cache_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     let mut text = String::new();

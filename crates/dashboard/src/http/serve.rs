@@ -185,7 +185,7 @@ mod tests {
         (address, stop)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_client_that_never_ends_its_request_loses_its_connection() {
         let limits = Limits { head_time: SHORT, ..Limits::default() };
         let (address, _stop) = start(here(), limits).await;

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::asker::{COOKIE, address, require_same_site, session, unauthorized};
+use super::asker::{address, require_same_site, session, unauthorized};
 use super::given::Given;
 use super::{App, Problem, reply};
 use crate::account::{SESSION_SECONDS, SessionToken};
@@ -70,7 +70,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let token = session(&headers);
+    let token = session(&app, &headers);
     let person = match &token {
         Some(token) => app.access.person(token).await?,
         None => None,
@@ -160,7 +160,7 @@ pub(super) async fn sign_out(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let nobody = || unauthorized("nobody is signed in");
-    let token = session(&headers).ok_or_else(nobody)?;
+    let token = session(&app, &headers).ok_or_else(nobody)?;
     app.access.person(&token).await?.ok_or_else(nobody)?;
     require_same_site(&app, &headers)?;
     let presented = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
@@ -232,8 +232,9 @@ fn set_cookie(response: &mut Response, app: &App, asked: &HeaderMap, value: &str
     let forwarded = asked.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
     let is_secure = app.secure_cookies || (app.behind_proxy && forwarded == Some("https"));
     let secure = if is_secure { "; Secure" } else { "" };
+    let name = app.access.cookie();
     let cookie =
-        format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }

@@ -133,7 +133,7 @@ mod tests {
         shares.turn(&Asker(name.to_owned()), &hasty).await.unwrap_err()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_has_used_his_turns_waits_until_one_is_his_again_and_others_do_not() {
         let shares = Shares::of(half(4));
         let first = turn(&shares, "ann").await;
@@ -147,7 +147,7 @@ mod tests {
         drop(turn(&Shares::of(half(1)), "ann").await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_does_not_take_an_answer_keeps_his_turn_with_it() {
         let shares = Shares::of(1);
         let bytes = Bytes::from((0..=255).cycle().take(1_000_000).collect::<Vec<u8>>());
@@ -158,7 +158,7 @@ mod tests {
         drop(turn(&shares, "ann").await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn askers_without_end_do_not_fill_the_memory_and_those_at_work_are_kept() {
         let shares = Shares::of(1);
         let _turn = turn(&shares, "ann").await;

@@ -47,6 +47,20 @@ pub enum Error {
         /// What is wrong, and the way out.
         problem: String,
     },
+    /// A file of the right form without a row.
+    #[error(
+        "{}: it has no rows ({found}), where some of {expected} were expected; if that is right, \
+         pass --allow-empty",
+        path.display()
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// What it has instead.
+        found: &'static str,
+        /// Of what rows were expected.
+        expected: &'static str,
+    },
     /// A row is at fault.
     #[error("{}, {place}: {problem}", path.display())]
     Row {
@@ -181,6 +195,22 @@ impl<'a> Database<'a> {
         {
             let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
             engine::sqlite::pragmas(connection, settings)?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything that was committed survive a power failure. To be called before it is said
+    /// to be done: in a write-ahead log a commit that waits for the disk takes those before it along.
+    fn make_durable(&self) -> Result<(), Error> {
+        if let Self::Sqlite(connection) = self {
+            engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
+            // SQLite writes no page whose bytes stay as they are.
+            connection.execute_batch(
+                "BEGIN IMMEDIATE;
+                 UPDATE schema_version SET data_version = data_version + 1;
+                 UPDATE schema_version SET data_version = data_version - 1;
+                 COMMIT",
+            )?;
         }
         Ok(())
     }

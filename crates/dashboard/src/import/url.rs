@@ -9,6 +9,8 @@
 
 use std::borrow::Cow;
 
+use crate::query::quoted;
+
 /// Parameters that tell where a reader came from, not what was read; also all that begin with one
 /// of [`TRACKING_PREFIXES`].
 const TRACKING: [&str; 32] = [
@@ -79,6 +81,27 @@ pub(super) fn normal_form(text: &str) -> String {
     // PostgreSQL's text may not hold a null, and a terminal would obey others in a list.
     form.retain(|character| !character.is_control());
     shortened(form)
+}
+
+/// Refuses URLs of other schemes than http and https: a page that shows one as a link would run or
+/// open what it says. A host may stand without a scheme, also with a port.
+pub(super) fn refuse_other_schemes(text: &str) -> Result<(), String> {
+    // Browsers pass over white space and control characters in a scheme.
+    let text: String =
+        text.chars().filter(|one| !one.is_control() && !one.is_whitespace()).collect();
+    let Some((scheme, rest)) = text.split_once(':') else { return Ok(()) };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+    if !is_scheme || is_web && rest.starts_with("//") || !is_web && is_port {
+        return Ok(());
+    }
+    Err(format!(
+        "{} is no address of a web page: its scheme is neither http nor https",
+        quoted(&text)
+    ))
 }
 
 /// Whether a form is that of a path alone.
@@ -158,6 +181,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_addresses_of_web_pages_are_taken() {
+        let taken = [
+            "https://example.com/a:b",
+            "HTTP://example.com",
+            "//example.com/a",
+            "example.com:8080/a",
+            "www.example.com/a?to=javascript:b",
+            "/path:with:colons",
+            "(not set)",
+            "(other): more",
+        ];
+        for url in taken {
+            assert_eq!(refuse_other_schemes(url), Ok(()), "{url}");
+        }
+        let refused = [
+            "javascript:alert(1)",
+            " JavaScript://example.com/%0aalert(1)",
+            "java\tscript:alert(1)//x.y",
+            "data:text/html,x.y",
+            "file:///etc/passwd",
+            "ftp://example.com/a",
+            "http:alert.com",
+            "blob:https://example.com/1",
+        ];
+        for url in refused {
+            let problem = refuse_other_schemes(url).unwrap_err();
+            assert!(problem.contains("neither http nor https"), "{problem}");
+        }
+    }
+
+    #[test]
     fn the_list_of_tracking_parameters_is_sorted_so_that_it_can_be_searched() {
         assert!(TRACKING.is_sorted());
     }
@@ -209,7 +263,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1_000))]
+        #![proptest_config(testing::cases(1_000))]
 
         #[test]
         fn any_text_has_a_form_that_a_table_can_hold(text in any::<String>()) {

@@ -13,8 +13,8 @@ use serde::Serialize;
 pub(crate) use hash::hexadecimal;
 pub use hash::{Key, KeyHash};
 
-use crate::account::{AccessTables, LONGEST_NAME_CHARACTERS, is_name, now};
-use crate::side::{Change, Value};
+use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
+use crate::side::{Change, SideDatabase, Value};
 use crate::store;
 
 /// A key as it is listed: never the key itself, nor its hash.
@@ -43,7 +43,7 @@ pub async fn add(
     if !is_name(name) {
         return Err(Error::BadName { name: name.to_owned() });
     }
-    let database = AccessTables::open(database).await?;
+    let database = SideDatabase::open(database).await?;
     let keys = listed(&database).await?;
     if keys.iter().any(|listed| listed.name == name) {
         return Err(Error::NameTaken { name: name.to_owned() });
@@ -51,17 +51,16 @@ pub async fn add(
     let key = Key::generate()?;
     let insert = "INSERT INTO api_keys (id, name, key_hash, created_at)
         SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM api_keys";
-    let values = vec![name.into(), key.hash().as_str().into(), now().into()];
+    let values =
+        vec![name.into(), key.hash().as_str().into(), jiff::Timestamp::now().as_second().into()];
     let mut changes: Vec<Change> = vec![(insert, values)];
-    let Some(valid) = valid else {
-        database.side().change(changes).await?;
-        return Ok(key);
-    };
-    let expire = "INSERT INTO key_expiries (key_id, expires_at)
-        SELECT id, $1 FROM api_keys WHERE name = $2";
-    let seconds = i64::try_from(valid.as_secs()).unwrap_or(i64::MAX);
-    let expires_at = now().saturating_add(seconds);
-    changes.push((expire, vec![expires_at.into(), name.into()]));
+    if let Some(valid) = valid {
+        let expire = "INSERT INTO key_expiries (key_id, expires_at)
+            SELECT id, $1 FROM api_keys WHERE name = $2";
+        let seconds = i64::try_from(valid.as_secs()).unwrap_or(i64::MAX);
+        let expires_at = jiff::Timestamp::now().as_second().saturating_add(seconds);
+        changes.push((expire, vec![expires_at.into(), name.into()]));
+    }
     database.change(changes).await?;
     Ok(key)
 }
@@ -71,16 +70,12 @@ pub async fn add(
 /// # Errors
 /// What the database says.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedKey>, Error> {
-    listed(&AccessTables::open(database).await?).await
+    listed(&SideDatabase::open(database).await?).await
 }
 
-async fn listed(database: &AccessTables) -> Result<Vec<ListedKey>, Error> {
-    let list = if database.is_made().await? {
-        "SELECT name, created_at, expires_at, revoked_at
-            FROM api_keys LEFT JOIN key_expiries ON key_id = id ORDER BY id"
-    } else {
-        "SELECT name, created_at, NULL, revoked_at FROM api_keys ORDER BY id"
-    };
+async fn listed(database: &SideDatabase) -> Result<Vec<ListedKey>, Error> {
+    let list = "SELECT name, created_at, expires_at, revoked_at
+        FROM api_keys LEFT JOIN key_expiries ON key_id = id ORDER BY id";
     let rows = database.rows(list, Vec::new()).await?;
     let key = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
         Ok([name, created_at, expires_at, revoked_at]) => Some(ListedKey {
@@ -99,7 +94,7 @@ async fn listed(database: &AccessTables) -> Result<Vec<ListedKey>, Error> {
 /// # Errors
 /// [`Error::NoSuchKey`], [`Error::RevokedBefore`], or what the database says.
 pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
-    let database = AccessTables::open(database).await?;
+    let database = SideDatabase::open(database).await?;
     let keys = listed(&database).await?;
     match keys.iter().find(|listed| listed.name == name) {
         None => {
@@ -111,7 +106,12 @@ pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
         }
         Some(_) => {
             let revoke = "UPDATE api_keys SET revoked_at = $1 WHERE name = $2";
-            database.side().change(vec![(revoke, vec![now().into(), name.into()])]).await?;
+            database
+                .change(vec![(
+                    revoke,
+                    vec![jiff::Timestamp::now().as_second().into(), name.into()],
+                )])
+                .await?;
             Ok(())
         }
     }

@@ -149,7 +149,7 @@ fn days_are_counted_from_1970() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+    #![proptest_config(testing::cases(2000))]
 
     #[test]
     fn every_day_reads_back(number in -719_162..=2_932_896_i32) {

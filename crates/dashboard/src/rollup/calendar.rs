@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        #![proptest_config(testing::cases(500))]
 
         #[test]
         fn parts_cover_every_day_once(start in -800_i32..30_000, length in 0_i32..3_000) {

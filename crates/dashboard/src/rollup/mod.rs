@@ -129,6 +129,14 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Makes the totals anew, if there is a table for them and they are not those of the data.
+pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
+    in_transaction(target, work, Access::Write, |transaction| match exists(transaction)? {
+        true => bring_into_step(transaction, work),
+        false => Ok(()),
+    })
+}
+
 /// Proves every total against the facts, each by a sum of its own, in one state of the database
 /// that others go on changing. Blocks, as [`rebuild`].
 ///

@@ -223,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(500))]
+        #![proptest_config(testing::cases(500))]
 
         #[test]
         fn a_page_holds_what_was_written(entries in entries()) {

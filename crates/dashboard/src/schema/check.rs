@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
-use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION};
-use super::{Dialect, Error};
-use crate::account;
+use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
+use super::{Dialect, Error, version};
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -27,9 +26,8 @@ type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
 /// # Errors
 /// The first difference, another schema version, or what SQLite refused.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
-    let found = sqlite_tables(connection)?;
-    compare(Dialect::Sqlite, Declarations::Own, &found)?;
-    check_sqlite_version(connection)
+    version::of_sqlite(connection)?.expect_ours()?;
+    compare(Dialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
 /// Which declarations a SQLite database of the dashboard has.
@@ -37,15 +35,12 @@ pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
 /// # Errors
 /// As [`check_sqlite`], if it has neither our own nor those as found.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
+    version::of_sqlite(connection)?.expect_ours()?;
     let found = sqlite_tables(connection)?;
-    let declarations = match compare(Dialect::Sqlite, Declarations::AsFound, &found) {
-        Ok(()) => Declarations::AsFound,
-        Err(_) => {
-            compare(Dialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own)?
-        }
-    };
-    check_sqlite_version(connection)?;
-    Ok(declarations)
+    match compare(Dialect::Sqlite, Declarations::AsFound, &found) {
+        Ok(()) => Ok(Declarations::AsFound),
+        Err(_) => compare(Dialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own),
+    }
 }
 
 fn sqlite_tables(connection: &Connection) -> Result<FoundTables, Error> {
@@ -72,18 +67,13 @@ fn sqlite_tables(connection: &Connection) -> Result<FoundTables, Error> {
     Ok(found)
 }
 
-fn check_sqlite_version(connection: &Connection) -> Result<(), Error> {
-    let mut statement = connection.prepare(SELECT_VERSION)?;
-    let versions = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i32>, _>>()?;
-    compare_version(&versions)
-}
-
 /// Compares tables, columns, types, nullability and primary keys with the definition; a table is
 /// looked up along the search path, as in a query.
 ///
 /// # Errors
 /// The first difference, another schema version, or what PostgreSQL refused.
 pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
+    version::of_postgres(client).await?.expect_ours()?;
     let mut found = FoundTables::new();
     for table in TABLES {
         let rows = client
@@ -110,12 +100,8 @@ pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
             found.insert(table.name.name(), columns);
         }
     }
-    compare(Dialect::Postgres, Declarations::Own, &found)?;
-    let rows = client.query(SELECT_VERSION, &[]).await?;
-    compare_version(&rows.iter().map(|row| row.get(0)).collect::<Vec<i32>>())
+    compare(Dialect::Postgres, Declarations::Own, &found)
 }
-
-const SELECT_VERSION: &str = "SELECT version FROM schema_version";
 
 fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) -> Result<(), Error> {
     if found.is_empty() {
@@ -189,20 +175,10 @@ fn key_difference(table: &TableDefinition, found: &[FoundColumn]) -> Option<Stri
 fn declared_type(dialect: Dialect, column_type: ColumnType) -> String {
     match (column_type, dialect) {
         (ColumnType::Integer, _) => "integer".to_owned(),
+        (ColumnType::BigInteger, _) => "bigint".to_owned(),
         (ColumnType::Varchar(length), Dialect::Sqlite) => format!("varchar({length})"),
         (ColumnType::Varchar(length), Dialect::Postgres) => format!("character varying({length})"),
     }
-}
-
-fn compare_version(versions: &[i32]) -> Result<(), Error> {
-    if versions == [VERSION] {
-        return Ok(());
-    }
-    let found = match versions {
-        [] => "none".to_owned(),
-        versions => versions.iter().map(i32::to_string).collect::<Vec<_>>().join(", "),
-    };
-    Err(Error::Version { found, expected: VERSION })
 }
 
 /// The first of our tables that exists in a SQLite database.
@@ -240,9 +216,7 @@ pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<
     )?;
     let names = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     let ours = || TABLES.iter().map(|table| table.name).chain([Table::Totals]);
-    let is_ours = |name: &String| {
-        ours().any(|table| table.name() == name) || account::TABLES.contains(&name.as_str())
-    };
+    let is_ours = |name: &String| ours().any(|table| table.name() == name);
     Ok(names.into_iter().find(|name| !is_ours(name)))
 }
 

@@ -2,10 +2,11 @@
 
 use sea_query::IdenStatic;
 
-use ColumnType::{Integer, Varchar};
+use ColumnType::{BigInteger, Integer, Varchar};
 
-/// Version of this definition, stored in `schema_version`; raised by every change of it.
-pub const VERSION: i32 = 2;
+/// Version of this definition, stored in `schema_version`; raised by every change of it, together
+/// with a step in `upgrade`.
+pub const VERSION: i32 = 3;
 
 /// A table of the dashboard; its SQL name is the variant in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
@@ -22,6 +23,9 @@ pub enum Table {
     Traffic,
     UnmatchedTraffic,
     ApiKeys,
+    KeyExpiries,
+    Accounts,
+    Sessions,
     SchemaVersion,
     // The totals (see `rollup`), which may be absent.
     Totals,
@@ -55,6 +59,11 @@ pub enum Column {
     KeyHash,
     CreatedAt,
     RevokedAt,
+    KeyId,
+    ExpiresAt,
+    PasswordHash,
+    TokenHash,
+    AccountId,
     Version,
     DataVersion,
     TotalsVersion,
@@ -68,6 +77,8 @@ pub enum Column {
 pub enum ColumnType {
     /// 32 bits on PostgreSQL.
     Integer,
+    /// 64 bits.
+    BigInteger,
     /// Text of at most so many characters.
     Varchar(u32),
 }
@@ -107,6 +118,8 @@ pub struct ColumnDefinition {
     pub unique: bool,
     /// The table whose `id` it refers to.
     pub references: Option<Table>,
+    /// Whether the row goes with the one that it refers to.
+    pub deleted_with_it: bool,
     /// Whether it has an index of its own (not unique).
     pub indexed: bool,
 }
@@ -200,6 +213,42 @@ pub const TABLES: &[TableDefinition] = &[
         primary_key: &[Column::Id],
     },
     TableDefinition {
+        name: Table::KeyExpiries,
+        columns: &[
+            column(Column::KeyId, Integer).references(Table::ApiKeys).not_indexed(),
+            // seconds since 1970-01-01
+            column(Column::ExpiresAt, BigInteger),
+        ],
+        primary_key: &[Column::KeyId],
+    },
+    TableDefinition {
+        name: Table::Accounts,
+        columns: &[
+            column(Column::Id, Integer),
+            column(Column::Name, Varchar(64)).unique(),
+            // what argon2 makes of it
+            column(Column::PasswordHash, Varchar(255)),
+            // seconds since 1970-01-01
+            column(Column::CreatedAt, BigInteger),
+        ],
+        primary_key: &[Column::Id],
+    },
+    TableDefinition {
+        name: Table::Sessions,
+        columns: &[
+            // SHA-256 in hexadecimal; the token itself is never stored
+            column(Column::TokenHash, Varchar(64)),
+            column(Column::AccountId, Integer)
+                .references(Table::Accounts)
+                .deleted_with_it()
+                .not_indexed(),
+            // seconds since 1970-01-01
+            column(Column::CreatedAt, BigInteger),
+            column(Column::ExpiresAt, BigInteger),
+        ],
+        primary_key: &[Column::TokenHash],
+    },
+    TableDefinition {
         name: Table::SchemaVersion,
         columns: &[
             column(Column::Version, Integer),
@@ -226,6 +275,7 @@ const fn column(name: Column, column_type: ColumnType) -> ColumnDefinition {
         nullable: false,
         unique: false,
         references: None,
+        deleted_with_it: false,
         indexed: false,
     }
 }
@@ -247,8 +297,14 @@ impl ColumnDefinition {
     }
 
     /// The facts are read by day: an index on their other keys would only mislead the planners.
+    /// Sessions are few.
     const fn not_indexed(mut self) -> Self {
         self.indexed = false;
+        self
+    }
+
+    const fn deleted_with_it(mut self) -> Self {
+        self.deleted_with_it = true;
         self
     }
 

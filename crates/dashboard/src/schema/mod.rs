@@ -10,6 +10,7 @@ mod initialise;
 mod statements;
 #[cfg(test)]
 mod tests;
+pub mod version;
 
 use crate::new_file;
 
@@ -41,17 +42,31 @@ pub enum Error {
         /// What differs, with both sides named.
         difference: String,
     },
-    /// Our tables, but of another version.
+    /// Made by an older program.
     #[error(
-        "the dashboard's schema has version {found}, this program needs version {expected}; \
-         use the program that made it, or make a new database with `crossover dashboard init`"
+        "the dashboard's schema has version {found}, this program needs version {VERSION}; \
+         `crossover dashboard upgrade` brings it there, as does `crossover dashboard serve \
+         --upgrade`"
     )]
-    Version {
-        /// The version stored in the database, or "none".
-        found: String,
-        /// The version of this program.
-        expected: i32,
+    Older {
+        /// The version of the database.
+        found: i32,
     },
+    /// Made by a newer program.
+    #[error(
+        "the dashboard's schema has version {found}, this program knows versions up to {VERSION}; \
+         use the newer program that made it"
+    )]
+    Newer {
+        /// The version of the database.
+        found: i32,
+    },
+    /// The table of the version is empty.
+    #[error(
+        "the database does not say which version of the dashboard's schema it has: table \
+         schema_version has no row; restore a backup"
+    )]
+    NoVersion,
     /// Tables were to be made where some of ours exist already.
     #[error("the database already has a table {table:?}; name an empty database")]
     Occupied {

@@ -1,8 +1,8 @@
 //! The definition as SQL: tables before the rows, indexes after them.
 
 use sea_query::{
-    ColumnDef, ForeignKey, ForeignKeyCreateStatement, Index, IndexCreateStatement,
-    PostgresQueryBuilder, SqliteQueryBuilder, TableCreateStatement,
+    ColumnDef, ForeignKey, ForeignKeyAction, ForeignKeyCreateStatement, Index,
+    IndexCreateStatement, PostgresQueryBuilder, SqliteQueryBuilder, TableCreateStatement,
 };
 
 use super::definition::{
@@ -119,6 +119,8 @@ fn column_definition(column: &ColumnDefinition, column_type: ColumnType) -> Colu
     let mut definition = ColumnDef::new(column.name);
     match column_type {
         ColumnType::Integer => definition.integer(),
+        // sea_query would write `integer` for SQLite.
+        ColumnType::BigInteger => definition.custom("bigint"),
         ColumnType::Varchar(length) => definition.string_len(length),
     };
     if !column.nullable {
@@ -134,6 +136,9 @@ fn foreign_keys(table: &TableDefinition) -> impl Iterator<Item = ForeignKeyCreat
     table.columns.iter().filter_map(|column| {
         let mut key = ForeignKey::create();
         key.from(table.name, column.name).to(column.references?, Column::Id);
+        if column.deleted_with_it {
+            key.on_delete(ForeignKeyAction::Cascade);
+        }
         Some(key)
     })
 }

@@ -95,8 +95,15 @@ fn the_first_difference_is_named() {
 }
 
 #[test]
-fn another_version_is_refused() {
+fn another_version_is_refused_whatever_else_differs() {
     let connection = dashboard();
-    connection.execute("UPDATE schema_version SET version = 7", []).unwrap();
-    assert!(matches!(check_sqlite(&connection), Err(Error::Version { found, .. }) if found == "7"));
+    connection.execute_batch("UPDATE schema_version SET version = 7; DROP TABLE traffic").unwrap();
+    let newer = check_sqlite(&connection).unwrap_err();
+    assert!(matches!(newer, Error::Newer { found: 7 }), "{newer}");
+    connection.execute("UPDATE schema_version SET version = 1", []).unwrap();
+    let older = check_sqlite(&connection).unwrap_err();
+    assert!(matches!(older, Error::Older { found: 1 }), "{older}");
+    assert!(older.to_string().contains("crossover dashboard upgrade"), "{older}");
+    connection.execute("DELETE FROM schema_version", []).unwrap();
+    assert!(matches!(check_sqlite(&connection), Err(Error::NoVersion)));
 }

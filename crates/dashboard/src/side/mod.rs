@@ -265,7 +265,7 @@ async fn in_background<T: Send + 'static>(
 mod tests {
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_look_up_that_is_not_made_in_time_says_so_and_the_next_is_made() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");

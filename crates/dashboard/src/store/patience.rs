@@ -4,7 +4,9 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::Error;
 
@@ -55,14 +57,14 @@ impl Patience {
     async fn until_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         match self.deadline {
             None => Some(work.await),
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), work).await.ok(),
+            Some(deadline) => tokio::time::timeout_at(deadline, work).await.ok(),
         }
     }
 
     /// Ends at the deadline; never without one.
     pub(super) async fn end(&self) {
         match self.deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,
         }
     }

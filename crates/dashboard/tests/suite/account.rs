@@ -136,3 +136,24 @@ async fn the_link_makes_one_account_and_no_second() {
         assert_eq!(account::list(&database.url).await.unwrap().len(), 1);
     }
 }
+
+/// A session outlives another address of its server, and no two databases share one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cookie_belongs_to_a_database_and_not_to_its_url() {
+    let cookie = async |url: &DatabaseUrl| Access::open(url).await.unwrap().cookie().to_owned();
+    let mut cookies = Vec::new();
+    for database in [both(&Rows::none()).await, both(&Rows::none()).await].iter().flatten() {
+        let here = cookie(&database.url).await;
+        let elsewhere = match &database.url {
+            DatabaseUrl::Sqlite(path) => {
+                format!("sqlite://{}/./dashboard.db", path.parent().unwrap().display())
+            }
+            DatabaseUrl::Postgres(url) => format!("{}&application_name=x", url.expose()),
+        };
+        assert_eq!(cookie(&elsewhere.parse().unwrap()).await, here);
+        cookies.push(here);
+    }
+    cookies.sort();
+    cookies.dedup();
+    assert_eq!(cookies.len(), 4);
+}

@@ -109,6 +109,22 @@ pub async fn postgres(rows: &Rows) -> TestDatabase {
     TestDatabase { url: DatabaseUrl::Postgres(url), _folder: None, _server: Some(server) }
 }
 
+/// Nothing in both engines.
+pub async fn both_empty() -> [TestDatabase; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dashboard.db");
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (a); DROP TABLE t")
+        .unwrap();
+    let server = server().await;
+    let url = DatabaseUrl::Postgres(new_database(&server).await);
+    [
+        TestDatabase { url: DatabaseUrl::Sqlite(path), _folder: Some(folder), _server: None },
+        TestDatabase { url, _folder: None, _server: Some(server) },
+    ]
+}
+
 /// The generator's rows in both engines.
 pub async fn both_generated(wish: Generate) -> [TestDatabase; 2] {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use dashboard::generate::Generate;
 use dashboard::query::{Grouping, Query};
 use dashboard::store::Store;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde::Deserialize;
 
 use crate::brute_force::{self, Line, RawRows};
@@ -251,8 +251,7 @@ fn shapes() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     })
 }
 
-/// So many random questions are asked, or as many as CROSSOVER_TEST_CASES says; the seed is fixed,
-/// so the same are asked everywhere.
+/// Random questions that are asked in every `make test`, the same everywhere.
 const QUESTIONS: u32 = 200;
 
 #[test]
@@ -260,10 +259,6 @@ fn random_questions_are_answered_alike_and_rightly() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let databases = runtime.block_on(both(&Rows::nasty()));
     let judge = runtime.block_on(Judge::new(&databases));
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let told = std::env::var("CROSSOVER_TEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    let cases = told.unwrap_or(QUESTIONS);
-    let config = Config { failure_persistence: None, ..Config::with_cases(cases) };
-    let mut runner = TestRunner::new_with_rng(config, random);
+    let mut runner = TestRunner::new(testing::cases(QUESTIONS));
     runner.run(&questions(), |query| runtime.block_on(judge.check(&query))).unwrap();
 }

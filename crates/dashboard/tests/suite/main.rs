@@ -14,3 +14,4 @@ mod reading;
 mod rollup;
 mod rows;
 mod store;
+mod upgrade;

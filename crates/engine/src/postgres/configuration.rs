@@ -8,7 +8,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
 use super::{password_file, socket_path};
-use crate::url::{Host, parse_host_lists, parse_port};
+use crate::url::{Host, Mode, parameters_config, parse_host_lists, parse_port};
 use crate::{Error, PostgresUrl};
 
 /// Parameters of the URL that have a twin in libpq's environment and that the client library
@@ -22,9 +22,6 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ("sslnegotiation", "PGSSLNEGOTIATION"),
     ("load_balance_hosts", "PGLOADBALANCEHOSTS"),
 ];
-
-/// Parameters that crate engine handles itself, see `tls`.
-const OWN: [&str; 3] = ["sslmode", "sslrootcert", "port"];
 
 /// Seconds after which an attempt to connect is given up unless `connect_timeout` says otherwise;
 /// without a limit a firewalled host would hold the program for minutes.
@@ -58,7 +55,7 @@ pub(super) fn fill(
     if url.parameter("connect_timeout").is_none() {
         config.connect_timeout(Duration::from_secs(CONNECT_TIMEOUT_SECONDS));
     }
-    config.ssl_mode(super::tls::Mode::of(&url, environment)?.for_client());
+    config.ssl_mode(Mode::of(&url, environment)?.for_client());
 
     let user = match url.user.clone().or_else(|| environment("PGUSER")) {
         Some(user) => user,
@@ -126,23 +123,6 @@ fn default_host(port: Option<&str>) -> Result<String, Error> {
         .into_iter()
         .find(|directory| Path::new(&socket_path(Path::new(directory), port)).exists());
     Ok(found.unwrap_or("localhost").to_owned())
-}
-
-/// The parameters after `?` as the client library reads them, without those of our own.
-///
-/// # Errors
-/// [`Error::BadPostgresUrl`] naming a parameter that is unknown or has an impossible value.
-pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
-    super::tls::Mode::of(url, &|_| None)?;
-    let own = |key: &str| OWN.contains(&key);
-    let bare = PostgresUrl {
-        parameters: url.parameters.iter().filter(|(key, _)| !own(key)).cloned().collect(),
-        ..PostgresUrl::default()
-    };
-    bare.expose().parse().map_err(|error: tokio_postgres::Error| Error::BadPostgresUrl {
-        problem: std::error::Error::source(&error)
-            .map_or_else(|| error.to_string(), ToString::to_string),
-    })
 }
 
 #[cfg(test)]

@@ -11,58 +11,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
-use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{Error, PostgresUrl, nearest};
-
-/// libpq's `sslmode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    Disable,
-    Allow,
-    Prefer,
-    Require,
-    VerifyCa,
-    VerifyFull,
-}
-
-impl Mode {
-    const NAMES: [(&str, Self); 6] = [
-        ("disable", Self::Disable),
-        ("allow", Self::Allow),
-        ("prefer", Self::Prefer),
-        ("require", Self::Require),
-        ("verify-ca", Self::VerifyCa),
-        ("verify-full", Self::VerifyFull),
-    ];
-
-    pub(super) fn of(
-        url: &PostgresUrl,
-        environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, Error> {
-        let given = url.parameter("sslmode").map(str::to_owned);
-        let Some(name) = given.or_else(|| environment("PGSSLMODE")) else {
-            return Ok(Self::Prefer);
-        };
-        let known = Self::NAMES.into_iter().find(|(known, _)| *known == name);
-        known.map(|(_, mode)| mode).ok_or_else(|| Error::BadPostgresUrl {
-            problem: format!(
-                "sslmode `{name}`{}: use disable, allow, prefer, require, verify-ca or verify-full",
-                nearest(&name, Self::NAMES.map(|(known, _)| known))
-            ),
-        })
-    }
-
-    /// `allow` is treated as `prefer`: encrypted where the server offers it.
-    pub(super) fn for_client(self) -> SslMode {
-        match self {
-            Self::Disable => SslMode::Disable,
-            Self::Allow | Self::Prefer => SslMode::Prefer,
-            Self::Require | Self::VerifyCa | Self::VerifyFull => SslMode::Require,
-        }
-    }
-}
+use crate::url::Mode;
+use crate::{Error, PostgresUrl};
 
 /// The connector for `url`, by its `sslmode` and `sslrootcert` (or `PGSSLMODE`, `PGSSLROOTCERT`).
 /// As in libpq, `require` with a root certificate verifies as `verify-ca` does.

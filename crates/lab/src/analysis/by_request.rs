@@ -3,8 +3,8 @@
 
 use stats::crossing::{Crossing, Side};
 
-use super::Sweep;
 use super::words::{crossing, name, others};
+use super::{Shown, Sweep};
 use crate::plan::Plan;
 
 /// The sweeps of one set of levels and pair of engines.
@@ -68,6 +68,10 @@ fn outcome(plan: &Plan, sweep: &Sweep) -> String {
     let bracketed = sweep.crossings.iter().find(|c| matches!(c, Crossing::Bracketed { .. }));
     if let Some(found) = bracketed {
         return crossing(plan, sweep, found);
+    }
+    let all_equal = sweep.results.iter().all(|result| result.shown() == Shown::Equal);
+    if all_equal && !sweep.results.is_empty() && sweep.left_out.is_empty() {
+        return format!("equal within {}", plan.equivalent_within);
     }
     let sides: Vec<Option<Side>> = sweep.results.iter().map(|r| r.sign.faster()).collect();
     match sides.iter().flatten().next() {

@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::signs;
-use stats::{Comparison, Estimate, ratio_comparison};
+use stats::Estimate;
 
+use super::family::{Sides, judge};
 use super::sweep::with_bisection;
-use super::{CONFIDENCE_LEVEL, Shown, Treatment};
+use super::{Shown, Treatment};
 use crate::plan::{Level, Plan, canonical_levels};
 use crate::schedule::{Levels, first_cells};
 
@@ -57,32 +57,29 @@ struct Question {
 /// All effects: first those on an engine's own time, then those on ratios to the first engine.
 pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Effect> {
     let response = plan.response();
-    let blocks: BTreeMap<Place, BTreeMap<usize, f64>> = treatments
+    let costs = |blocks: &[(usize, f64)]| -> Costs {
+        blocks.iter().map(|(block, value)| (*block, response.cost(*value))).collect()
+    };
+    let measured: BTreeMap<Place, [Costs; 2]> = treatments
         .iter()
-        .filter(|treatment| treatment.is_judged_by(response))
+        .filter(|treatment| treatment.standing.is_judged())
         .map(|t| {
-            let costs = t.blocks.iter().map(|(block, value)| (*block, response.cost(*value)));
-            ((t.engine.clone(), t.levels.clone()), costs.collect())
+            let both = [costs(&t.blocks), costs(&t.blocks_with_time_outs)];
+            ((t.engine.clone(), t.levels.clone()), both)
         })
         .collect();
-    let of = |place: &Place| blocks.get(place);
     let (planned_own, planned_against) = planned(plan);
     let questions = questions(plan, cells);
     let own = questions.iter().filter(|question| question.here != question.base);
-    let own = own.filter_map(|question| {
-        let (a, b) = paired(&[of(&question.here)?], &[of(&question.base)?]);
-        Some((question, None, ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?))
-    });
+    let own = own
+        .map(|question| (question, None, sides(&measured, &[&question.here], &[&question.base])));
     let against = questions.iter().filter_map(|question| {
         let (here, base) = question.reference.as_ref()?;
-        let above = [of(&question.here)?, of(base)?];
-        let below = [of(&question.base)?, of(here)?];
-        let (a, b) = paired(&above, &below);
-        let comparison = ratio_comparison(&a, &b, CONFIDENCE_LEVEL)?;
-        Some((question, Some(here.0.clone()), comparison))
+        let sides = sides(&measured, &[&question.here, base], &[&question.base, here]);
+        Some((question, Some(here.0.clone()), sides))
     });
-    let mut effects = corrected(own.collect(), planned_own);
-    effects.extend(corrected(against.collect(), planned_against));
+    let mut effects = corrected(plan, own.collect(), planned_own);
+    effects.extend(corrected(plan, against.collect(), planned_against));
     for effect in &mut effects {
         effect.estimate = response.ratio(effect.estimate);
     }
@@ -196,38 +193,66 @@ fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
     questions
 }
 
-/// Products over the blocks that all of them hold.
-fn paired(
-    above: &[&BTreeMap<usize, f64>],
-    below: &[&BTreeMap<usize, f64>],
-) -> (Vec<f64>, Vec<f64>) {
-    let Some(first) = above.first() else { return (Vec::new(), Vec::new()) };
-    let product = |of: &[&BTreeMap<usize, f64>], block: &usize| {
-        of.iter().map(|values| values.get(block).copied()).product::<Option<f64>>()
+/// Costs by block.
+type Costs = BTreeMap<usize, f64>;
+
+/// Products over the blocks that all places hold; none where one place is not judged.
+fn sides(
+    measured: &BTreeMap<Place, [Costs; 2]>,
+    above: &[&Place],
+    below: &[&Place],
+) -> Option<Sides> {
+    let find = |places: &[&Place]| -> Option<Vec<&[Costs; 2]>> {
+        places.iter().map(|place| measured.get(*place)).collect()
     };
-    first.keys().filter_map(|block| Some((product(above, block)?, product(below, block)?))).unzip()
+    let (above, below) = (find(above)?, find(below)?);
+    let plain = |places: &[&[Costs; 2]]| places.iter().map(|[costs, _]| costs.clone()).collect();
+    let (a, b) = products(plain(&above), plain(&below));
+    let timed_out = above.iter().chain(&below).any(|[_, at_limit]| !at_limit.is_empty());
+    let at_limit = |places: &[&[Costs; 2]]| {
+        let of = |[costs, at_limit]: &&[Costs; 2]| {
+            if at_limit.is_empty() { costs.clone() } else { at_limit.clone() }
+        };
+        places.iter().map(of).collect()
+    };
+    let with_time_outs = timed_out.then(|| products(at_limit(&above), at_limit(&below)));
+    Some(Sides { a, b, with_time_outs })
 }
 
-/// With signs corrected over all of the family, which may come to hold `planned`.
-fn corrected(family: Vec<(&Question, Option<String>, Comparison)>, planned: usize) -> Vec<Effect> {
-    let comparisons: Vec<Comparison> =
-        family.iter().map(|(_, _, comparison)| *comparison).collect();
-    let signs = signs(&comparisons, planned, CONFIDENCE_LEVEL);
-    let effect = |((question, against, comparison), sign): (_, stats::crossing::Sign)| {
-        let question: &Question = question;
-        let comparison: Comparison = comparison;
-        Effect {
+fn products(above: Vec<Costs>, below: Vec<Costs>) -> (Vec<f64>, Vec<f64>) {
+    let Some(first) = above.first() else { return (Vec::new(), Vec::new()) };
+    let product = |of: &[Costs], block: &usize| {
+        of.iter().map(|values| values.get(block).copied()).product::<Option<f64>>()
+    };
+    first
+        .keys()
+        .filter_map(|block| Some((product(&above, block)?, product(&below, block)?)))
+        .unzip()
+}
+
+/// With verdicts corrected over all of the family, which may come to hold `planned`.
+fn corrected(
+    plan: &Plan,
+    family: Vec<(&Question, Option<String>, Option<Sides>)>,
+    planned: usize,
+) -> Vec<Effect> {
+    let sides: Vec<(f64, Option<Sides>)> =
+        family.iter().map(|(.., sides)| (0.0, sides.clone())).collect();
+    let judged = judge(plan, &sides, planned);
+    let effect = |((question, against, _), compared): ((&Question, Option<String>, _), _)| {
+        let compared: super::Compared = compared?;
+        Some(Effect {
             factor: question.factor.clone(),
             from: question.from.clone(),
             to: question.to.clone(),
             levels: question.levels.clone(),
             engine: question.here.0.clone(),
             against,
-            estimate: comparison.ratio,
-            shown: sign.into(),
-        }
+            estimate: compared.ratio,
+            shown: compared.shown(),
+        })
     };
-    family.into_iter().zip(signs).map(effect).collect()
+    family.into_iter().zip(judged).filter_map(effect).collect()
 }
 
 #[cfg(test)]

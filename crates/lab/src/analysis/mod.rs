@@ -3,8 +3,10 @@
 
 mod by_request;
 mod effect;
+mod family;
 mod moves;
 mod plan_change;
+mod standing;
 mod sweep;
 mod threshold;
 mod throughput;
@@ -20,12 +22,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stats::{Estimate, crossing::Sign};
 
-use crate::plan::{Plan, Response};
+use crate::plan::Plan;
 use crate::record::Trial;
 use crate::schedule::Levels;
 
 pub use effect::{ENGINE_FACTOR, Effect};
+pub use family::Compared;
 pub use plan_change::{PlanChange, plan_change};
+pub use standing::{Failures, Standing};
 pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
@@ -47,6 +51,8 @@ pub struct Analysis {
     pub treatments: Vec<Treatment>,
     /// One for each pair of engines, set of other levels, and request (or all together).
     pub sweeps: Vec<Sweep>,
+    /// Those of all requests together until the last COMMIT alone, where trials have written.
+    pub until_commit: Vec<Sweep>,
     /// What each factor does.
     pub effects: Vec<Effect>,
     /// What throughput shows over the number of clients, where it is the response.
@@ -69,18 +75,28 @@ pub struct Treatment {
     pub measured_at: Levels,
     /// The numbers of the trials that count.
     pub trials: Vec<usize>,
-    /// The plan's response ([`Plan::response`]); none if no trial counts.
+    /// The plan's response ([`Plan::response`]), the geometric mean over blocks; none if no trial
+    /// counts.
     pub estimate: Option<Estimate>,
     /// The article's statistic: the smallest of the first three blocks. None of a rate.
     pub best_of_three: Option<f64>,
     /// Block and response.
     pub blocks: Vec<(usize, f64)>,
-    /// Block and mean response time, ms: the same where that is the response.
+    /// Block and mean response time, ms, until the last COMMIT: the same where that is the response
+    /// and nothing is written.
     pub time_blocks: Vec<(usize, f64)>,
-    /// Mean response time, ms.
+    /// The same until the end of the engine's checkpoint; empty where nothing is written.
+    pub checkpoint_blocks: Vec<(usize, f64)>,
+    /// Block and response with time-outs counted at the limit; empty where nothing timed out.
+    pub blocks_with_time_outs: Vec<(usize, f64)>,
+    /// Mean response time, ms: the geometric mean over blocks.
     pub response_time: Option<Estimate>,
+    /// The arithmetic mean over blocks of the mean response time, ms, its interval cut at zero.
+    pub response_time_arithmetic: Option<Estimate>,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
+    /// Whether it may get a verdict.
+    pub standing: Standing,
     /// Those that every trial has observations enough for.
     pub percentiles: Vec<Percentile>,
     /// Mean over blocks; CPU time of application and database per request.
@@ -108,26 +124,24 @@ pub struct Treatment {
     /// What the engine chose to do for each operation, where that was looked for.
     pub plans: Vec<OperationPlans>,
     /// Over all blocks.
-    pub requests: u64,
-    /// Over all blocks.
-    pub failures: u64,
+    pub failures: Failures,
     /// Trials that do not count.
     pub void: usize,
     /// By request of the mix.
     pub by_request: Vec<RequestResult>,
 }
 
-/// A rate counts right answers alone, so a few failures do not enter it; more of them tell of
-/// another work than was asked for.
-const RATE_FAILURES_MAX: f64 = 0.01;
+/// Above it the arithmetic mean over blocks is shown beside the geometric one.
+const ARITHMETIC_SHOWN_FROM: f64 = 1.05;
 
 impl Treatment {
-    /// Whether it may get a verdict: times with any failure are not those of the work asked for.
-    pub(crate) fn is_judged_by(&self, response: Response) -> bool {
-        match response.lower_is_better() {
-            true => self.failures == 0,
-            false => self.failures as f64 <= self.requests as f64 * RATE_FAILURES_MAX,
-        }
+    /// The arithmetic mean over blocks of the response, where it is so much larger than the
+    /// geometric one that both are to be shown.
+    pub fn larger_arithmetic_mean(&self) -> Option<f64> {
+        let geometric = self.estimate?.value;
+        let sum: f64 = self.blocks.iter().map(|(_, value)| value).sum();
+        let arithmetic = sum / self.blocks.len() as f64;
+        (arithmetic > geometric * ARITHMETIC_SHOWN_FROM).then_some(arithmetic)
     }
 }
 
@@ -162,6 +176,10 @@ pub struct RequestResult {
     pub estimate: Option<Estimate>,
     /// Block and mean response time, ms.
     pub blocks: Vec<(usize, f64)>,
+    /// The same with time-outs counted at the limit; empty where nothing timed out.
+    pub blocks_with_time_outs: Vec<(usize, f64)>,
+    /// Over all blocks.
+    pub failures: Failures,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
 }
@@ -175,6 +193,8 @@ pub struct Ratio {
     pub estimate: Estimate,
     /// What is shown, corrected over all verdicts of its family.
     pub shown: Shown,
+    /// The difference shown besides, where equality is.
+    pub difference: Option<Shown>,
 }
 
 /// What a comparison shows.
@@ -185,8 +205,22 @@ pub enum Shown {
     Faster,
     /// Slower than the first engine.
     Slower,
-    /// Neither is shown, which is not the same as equal.
+    /// The same within the plan's margin.
+    Equal,
+    /// None of these is shown.
     Undecided,
+}
+
+impl Shown {
+    /// As it is written in every output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equal => "equal",
+            Self::Undecided => "undecided",
+        }
+    }
 }
 
 impl From<Sign> for Shown {
@@ -203,12 +237,15 @@ impl From<Sign> for Shown {
 pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
     let mut treatments = treatment::collect(plan, cells, trials);
     let sweeps = sweep::compare(plan, cells, &mut treatments);
+    let until_commit = sweep::until_commit(plan, cells, &treatments);
     let effects = effect::effects(plan, cells, &treatments);
     let throughput = throughput::of(plan, cells, &treatments);
     let thresholds = threshold::judge(plan, &treatments);
     let mut verdict = verdict::of(plan, &treatments, &sweeps);
+    verdict.headline.push_str(&verdict::until_commit(plan, &sweeps, &until_commit));
+    verdict.headline.push_str(verdict::left_out_of_trials(plan));
     verdict.sentences.extend(moves::sentences(plan, &sweeps, &effects));
-    Analysis { treatments, sweeps, effects, throughput, thresholds, verdict }
+    Analysis { treatments, sweeps, until_commit, effects, throughput, thresholds, verdict }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -16,13 +16,15 @@ pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Ve
         return Vec::new();
     }
     let mut said = Vec::new();
-    let mut silent = Vec::new();
+    let (mut equal, mut silent) = (Vec::new(), Vec::new());
     for variation in variations(plan, effects) {
         let told = variation.pairs(plan, sweeps).into_iter();
         let told: Vec<String> =
             told.filter_map(|pair| variation.sentence(plan, &pair, effects)).collect();
         if told.is_empty() {
-            silent.push(variation.name(plan));
+            let mut own = effects.iter().filter(|effect| variation.holds(effect));
+            let is_equal = own.all(|effect| effect.shown == Shown::Equal);
+            if is_equal { &mut equal } else { &mut silent }.push(variation.name(plan));
         }
         // What acts on the first engine alone is the same for all pairs.
         for sentence in told {
@@ -30,6 +32,10 @@ pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Ve
                 said.push(sentence);
             }
         }
+    }
+    if !equal.is_empty() {
+        let within = plan.equivalent_within;
+        said.push(format!("The same within {within}: {}.", equal.join("; ")));
     }
     if !silent.is_empty() {
         said.push(format!("No effect is shown of: {}.", silent.join("; ")));
@@ -86,6 +92,13 @@ impl Variation {
         }
     }
 
+    fn holds(&self, effect: &Effect) -> bool {
+        effect.factor == self.factor
+            && effect.from == self.from
+            && effect.to == self.to
+            && self.others.iter().all(|(name, level)| effect.levels.get(name) == Some(level))
+    }
+
     fn pairs<'s>(&self, plan: &Plan, sweeps: &'s [Sweep]) -> Vec<Pair<'s>> {
         let find = |a: &str, levels: &Levels| {
             sweeps.iter().find(|s| s.request.is_none() && s.a == a && s.levels == *levels)
@@ -124,13 +137,7 @@ impl Variation {
     /// acts on both engines, else the own effect of the one on which it acts. True: of `b`, whose
     /// gain is the other's loss.
     fn strongest<'e>(&self, pair: &Pair<'_>, effects: &'e [Effect]) -> Option<(&'e Effect, bool)> {
-        let mine = effects.iter().filter(|effect| {
-            effect.factor == self.factor
-                && effect.from == self.from
-                && effect.to == self.to
-                && self.others.iter().all(|(name, level)| effect.levels.get(name) == Some(level))
-        });
-        let mine: Vec<&Effect> = mine.collect();
+        let mine: Vec<&Effect> = effects.iter().filter(|effect| self.holds(effect)).collect();
         let of = |engine: &str, against: Option<&str>| {
             let found = mine
                 .iter()
@@ -147,7 +154,8 @@ impl Variation {
         } else {
             (of(&pair.b, None), true)
         };
-        let shown = candidates.into_iter().filter(|effect| effect.shown != Shown::Undecided);
+        let is_shown = |effect: &&Effect| matches!(effect.shown, Shown::Faster | Shown::Slower);
+        let shown = candidates.into_iter().filter(is_shown);
         let size = |effect: &Effect| effect.estimate.value.ln().abs();
         Some((shown.max_by(|x, y| size(x).total_cmp(&size(y)))?, inverted))
     }

@@ -3,12 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{
-    Crossing, LevelResult, MOST_LEVELS_MORE, Scale, classify_planned, find, next_level,
-};
-use stats::{Comparison, ratio_comparison};
+use stats::crossing::{Crossing, LevelResult, MOST_LEVELS_MORE, Scale, Sign, find, next_level};
 
-use super::{CONFIDENCE_LEVEL, Ratio, Treatment};
+use super::family::{Compared, Sides, judge};
+use super::{Failures, Ratio, Shown, Treatment};
 use crate::plan::{self, Level, Plan, Response, canonical_levels};
 use crate::schedule::Levels;
 
@@ -25,11 +23,35 @@ pub struct Sweep {
     /// The plan's first engine.
     pub b: String,
     /// By level; the level is 0 where no factor is swept.
-    pub results: Vec<LevelResult>,
+    pub results: Vec<Compared>,
     /// Levels at which one of the two is not judged: it failed, or they share no block.
     pub left_out: Vec<f64>,
+    /// Why, where failures are the reason: `sqlite: 5 of 1,000 requests failed`.
+    pub left_out_reasons: Vec<String>,
+    /// Failures of a and of b that were tolerated, over all levels.
+    pub failures: [Failures; 2],
     /// None where no factor is swept.
     pub crossings: Vec<Crossing>,
+}
+
+impl Sweep {
+    /// Whether every level is settled that no crossing encloses: between the ends of a bracket a
+    /// level may well be open.
+    pub fn is_settled(&self) -> bool {
+        let open = |(low, high): (f64, f64)| {
+            let inside = |one: &&Compared| (low..=high).contains(&one.level);
+            self.results.iter().filter(inside).any(|one| !one.is_settled())
+        };
+        let whole = (f64::NEG_INFINITY, f64::INFINITY);
+        let is_open = match self.crossings.as_slice() {
+            [] => open(whole),
+            crossings => crossings.iter().any(|crossing| match crossing {
+                Crossing::Inconclusive { between, .. } => open(between.unwrap_or(whole)),
+                Crossing::Bracketed { .. } | Crossing::NotInRange { .. } => false,
+            }),
+        };
+        self.left_out.is_empty() && !self.results.is_empty() && !is_open
+    }
 }
 
 /// Compares, corrects for the number of verdicts (Holm) in two families - all requests together,
@@ -50,25 +72,70 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
                 continue;
             }
             let pair = Pair::new(plan, &group, engine.label());
-            together.push(pair.sweep(None, treatments));
+            together.push(pair.sweep(plan, None, treatments));
             // A rate is that of whole rounds of the mix, so single requests have none.
             let operations = plan.operations().into_iter();
             for operation in operations.filter(|_| plan.response().lower_is_better()) {
-                alone.push(pair.sweep(Some(&operation.name), treatments));
+                alone.push(pair.sweep(plan, Some(&operation.name), treatments));
             }
         }
     }
     let mut sweeps = Vec::new();
     for family in [together, alone] {
-        let comparisons: Vec<_> = family.iter().map(|raw| raw.comparisons.clone()).collect();
         let planned = family.len() * most_levels(plan);
-        let results = classify_planned(&comparisons, planned, CONFIDENCE_LEVEL);
-        for (raw, results) in family.into_iter().zip(results) {
-            note_ratios(plan, &raw, &results, treatments);
-            sweeps.push(raw.into_sweep(plan, results));
+        for sweep in judged(plan, family, planned) {
+            note_ratios(plan, &sweep, treatments);
+            sweeps.push(sweep);
         }
     }
     sweeps
+}
+
+/// The comparisons of all requests together until the last COMMIT alone; empty where no trial has
+/// written anything that a checkpoint brings to its place.
+pub(super) fn until_commit(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Sweep> {
+    let writes = treatments.iter().any(|one| !one.checkpoint_blocks.is_empty());
+    if !writes || !plan.response().lower_is_better() {
+        return Vec::new();
+    }
+    let mut until_commit = treatments.to_vec();
+    for treatment in &mut until_commit {
+        treatment.blocks.clone_from(&treatment.time_blocks);
+        treatment.by_request.clear();
+    }
+    let sweeps = compare(plan, cells, &mut until_commit);
+    sweeps.into_iter().filter(|sweep| sweep.request.is_none()).collect()
+}
+
+/// The sweeps of a family, which may come to hold `planned` comparisons.
+pub(super) fn judged(plan: &Plan, family: Vec<RawSweep>, planned: usize) -> Vec<Sweep> {
+    let all: Vec<(f64, Option<Sides>)> =
+        family.iter().flat_map(|raw| raw.sides.iter().cloned()).collect();
+    let mut judged = judge(plan, &all, planned).into_iter();
+    family
+        .into_iter()
+        .map(|raw| {
+            let levels: Vec<f64> = raw.sides.iter().map(|(level, _)| *level).collect();
+            let judged: Vec<Option<Compared>> = judged.by_ref().take(levels.len()).collect();
+            let open = levels.iter().zip(&judged).filter(|(_, result)| result.is_none());
+            let left_out: Vec<f64> = open.map(|(level, _)| *level).collect();
+            let results: Vec<Compared> = judged.into_iter().flatten().collect();
+            let crossings = raw.axis.as_ref().map(|axis| crossings(axis, &results, &left_out));
+            let RawSweep { levels, request, a, b, failures, mut reasons, .. } = raw;
+            reasons.dedup();
+            Sweep {
+                levels,
+                request,
+                a,
+                b,
+                results,
+                left_out,
+                left_out_reasons: reasons,
+                failures,
+                crossings: crossings.unwrap_or_default(),
+            }
+        })
+        .collect()
 }
 
 /// The sets of levels of the factors that are not swept, each with the swept levels measured.
@@ -110,14 +177,52 @@ struct Pair<'a> {
     b: String,
 }
 
-/// A sweep before its verdicts are corrected.
-struct RawSweep {
+/// A sweep before its verdicts.
+pub(super) struct RawSweep {
     levels: Levels,
     request: Option<String>,
     a: String,
     b: String,
-    comparisons: Vec<(f64, Comparison)>,
-    left_out: Vec<f64>,
+    /// The factor along which it goes.
+    axis: Option<plan::Factor>,
+    /// By level; none where one of the two is not judged.
+    sides: Vec<(f64, Option<Sides>)>,
+    failures: [Failures; 2],
+    reasons: Vec<String>,
+}
+
+impl RawSweep {
+    pub(super) fn new(
+        levels: Levels,
+        request: Option<String>,
+        (a, b): (String, String),
+        axis: Option<plan::Factor>,
+    ) -> Self {
+        let (failures, sides, reasons) = Default::default();
+        Self { levels, request, a, b, axis, sides, failures, reasons }
+    }
+
+    /// Notes a level with the treatments of both, if both are there.
+    pub(super) fn add(
+        &mut self,
+        response: Response,
+        level: f64,
+        (a, b): (Option<&Treatment>, Option<&Treatment>),
+    ) {
+        let names = [self.a.clone(), self.b.clone()];
+        for ((treatment, name), failures) in [a, b].iter().zip(names).zip(&mut self.failures) {
+            let Some(treatment) = treatment else { continue };
+            let of_request =
+                treatment.by_request.iter().find(|r| Some(&r.name) == self.request.as_ref());
+            failures.add(of_request.map_or(&treatment.failures, |request| &request.failures));
+            self.reasons.extend(treatment.standing.reason().map(|why| format!("{name}: {why}")));
+        }
+        let request = self.request.as_deref();
+        let judged = [a, b].map(|side| side.filter(|one| one.standing.is_judged()));
+        let [a, b] = judged.map(|side| side.and_then(|one| blocks(one, request)));
+        let sides = a.zip(b).and_then(|(a, b)| sides(response, &a, &b));
+        self.sides.push((level, sides));
+    }
 }
 
 impl<'a> Pair<'a> {
@@ -127,59 +232,56 @@ impl<'a> Pair<'a> {
         Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
     }
 
-    fn sweep(&self, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
-        let compare = |level: f64| {
+    fn sweep(&self, plan: &Plan, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
+        let axis = plan.swept().map(|(_, factor)| factor.clone());
+        let names = (self.a.clone(), self.b.clone());
+        let others = self.group.others.clone();
+        let mut raw = RawSweep::new(others, request.map(str::to_owned), names, axis);
+        for &level in &self.group.swept {
             let cell = cell(&self.group.others, self.swept, level);
-            let of = |engine| blocks(self.response, treatments, engine, &cell, request);
-            let (a, b) = (of(&self.a)?, of(&self.b)?);
-            let (mut a, mut b) = paired(a, b);
-            a.iter_mut().chain(&mut b).for_each(|value| *value = self.response.cost(*value));
-            ratio_comparison(&a, &b, CONFIDENCE_LEVEL)
-        };
-        let (comparisons, left_out) = at_levels(&self.group.swept, compare);
-        RawSweep {
-            levels: self.group.others.clone(),
-            request: request.map(str::to_owned),
-            a: self.a.clone(),
-            b: self.b.clone(),
-            comparisons,
-            left_out,
+            let of = |engine: &String| {
+                treatments.iter().find(|t| t.engine == *engine && t.levels == cell)
+            };
+            raw.add(self.response, level, (of(&self.a), of(&self.b)));
+        }
+        raw
+    }
+}
+
+/// Blocks and responses, and the same with time-outs counted at the limit.
+type Blocks<'t> = (&'t [(usize, f64)], &'t [(usize, f64)]);
+
+/// Of all requests together or of one.
+fn blocks<'t>(treatment: &'t Treatment, request: Option<&str>) -> Option<Blocks<'t>> {
+    match request {
+        None => Some((&treatment.blocks, &treatment.blocks_with_time_outs)),
+        Some(name) => {
+            let found = treatment.by_request.iter().find(|request| request.name == name)?;
+            Some((&found.blocks, &found.blocks_with_time_outs))
         }
     }
 }
 
-impl RawSweep {
-    fn into_sweep(self, plan: &Plan, results: Vec<LevelResult>) -> Sweep {
-        let Self { levels, request, a, b, left_out, .. } = self;
-        let crossings = plan.swept().map(|(_, factor)| crossings(factor, &results, &left_out));
-        let crossings = crossings.unwrap_or_default();
-        Sweep { levels, request, a, b, results, left_out, crossings }
-    }
-}
-
-/// Compares at each level; the levels that have no comparison stand beside those that have one.
-pub(super) fn at_levels(
-    levels: &[f64],
-    compare: impl Fn(f64) -> Option<Comparison>,
-) -> (Vec<(f64, Comparison)>, Vec<f64>) {
-    let (mut comparisons, mut left_out) = (Vec::new(), Vec::new());
-    for &level in levels {
-        match compare(level) {
-            Some(comparison) => comparisons.push((level, comparison)),
-            None => left_out.push(level),
-        }
-    }
-    (comparisons, left_out)
+/// The values of the blocks that both have, as costs; none where they share no block.
+fn sides(response: Response, a: &Blocks<'_>, b: &Blocks<'_>) -> Option<Sides> {
+    let as_costs = |a: &[(usize, f64)], b: &[(usize, f64)]| {
+        let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
+        let both = a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?)));
+        both.map(|(a, b)| (response.cost(a), response.cost(b))).unzip()
+    };
+    let (values_a, values_b): (Vec<f64>, Vec<f64>) = as_costs(a.0, b.0);
+    let timed_out = !a.1.is_empty() || !b.1.is_empty();
+    let at_limit =
+        |side: &Blocks<'_>| if side.1.is_empty() { side.0.to_vec() } else { side.1.to_vec() };
+    let with_time_outs = timed_out.then(|| as_costs(&at_limit(a), &at_limit(b)));
+    (!values_a.is_empty()).then_some(Sides { a: values_a, b: values_b, with_time_outs })
 }
 
 /// Where the lines cross: one side wherever the two could be compared is not one side at every
 /// level.
-pub(super) fn crossings(
-    factor: &plan::Factor,
-    results: &[LevelResult],
-    left_out: &[f64],
-) -> Vec<Crossing> {
-    let mut crossings = find(results, scale(factor));
+fn crossings(factor: &plan::Factor, results: &[Compared], left_out: &[f64]) -> Vec<Crossing> {
+    let levels: Vec<LevelResult> = results.iter().map(Compared::level_result).collect();
+    let mut crossings = find(&levels, scale(factor));
     for crossing in crossings.iter_mut().filter(|_| !left_out.is_empty()) {
         if matches!(crossing, Crossing::NotInRange { .. }) {
             *crossing = Crossing::Inconclusive { more_blocks: None, between: None };
@@ -196,45 +298,28 @@ fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
     cell
 }
 
-fn blocks<'t>(
-    response: Response,
-    treatments: &'t [Treatment],
-    engine: &str,
-    cell: &Levels,
-    request: Option<&str>,
-) -> Option<&'t [(usize, f64)]> {
-    let mut named = treatments.iter().filter(|t| t.engine == engine && t.levels == *cell);
-    let treatment = named.find(|treatment| treatment.is_judged_by(response))?;
-    match request {
-        None => Some(&treatment.blocks),
-        Some(name) => {
-            treatment.by_request.iter().find(|r| r.name == name).map(|r| r.blocks.as_slice())
-        }
-    }
-}
-
-/// The values of the blocks that both have.
-fn paired(a: &[(usize, f64)], b: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
-    let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
-    a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?))).unzip()
-}
-
 /// In every cell where the two treatments are the same as in the sweep's.
-fn note_ratios(plan: &Plan, raw: &RawSweep, results: &[LevelResult], all: &mut [Treatment]) {
+fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
     let swept = plan.swept().map(|(name, _)| name);
     let named = |label: &str| plan.engines.iter().find(|engine| engine.label() == label);
-    let (Some(a), Some(b)) = (named(&raw.a), named(&raw.b)) else { return };
+    let (Some(a), Some(b)) = (named(&sweep.a), named(&sweep.b)) else { return };
     let key = |cell: &Levels| (canonical_levels(plan, a, cell), canonical_levels(plan, b, cell));
     let mut by_cell: BTreeMap<(Levels, Levels), Vec<&mut Treatment>> = BTreeMap::new();
-    for treatment in all.iter_mut().filter(|treatment| treatment.engine == raw.a) {
+    for treatment in all.iter_mut().filter(|treatment| treatment.engine == sweep.a) {
         by_cell.entry(key(&treatment.levels)).or_default().push(treatment);
     }
-    for result in results {
-        let cell = cell(&raw.levels, swept, result.level);
-        let estimate = plan.response().ratio(result.ratio);
-        let ratio = Ratio { to: raw.b.clone(), estimate, shown: result.sign.into() };
+    for result in &sweep.results {
+        let cell = cell(&sweep.levels, swept, result.level);
+        let difference = (result.shown() == Shown::Equal && result.sign != Sign::Undecided)
+            .then(|| result.sign.into());
+        let ratio = Ratio {
+            to: sweep.b.clone(),
+            estimate: plan.response().ratio(result.ratio),
+            shown: result.shown(),
+            difference,
+        };
         for treatment in by_cell.get_mut(&key(&cell)).into_iter().flatten() {
-            match &raw.request {
+            match &sweep.request {
                 None => treatment.ratio = Some(ratio.clone()),
                 Some(name) => {
                     if let Some(r) = treatment.by_request.iter_mut().find(|r| r.name == *name) {

@@ -47,7 +47,7 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
 /// Times and rates of a treatment that failed are not those of the work asked for; how often it
 /// failed is told all the same.
 fn is_judged(treatment: &Treatment, response: Response) -> bool {
-    response == Response::FailureFraction || treatment.is_judged_by(response)
+    response == Response::FailureFraction || treatment.standing.is_judged()
 }
 
 fn measured(treatment: &Treatment, response: Response) -> Option<Estimate> {
@@ -55,7 +55,8 @@ fn measured(treatment: &Treatment, response: Response) -> Option<Estimate> {
         treatment.percentiles.iter().find(|found| found.name == name).map(|found| found.estimate)
     };
     match response {
-        Response::ResponseTimeMsMean => treatment.response_time,
+        // What users wait on average is no geometric mean.
+        Response::ResponseTimeMsMean => treatment.response_time_arithmetic,
         Response::ResponseTimeMsP50 => percentile("p50"),
         Response::ResponseTimeMsP90 => percentile("p90"),
         Response::ResponseTimeMsP95 => percentile("p95"),

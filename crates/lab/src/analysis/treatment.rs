@@ -3,11 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::EngineSpec;
-use stats::{BOOTSTRAP_MIN_REPLICATES, Estimate, bca_interval, best_of, mean_estimate};
+use stats::{
+    BOOTSTRAP_MIN_REPLICATES, Estimate, bca_interval, best_of, geometric_mean_estimate,
+    mean_estimate,
+};
 
-use super::{CONFIDENCE_LEVEL, OperationPlans, Percentile, RequestResult, Treatment};
+use super::{
+    CONFIDENCE_LEVEL, Failures, OperationPlans, Percentile, RequestResult, Standing, Treatment,
+};
 use crate::observe::notes;
-use crate::plan::{Plan, Response, canonical_levels};
+use crate::plan::{Plan, canonical_levels};
 use crate::record::{CapturedPlan, PERCENTILES, Status, Trial};
 use crate::schedule::Levels;
 
@@ -28,27 +33,37 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();
             let cells = (levels, &measured_at);
-            treatments.push(treatment(plan.response(), engine, cells, trials, &operations));
+            treatments.push(treatment(plan, engine, cells, trials, &operations));
         }
     }
     treatments
 }
 
 fn treatment(
-    response: Response,
+    plan: &Plan,
     engine: &EngineSpec,
     (levels, measured_at): (&Levels, &Levels),
     trials: &[&Trial],
     operations: &[String],
 ) -> Treatment {
+    let response = plan.response();
     let counting: Vec<&Trial> =
         trials.iter().copied().filter(|trial| trial.status == Status::Ok).collect();
     let blocks: Vec<(usize, f64)> =
         counting.iter().filter_map(|t| Some((t.block, response.of_trial(t)?))).collect();
     let time_blocks: Vec<(usize, f64)> =
         counting.iter().filter_map(|t| Some((t.block, t.response_time_ms_mean?))).collect();
+    let until_checkpoint =
+        |t: &&Trial| Some((t.block, t.with_checkpoint(t.response_time_ms_mean?)?));
+    let checkpoint_blocks = counting.iter().filter_map(until_checkpoint).collect();
     // A trial that failed throughout has no time and counts all the more as a failure.
-    let answered = || trials.iter().filter(|trial| trial.status.is_answered());
+    let answered: Vec<&Trial> =
+        trials.iter().copied().filter(|trial| trial.status.is_answered()).collect();
+    let failures_by_request: Vec<(String, Failures)> = operations
+        .iter()
+        .map(|name| (name.clone(), Failures::of_request(name, &answered)))
+        .collect();
+    let sum = |of: fn(&Failures) -> u64| failures_by_request.iter().map(|(_, one)| of(one)).sum();
     let (times, values) = (values(&time_blocks), values(&blocks));
     let requests_per_second: Vec<f64> = counting.iter().map(|t| t.requests_per_second).collect();
     Treatment {
@@ -56,48 +71,96 @@ fn treatment(
         levels: levels.clone(),
         measured_at: measured_at.clone(),
         trials: counting.iter().map(|trial| trial.number).collect(),
-        estimate: mean_estimate(&values, CONFIDENCE_LEVEL),
+        estimate: positive(&values),
         best_of_three: best_of(&values, 3).filter(|_| response.lower_is_better()),
+        blocks_with_time_outs: with_time_outs(&counting, &blocks, |trial| {
+            let mean = trial.response_time_ms_mean_with_time_outs;
+            mean.filter(|_| response.lower_is_better()).map(|mean| trial.with_write_back(mean))
+        }),
         blocks,
         time_blocks,
-        response_time: mean_estimate(&times, CONFIDENCE_LEVEL),
+        checkpoint_blocks,
+        response_time: positive(&times),
+        response_time_arithmetic: from_zero(&times),
         ratio: None,
+        standing: Standing::of(plan, &answered, &failures_by_request),
         percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),
         cpu_seconds_estimate: all(counting.iter().map(|t| t.cpu_seconds_per_request)),
         cores_used: mean(counting.iter().map(|t| t.cores_used)),
         requests_per_second: mean(requests_per_second.iter().copied().map(Some)),
-        throughput: mean_estimate(&requests_per_second, CONFIDENCE_LEVEL),
+        throughput: positive(&requests_per_second),
         statements_per_second: all(counting
             .iter()
             .map(|t| t.counters.get(STATEMENTS_PER_SECOND).copied())),
-        failure_fraction: all(answered().map(|t| failure_fraction(t))),
+        failure_fraction: answered
+            .iter()
+            .map(|trial| failure_fraction(trial))
+            .collect::<Option<Vec<f64>>>()
+            .and_then(|shares| from_zero(&shares)),
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
         notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
-        requests: answered().map(|t| t.requests).sum(),
-        failures: answered().map(|t| t.failures).sum(),
+        failures: Failures {
+            requests: answered.iter().map(|trial| trial.requests).sum(),
+            failed: answered.iter().map(|trial| trial.failures).sum(),
+            wrong: sum(|one| one.wrong),
+            timed_out: sum(|one| one.timed_out),
+        },
         void: trials.len() - counting.len(),
-        by_request: operations.iter().map(|name| by_request(name, &counting)).collect(),
+        by_request: failures_by_request
+            .into_iter()
+            .map(|(name, failures)| by_request(name, failures, &counting))
+            .collect(),
     }
 }
 
-fn by_request(name: &str, trials: &[&Trial]) -> RequestResult {
+fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestResult {
+    let summary =
+        |trial: &Trial| trial.by_request.iter().find(|summary| summary.name == name).cloned();
     let blocks: Vec<(usize, f64)> = trials
         .iter()
-        .filter_map(|trial| {
-            let summary = trial.by_request.iter().find(|summary| summary.name == name)?;
-            Some((trial.block, summary.response_time_ms_mean?))
-        })
+        .filter_map(|trial| Some((trial.block, summary(trial)?.response_time_ms_mean?)))
         .collect();
     RequestResult {
-        name: name.to_owned(),
-        estimate: mean_estimate(&values(&blocks), CONFIDENCE_LEVEL),
+        estimate: positive(&values(&blocks)),
+        blocks_with_time_outs: with_time_outs(trials, &blocks, |trial| {
+            summary(trial)?.failures?.response_time_ms_mean_with_time_outs
+        }),
         blocks,
+        failures,
         ratio: None,
+        name,
     }
+}
+
+/// The blocks with those values put in that time-outs change; empty where they change none.
+fn with_time_outs(
+    trials: &[&Trial],
+    blocks: &[(usize, f64)],
+    changed: impl Fn(&Trial) -> Option<f64>,
+) -> Vec<(usize, f64)> {
+    let changed: BTreeMap<usize, f64> =
+        trials.iter().filter_map(|trial| Some((trial.block, changed(trial)?))).collect();
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let of = |(block, value): &(usize, f64)| (*block, *changed.get(block).unwrap_or(value));
+    blocks.iter().map(of).collect()
+}
+
+/// Times and rates: their geometric mean. Ticks of a clock may count as nothing, which has no
+/// logarithm.
+pub(crate) fn positive(values: &[f64]) -> Option<Estimate> {
+    geometric_mean_estimate(values, CONFIDENCE_LEVEL).or_else(|| from_zero(values))
+}
+
+/// The arithmetic mean of what is never negative.
+fn from_zero(values: &[f64]) -> Option<Estimate> {
+    let estimate = mean_estimate(values, CONFIDENCE_LEVEL)?;
+    Some(Estimate { low: estimate.low.map(|low| low.max(0.0)), ..estimate })
 }
 
 /// Those that every trial has observations enough for. Percentiles over blocks are skewed, so from
@@ -107,10 +170,12 @@ fn percentiles(trials: &[&Trial]) -> Vec<Percentile> {
         let found = trials.iter().map(|t| t.response_time_ms_percentiles.get(name).copied());
         let values: Vec<f64> = found.collect::<Option<_>>()?;
         let bootstrapped = (values.len() >= BOOTSTRAP_MIN_REPLICATES).then(|| {
-            let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
+            let mean = |sample: &[f64]| {
+                (sample.iter().map(|value| value.ln()).sum::<f64>() / sample.len() as f64).exp()
+            };
             bca_interval(&values, mean, CONFIDENCE_LEVEL, BOOTSTRAP_SEED)
         });
-        let estimate = bootstrapped.flatten().or_else(|| mean_estimate(&values, CONFIDENCE_LEVEL));
+        let estimate = bootstrapped.flatten().or_else(|| positive(&values));
         Some(Percentile { name, p, estimate: estimate? })
     };
     PERCENTILES.into_iter().filter_map(of).collect()
@@ -159,7 +224,7 @@ fn values(blocks: &[(usize, f64)]) -> Vec<f64> {
 /// An estimate, or none if one of the values could not be obtained.
 fn all(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
-    mean_estimate(&values, CONFIDENCE_LEVEL)
+    positive(&values)
 }
 
 /// The mean, or none if one of the values could not be obtained.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::crossing::Crossing;
 
 use super::words::{counted, name};
-use super::{Sweep, Treatment, by_request, words};
-use crate::plan::Plan;
+use super::{Shown, Sweep, Treatment, by_request, words};
+use crate::plan::{Checkpoints, Plan, WorkloadKind};
 
 /// The answer to the plan's question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,11 +23,7 @@ pub struct Verdict {
 
 pub(super) fn of(plan: &Plan, treatments: &[Treatment], sweeps: &[Sweep]) -> Verdict {
     let together: Vec<&Sweep> = sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
-    let undecided = together.iter().any(|sweep| {
-        !sweep.left_out.is_empty()
-            || sweep.results.iter().all(|result| result.sign.faster().is_none())
-            || sweep.crossings.iter().any(|c| matches!(c, Crossing::Inconclusive { .. }))
-    });
+    let undecided = together.iter().any(|sweep| !sweep.is_settled());
     let sentences = together.iter().map(|sweep| words::sentence(plan, sweep)).collect();
     Verdict {
         headline: headline(plan, treatments, &together),
@@ -35,6 +31,40 @@ pub(super) fn of(plan: &Plan, treatments: &[Treatment], sweeps: &[Sweep]) -> Ver
         by_request: by_request::sentences(plan, sweeps),
         undecided,
     }
+}
+
+/// Where the winner is another one until the last COMMIT alone; empty where it is the same.
+pub(super) fn until_commit(plan: &Plan, sweeps: &[Sweep], until_commit: &[Sweep]) -> String {
+    let together = sweeps.iter().filter(|sweep| sweep.request.is_none());
+    let differs = together.zip(until_commit).find_map(|(settled, early)| {
+        let results = settled.results.iter().zip(&early.results);
+        let turned: Vec<_> = results
+            .filter_map(|(one, other)| {
+                let winner =
+                    other.sign.faster().filter(|_| one.sign.faster() != other.sign.faster());
+                Some((winner?, other.level))
+            })
+            .collect();
+        let (winner, level) = *turned.first()?;
+        let everywhere = turned.len() == early.results.len();
+        Some((name(early, winner), (!everywhere).then_some(level)))
+    });
+    let Some((winner, level)) = differs else { return String::new() };
+    let place = level
+        .zip(plan.swept())
+        .map(|(level, (factor, _))| format!(" at {}", words::level_in_words(plan, factor, level)));
+    format!(
+        " Until the last COMMIT alone, without checkpoint{}, {winner} is faster{}.",
+        if plan.workload == WorkloadKind::Blob { " and sync" } else { "" },
+        place.unwrap_or_default()
+    )
+}
+
+/// What trials that write were asked to leave out.
+pub(super) fn left_out_of_trials(plan: &Plan) -> &'static str {
+    let between =
+        plan.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Between);
+    if between && !plan.only_reads() { " Measured without checkpoints." } else { "" }
 }
 
 fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String {
@@ -64,6 +94,21 @@ fn headline(plan: &Plan, treatments: &[Treatment], sweeps: &[&Sweep]) -> String 
             }
         };
     }
+    let all_equal = |sweep: &&Sweep| {
+        sweep.left_out.is_empty() && sweep.results.iter().all(|one| one.shown() == Shown::Equal)
+    };
+    if sweeps.iter().all(|sweep| all_equal(sweep) && !sweep.results.is_empty()) {
+        let engines: Vec<String> = plan.engines.iter().map(engine::EngineSpec::label).collect();
+        let at_every = plan.swept().map(|(factor, _)| {
+            format!(" at every {} measured{}", words::axis_noun(factor), everywhere(plan, sweeps))
+        });
+        return format!(
+            "{} are equal within {}{}.",
+            engines.join(" and "),
+            plan.equivalent_within,
+            at_every.unwrap_or_default()
+        );
+    }
     let winners: BTreeSet<Option<&str>> = sweeps.iter().map(|sweep| winner(sweep)).collect();
     let mut winners = winners.into_iter();
     match (winners.next().flatten(), winners.next()) {
@@ -87,24 +132,30 @@ fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     // The plan's first engine is in all of them, each other one in those with the first.
     let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut all, mut open, mut left_out) = (0, 0, 0);
+    let (mut all, mut equal, mut open, mut left_out) = (0, 0, 0, 0);
+    let mut reasons: Vec<&str> = Vec::new();
     for sweep in sweeps {
         left_out += sweep.left_out.len();
+        reasons.extend(sweep.left_out_reasons.iter().map(String::as_str));
         for result in &sweep.results {
             all += 1;
             *compared.entry(&sweep.a).or_default() += 1;
             *compared.entry(&sweep.b).or_default() += 1;
-            match result.sign.faster() {
-                Some(side) => *wins.entry(name(sweep, side)).or_default() += 1,
-                None => open += 1,
+            match (result.shown(), result.sign.faster()) {
+                (Shown::Equal, _) => equal += 1,
+                (_, Some(side)) => *wins.entry(name(sweep, side)).or_default() += 1,
+                (_, None) => open += 1,
             }
         }
     }
     let left_out = match left_out {
         0 => String::new(),
-        _ => format!(" {} could not be made: see the warnings.", counted(left_out, "comparison")),
+        _ => {
+            let reason = reasons.first().map_or("see the warnings", |first| *first);
+            format!(" {} could not be made: {reason}.", counted(left_out, "comparison"))
+        }
     };
-    if wins.is_empty() {
+    if wins.is_empty() && equal == 0 {
         let none = match all {
             0 => "There is no verdict.".to_owned(),
             1 => format!(
@@ -127,7 +178,8 @@ fn tally(sweeps: &[&Sweep], blocks: usize) -> String {
             Some(format!("{engine} is shown faster in {won} of {its}{of}"))
         })
         .collect();
-    let won = won.join(", ");
+    let both = (equal > 0).then(|| format!("the two are equal in {equal}"));
+    let won = won.into_iter().chain(both).collect::<Vec<_>>().join(", ");
     let open = match open {
         0 => String::new(),
         1 => format!("; 1 has no verdict after {blocks} blocks"),

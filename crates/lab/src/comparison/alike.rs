@@ -128,7 +128,11 @@ impl Work {
         let sent = plan.requests.iter().map(|one| (one.method.clone(), one.answer.clone()));
         Self {
             operations: plan.operations(),
-            texts: crate::workload::of(plan).texts().into_iter().map(filled).collect(),
+            texts: crate::workload::of(plan)
+                .texts()
+                .into_iter()
+                .map(|(_, text)| filled(text))
+                .collect(),
             requests: sent.collect(),
             workload: plan.workload,
         }

@@ -55,7 +55,8 @@ pub enum Incomparable {
 /// What the user wants to know beside faster and slower.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes {
-    /// Within this share the sides count as the same: 0.03.
+    /// Within this share the sides count as the same: 0.03. Unless given, as the plan of side A has
+    /// it.
     pub equivalent_within: Option<f64>,
     /// A side B that is slower by more than this share fails: 0.05.
     pub fail_on_regression: Option<f64>,
@@ -195,7 +196,13 @@ fn left_out(treatments: &[String]) -> Option<WarningPart> {
 ///
 /// # Errors
 /// [`Incomparable`].
-pub fn compare(a: &[Finished], b: &[Finished], wishes: Wishes) -> Result<Comparison, Incomparable> {
+pub fn compare(
+    a: &[Finished],
+    b: &[Finished],
+    mut wishes: Wishes,
+) -> Result<Comparison, Incomparable> {
+    let of_plan = || Some(a.first()?.plan.equivalent_within.0);
+    wishes.equivalent_within = wishes.equivalent_within.or_else(of_plan);
     let warnings = matching::check(a, b)?;
     let design = treatments::design(a, b);
     let (pairs, mut doubts) = matching::engines(a, b);

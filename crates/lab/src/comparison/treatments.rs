@@ -59,8 +59,7 @@ pub(super) fn rows(
             }
             let words = levels.iter().map(|(name, level)| level_label(&first.plan, name, level));
             let place = words.collect::<Vec<_>>().join(", ");
-            let is_usable =
-                |t: &&Treatment| t.is_judged_by(first.plan.response()) && !t.time_blocks.is_empty();
+            let is_usable = |t: &&Treatment| t.standing.is_judged() && !t.time_blocks.is_empty();
             let usable = on_a.iter().chain(&on_b).all(is_usable);
             let ratio = usable.then(|| ratio(&on_a, &on_b, design)).flatten();
             let Some((a, b, ratio)) = ratio else {

@@ -44,6 +44,20 @@ pub enum DeployError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// A copy is not what its template was when it was filled.
+    #[error(
+        "{engine}: the copy of its data holds {copy}, the data as they were filled {template}; \
+         something has changed the kept data, which nothing may: remove them \
+         (`crossover server list`, `crossover server remove`) and run again"
+    )]
+    CopyDiffers {
+        /// Label.
+        engine: String,
+        /// What was noted when the template was filled.
+        template: String,
+        /// What was found in the copy.
+        copy: String,
+    },
     /// A server that we started is gone.
     #[error("{engine} has ended; its last words: {last_words}")]
     Ended {

@@ -1,10 +1,13 @@
 //! A database set up for an engine's turn in a block: filled, analysed, its server started, alone.
 //! Workloads put what they measure on top: an application, or clients of their own.
 
+mod address;
+mod copy;
 mod counters;
 mod error;
 mod postgres;
 mod sqlite;
+mod write_back;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -18,9 +21,11 @@ use crate::plan::{Placeholders, Plan, PlanError, expand};
 use crate::process::{ApplicationOptions, run_to_end};
 use crate::record::EngineRecord;
 use crate::resource::MemoryGroup;
-use crate::run::{Dataset, Datasets, RunOptions};
+use crate::run::{Dataset, Datasets, OneOff, RunOptions};
 use crate::schedule::Levels;
 
+pub(crate) use address::{Address, is_tcp, needs_tcp};
+pub(crate) use copy::{DataUse, TRIAL, copy_statement, drop_statements};
 pub use error::DeployError;
 pub(crate) use postgres::{DATABASE, read_settings};
 pub(crate) use sqlite::try_settings;
@@ -47,6 +52,8 @@ pub struct Site<'a> {
     pub progress: &'a ProgressBar,
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
+    /// What later deployments do not do again.
+    pub(crate) one_off: &'a OneOff,
     /// Where the server side's memory is limited. Whoever deploys is inside this group.
     pub memory: Option<&'a MemoryGroup>,
 }
@@ -64,12 +71,31 @@ pub struct Database {
     server: Option<PostgresServer>,
     /// Of a server that we started, unless the plan sets what it logs.
     temporary_files: Option<TemporaryFiles>,
+    /// What this is a copy of; none where it is the filled database itself.
+    template: Option<copy::Template>,
 }
 
 impl Database {
     /// The first process of a server that we started.
     pub fn pid(&self) -> Option<u32> {
         self.server.as_ref().map(PostgresServer::pid)
+    }
+
+    /// How applications reach it.
+    pub(crate) fn address(&self) -> Address {
+        let listening = self.server.as_ref().zip(match &self.url {
+            DatabaseUrl::Postgres(url) => url.database(),
+            DatabaseUrl::Sqlite(_) => None,
+        });
+        match listening {
+            Some((server, name)) => Address { url: self.url.clone(), tcp: server.tcp_url(name) },
+            None => Address::of(self.url.clone()),
+        }
+    }
+
+    /// The exact release of a server that we started.
+    pub(crate) fn exact_version(&self) -> Option<&str> {
+        self.server.as_ref().map(PostgresServer::exact_version)
     }
 
     /// Whether the server still runs, if one was started for it. An application that lives on
@@ -164,20 +190,42 @@ impl Site<'_> {
     ///
     /// # Errors
     /// [`DeployError`]; whatever was started is stopped again.
-    pub fn database(&self, engine: &EngineSpec, levels: &Levels) -> Result<Database, DeployError> {
+    pub(crate) fn database(
+        &self,
+        engine: &EngineSpec,
+        levels: &Levels,
+        data_use: DataUse,
+    ) -> Result<Database, DeployError> {
         let label = engine.label();
         self.progress.set_message(format!("starting {label}"));
         let mut database = match &engine.source {
-            EngineSource::Sqlite => self.sqlite_copy(engine, levels)?,
+            EngineSource::Sqlite => self.sqlite_copy(engine, levels, data_use)?,
             EngineSource::SqliteFile(path) => self.sqlite_file(engine, path)?,
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                self.managed_postgres(engine, levels)?
+                self.managed_postgres(engine, levels, data_use)?
             }
             EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url)?,
             _ => return Err(DeployError::Unsupported { engine: label }),
         };
         database.note_facts(self.runtime);
         Ok(database)
+    }
+
+    /// Makes the copy of a database that may be changed anew, with statistics of its own and
+    /// nothing left to write.
+    ///
+    /// # Errors
+    /// As [`Site::renew_copy`].
+    pub(crate) fn renew(
+        &self,
+        engine: &EngineSpec,
+        database: &mut Database,
+    ) -> Result<(), DeployError> {
+        self.renew_copy(database)?;
+        match &database.url {
+            DatabaseUrl::Sqlite(path) => sqlite::settle(engine, path),
+            DatabaseUrl::Postgres(url) => self.settle_postgres(engine, url),
+        }
     }
 
     /// The SQLite file with the data at `levels`.
@@ -194,15 +242,15 @@ impl Site<'_> {
         Ok(filling(data, engine, &self.plan.application.prepare, &values))
     }
 
-    /// Runs the plan's commands that fill the database at `url`.
+    /// Runs the plan's commands that fill the database at `address`.
     fn prepare(
         &self,
         engine: &EngineSpec,
         levels: &Levels,
-        url: &DatabaseUrl,
+        address: &Address,
     ) -> Result<(), DeployError> {
         self.progress.set_message(format!("filling {}", engine.label()));
-        let values = self.placeholders(engine, levels, Some(url), "")?;
+        let values = self.placeholders(engine, levels, Some(address), "")?;
         for words in &self.plan.application.prepare {
             let command = self.command(words, engine, levels, "prepare", &values)?;
             run_to_end(&command, self.interrupted)?;
@@ -257,7 +305,7 @@ impl Site<'_> {
         &self,
         engine: &EngineSpec,
         levels: &Levels,
-        url: Option<&DatabaseUrl>,
+        address: Option<&Address>,
         listen: &str,
     ) -> Result<Placeholders, DeployError> {
         let mut values = self.plan.placeholders(levels)?;
@@ -265,10 +313,7 @@ impl Site<'_> {
         if let Some(design) = engine.own("design") {
             values.insert("design".to_owned(), design.to_owned());
         }
-        for name in ["path", "user", "password", "database"] {
-            values.insert(name.to_owned(), String::new());
-        }
-        values.extend(url.map(of_database).unwrap_or_default());
+        values.extend(address.map(Address::placeholders).unwrap_or_default());
         if let Some(data) = self.dataset(levels) {
             values.insert("data".to_owned(), data.path.display().to_string());
         }
@@ -287,28 +332,6 @@ impl Site<'_> {
     }
 }
 
-/// The ways in which applications want to be told their database.
-fn of_database(url: &DatabaseUrl) -> Placeholders {
-    let mut values = Placeholders::from([("database_url".to_owned(), url.expose())]);
-    let mut insert = |name: &str, value: String| values.insert(name.to_owned(), value);
-    match url {
-        DatabaseUrl::Sqlite(path) => {
-            let path = path.display().to_string();
-            insert("sqlalchemy_url", format!("sqlite:///{path}"));
-            insert("path", path);
-        }
-        DatabaseUrl::Postgres(postgres) => {
-            let rest = postgres.expose();
-            let rest = rest.split_once("://").map_or("", |(_, rest)| rest);
-            insert("sqlalchemy_url", format!("postgresql+psycopg://{rest}"));
-            insert("user", postgres.user().unwrap_or_default().to_owned());
-            insert("password", postgres.password().unwrap_or_default().to_owned());
-            insert("database", postgres.database().unwrap_or_default().to_owned());
-        }
-    }
-    values
-}
-
 /// Names what a server is filled with: the data, and the commands that fill it.
 pub(crate) fn filling(
     data_digest: &str,
@@ -317,7 +340,8 @@ pub(crate) fn filling(
     values: &Placeholders,
 ) -> String {
     let design = engine.own("design").unwrap_or_default();
-    let text = format!("{data_digest} {design} {commands:?} {:?}", used(commands, values));
+    // Programs before the first template let applications write to what they kept.
+    let text = format!("template {data_digest} {design} {commands:?} {:?}", used(commands, values));
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 

@@ -4,7 +4,8 @@
 use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
 use server::{PostgresServer, StartOptions};
 
-use super::{Database, DeployError, Site};
+use super::copy::{DataUse, Template};
+use super::{Address, Database, DeployError, Site, needs_tcp};
 use crate::observe::temporary_files::{self, TemporaryFiles};
 use crate::record::EngineRecord;
 use crate::run::RunOptions;
@@ -32,11 +33,13 @@ impl Site<'_> {
         &self,
         engine: &EngineSpec,
         levels: &Levels,
+        data_use: DataUse,
     ) -> Result<Database, DeployError> {
         let mut options = StartOptions::for_engine(engine)?;
         options.data_digest = self.filling(engine, levels)?;
         options.cpus = self.plan.server_cpus_at(levels)?;
         options.database = DATABASE.to_owned();
+        options.tcp = needs_tcp(self.plan);
         let (name, value) = temporary_files::SETTING;
         let logs_as_told = options.settings.iter().any(|(set, _)| set == name);
         if !logs_as_told {
@@ -49,8 +52,13 @@ impl Site<'_> {
             self.runtime.block_on(start)
         };
         let fill = |server: &PostgresServer| {
-            self.prepare(engine, levels, &DatabaseUrl::Postgres(server.url(DATABASE)))?;
-            Ok::<_, DeployError>(server.mark_data_ready()?)
+            self.one_off.time(|| {
+                let (url, tcp) = (server.url(DATABASE), server.tcp_url(DATABASE));
+                let address = Address { url: DatabaseUrl::Postgres(url.clone()), tcp };
+                self.prepare(engine, levels, &address)?;
+                let contents = self.contents_of_postgres(&url)?;
+                Ok::<_, DeployError>(server.mark_data_ready(&contents)?)
+            })
         };
         let mut server = start()?;
         match self.memory {
@@ -69,15 +77,42 @@ impl Site<'_> {
         }
         let log = server.log_path();
         let url = server.url(DATABASE);
-        let record = self.settle_postgres(engine, &url, server.settings_read_back())?;
-        Ok(Database {
+        let record = self.record_postgres(engine, &url, server.settings_read_back())?;
+        let mut database = Database {
             record,
-            url: DatabaseUrl::Postgres(url),
-            data_paths: vec![server.folder().to_owned()],
-            server: Some(server),
+            url: DatabaseUrl::Postgres(url.clone()),
+            data_paths: vec![server.data_directory()],
+            template: None,
+            server: None,
             temporary_files: (!logs_as_told).then(|| TemporaryFiles::open(&log).ok()).flatten(),
             out_of_sight: false,
-        })
+        };
+        if data_use == DataUse::Change {
+            database.template = Some(Template::Postgres {
+                version: server.exact_version().to_owned(),
+                data_directory: server.data_directory(),
+                contents: self.contents_when_filled(&server, &url)?,
+                url,
+            });
+        }
+        database.server = Some(server);
+        self.renew(engine, &mut database)?;
+        Ok(database)
+    }
+
+    /// What the template was noted to hold; a program that filled it ahead may have noted nothing.
+    fn contents_when_filled(
+        &self,
+        server: &PostgresServer,
+        url: &PostgresUrl,
+    ) -> Result<String, DeployError> {
+        let noted = server.data_note()?;
+        if !noted.is_empty() {
+            return Ok(noted);
+        }
+        let contents = self.contents_of_postgres(url)?;
+        server.mark_data_ready(&contents)?;
+        Ok(contents)
     }
 
     /// A server of the user's is read, never written to.
@@ -96,19 +131,19 @@ impl Site<'_> {
             url: DatabaseUrl::Postgres(url),
             server: None,
             temporary_files: None,
+            template: None,
             data_paths: Vec::new(),
             out_of_sight: true,
         })
     }
 
     /// Statistics anew, and nothing left to write, before anything is timed.
-    fn settle_postgres(
+    pub(super) fn settle_postgres(
         &self,
         engine: &EngineSpec,
         url: &PostgresUrl,
-        read_back: &[(String, String)],
-    ) -> Result<EngineRecord, DeployError> {
-        let (version, mut settings) = self.runtime.block_on(async {
+    ) -> Result<(), DeployError> {
+        self.runtime.block_on(async {
             let client = engine::postgres::connect(url).await?;
             // Without statistics: rows of a system table, since nothing else takes them away.
             let statistics = match engine.own("analyze") {
@@ -119,6 +154,19 @@ impl Site<'_> {
                 let done = client.batch_execute(statement).await;
                 done.map_err(|source| postgres_error(engine, source))?;
             }
+            Ok(())
+        })
+    }
+
+    /// Version and settings as they are.
+    fn record_postgres(
+        &self,
+        engine: &EngineSpec,
+        url: &PostgresUrl,
+        read_back: &[(String, String)],
+    ) -> Result<EngineRecord, DeployError> {
+        let (version, mut settings) = self.runtime.block_on(async {
+            let client = engine::postgres::connect(url).await?;
             read_settings(&client).await.map_err(|source| postgres_error(engine, source))
         })?;
         for (name, value) in read_back {

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec};
+use engine::{DatabaseUrl, EngineSpec};
 
+use super::copy::{DataUse, Template, contents_of_file};
 use super::{Database, DeployError, Site, file_name};
 use crate::plan::PlanError;
 use crate::record::EngineRecord;
@@ -76,21 +77,27 @@ impl Site<'_> {
         &self,
         engine: &EngineSpec,
         levels: &Levels,
+        data_use: DataUse,
     ) -> Result<Database, DeployError> {
         let Some(data) = self.dataset(levels) else {
-            return Err(DeployError::Plan(PlanError::impossible(
-                "data",
-                "`sqlite` needs a data file to copy; name one, or write sqlite:PATH",
-            )));
+            return Err(PlanError::impossible("data", "has nothing for `sqlite`").into());
         };
         // One copy for each line of the plan and dataset; the line's settings are the
         // connections' business.
         let name = format!("{}-{}.db", file_name(&engine.label()), data.digest);
         let path = self.scratch.join(name);
         if !path.exists() {
-            copy_database(&data.path, &path)?;
+            self.one_off.time(|| copy_database(&data.path, &path))?;
         }
-        self.sqlite_file(engine, &path)
+        if data_use == DataUse::Read {
+            settle(engine, &path)?;
+            return self.sqlite_file(engine, &path);
+        }
+        let contents = self.one_off.time(|| contents_of_template(&path))?;
+        let mut database = self.sqlite_file(engine, &path)?;
+        database.template = Some(Template::Sqlite { path, contents });
+        self.renew(engine, &mut database)?;
+        Ok(database)
     }
 
     pub(super) fn sqlite_file(
@@ -100,14 +107,6 @@ impl Site<'_> {
     ) -> Result<Database, DeployError> {
         let path = std::path::absolute(path)
             .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
-        let connection = engine::sqlite::open_existing(&path)?;
-        if matches!(engine.source, EngineSource::Sqlite) {
-            let statistics = match engine.own("analyze") {
-                Some("off") => without_statistics(&connection),
-                _ => connection.execute_batch("ANALYZE"),
-            };
-            statistics.map_err(|source| DeployError::Sqlite { path: path.clone(), source })?;
-        }
         let settings = engine.engine_settings();
         Ok(Database {
             record: EngineRecord {
@@ -119,10 +118,36 @@ impl Site<'_> {
             url: DatabaseUrl::Sqlite(path.clone()),
             server: None,
             temporary_files: None,
+            template: None,
             data_paths: vec![path],
             out_of_sight: false,
         })
     }
+}
+
+/// What a template holds, noted beside it when it was made.
+fn contents_of_template(path: &Path) -> Result<String, DeployError> {
+    let note = path.with_extension("contents");
+    let io = |source| DeployError::Io { path: note.clone(), source };
+    match std::fs::read_to_string(&note) {
+        Ok(contents) => Ok(contents),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let contents = contents_of_file(path)?;
+            std::fs::write(&note, &contents).map_err(io)?;
+            Ok(contents)
+        }
+        Err(error) => Err(io(error)),
+    }
+}
+
+/// Statistics anew, or none where the engine is to have none.
+pub(super) fn settle(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
+    let connection = engine::sqlite::open_existing(path)?;
+    let statistics = match engine.own("analyze") {
+        Some("off") => without_statistics(&connection),
+        _ => connection.execute_batch("ANALYZE"),
+    };
+    statistics.map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })
 }
 
 /// Removes what ANALYZE has left: the planner guesses then.

@@ -65,7 +65,7 @@ impl Crew<'_> {
             self.go_on(client)?;
         }
         while self.active > 0 {
-            let (pause, exact) = self.wake()?;
+            let (now, pause, exact) = self.until_next();
             self.lanes.wait(pause, exact)?;
             while let Some(ended) = self.lanes.next_ended() {
                 let walk = &mut self.walks[ended.lane];
@@ -78,6 +78,7 @@ impl Crew<'_> {
                     self.thinking.push(Reverse((ended.end + think_time, ended.lane)));
                 }
             }
+            self.wake(now)?;
         }
         let given_up = self.walks.iter().map(|walk| u16::from(walk.has_given_up())).sum();
         self.recorder.note_connections(self.lanes.opened(), given_up);
@@ -94,17 +95,28 @@ impl Crew<'_> {
         self.lanes.start(client, request, now, now)
     }
 
-    /// Sends the requests of those whose pause is over; how long until the next one's is, and
-    /// whether that matters.
-    fn wake(&mut self) -> Result<(Duration, bool), LoadError> {
+    /// The time, and how long until the next pause is over, and whether that matters.
+    fn until_next(&self) -> (Option<Instant>, Duration, bool) {
+        match self.thinking.peek() {
+            Some(Reverse((due, _))) => {
+                let now = Instant::now();
+                (Some(now), due.saturating_duration_since(now), true)
+            }
+            None => (None, NO_LIMIT, false),
+        }
+    }
+
+    /// Sends the requests of those whose pause was over at `now`. The connections were looked at
+    /// since, so that none is used which the server has closed during the pause.
+    fn wake(&mut self, now: Option<Instant>) -> Result<(), LoadError> {
+        let Some(now) = now else { return Ok(()) };
         while let Some(&Reverse((due, client))) = self.thinking.peek() {
-            let left = due.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                return Ok((left, true));
+            if due > now {
+                return Ok(());
             }
             self.thinking.pop();
             self.go_on(client)?;
         }
-        Ok((NO_LIMIT, false))
+        Ok(())
     }
 }

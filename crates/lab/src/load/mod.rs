@@ -28,7 +28,7 @@ pub use options::{ConnectionUse, LoadError, LoadOptions, Mode};
 pub use order::derive_seed;
 pub use recorder::OperationTotals;
 pub(crate) use recorder::{Recorded, Recorder};
-pub use sample::{Observation, Outcome, TrialSample};
+pub use sample::{FailureKind, Observation, Outcome, TrialSample};
 pub use threads::run_clients;
 pub use trial::run;
 

@@ -191,6 +191,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
+
         #[test]
         fn every_observation_comes_back(all in proptest::collection::vec(observation(), 0..100)) {
             let compact: Observations = all.iter().copied().collect();

@@ -23,7 +23,7 @@ impl Offer {
     pub(super) fn of(options: &LoadOptions) -> Option<Self> {
         match options.mode {
             Mode::Open { time, per_second, arrivals } => Some(Self { time, per_second, arrivals }),
-            Mode::Passes(_) | Mode::Steady { .. } => None,
+            Mode::Passes(_) | Mode::EachOnce | Mode::Steady { .. } => None,
         }
     }
 }

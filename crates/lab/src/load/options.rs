@@ -12,6 +12,8 @@ pub enum Mode {
     /// Closed load: every client walks this many rounds. A round is every request as often as its
     /// weight says, shuffled anew.
     Passes(u32),
+    /// Closed load: every client does each operation once, whatever its weight.
+    EachOnce,
     /// Closed load: every client walks rounds until `time` has passed since its own start, and
     /// until every client has finished `minimum_rounds`: those that are ahead go on meanwhile, so
     /// that the last ones are not measured with fewer clients than were asked for. A request

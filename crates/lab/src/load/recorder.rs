@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::observations::Log;
-use super::{Observation, Observations, Outcome, TrialSample};
+use super::{FailureKind, Observation, Observations, Outcome, TrialSample};
 use crate::resource::ThreadUse;
 
 /// One thread's notes. Made by the thread itself at the moment when it begins.
@@ -31,8 +31,14 @@ pub struct OperationTotals {
     pub count: u64,
     /// Those that failed.
     pub failures: u64,
+    /// Failures by a wrong answer.
+    pub wrong: u64,
+    /// Failures by a time-out.
+    pub timed_out: u64,
     /// Response times of the right answers together.
     pub response_time_ns: u64,
+    /// The same of those that timed out.
+    pub timed_out_ns: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -88,11 +94,20 @@ impl Recorder {
             outcome,
         };
         self.log.push(&one);
-        let failed = outcome.is_failure();
+        let failure = outcome.failure();
+        let failed = failure.is_some();
         if let Some(totals) = self.operations.get_mut(usize::from(operation)) {
             totals.count += 1;
             totals.failures += u64::from(failed);
-            totals.response_time_ns += if failed { 0 } else { one.response_time_ns };
+            match failure {
+                None => totals.response_time_ns += one.response_time_ns,
+                Some(FailureKind::Wrong) => totals.wrong += 1,
+                Some(FailureKind::TimedOut) => {
+                    totals.timed_out += 1;
+                    totals.timed_out_ns += one.response_time_ns;
+                }
+                Some(FailureKind::Refused) => {}
+            }
         }
         let totals = self.client(client, one.start_ns);
         totals.right += u64::from(!failed);
@@ -163,9 +178,7 @@ impl TrialSample {
             let begun = begun.unwrap_or(recorder.begun);
             sample.observations.add(recorder.log, nanoseconds(recorder.begun - begun));
             for (sum, part) in sample.operations.iter_mut().zip(&recorder.operations) {
-                sum.count += part.count;
-                sum.failures += part.failures;
-                sum.response_time_ns += part.response_time_ns;
+                sum.add(part);
             }
             sample.first_failure = sample.first_failure.or(recorder.first_failure);
             sample.requests_per_second += recorder.clients.iter().map(per_second).sum::<f64>();

@@ -39,6 +39,22 @@ impl Outcome {
         self != Self::Ok
     }
 
+    /// What kind of failure it is; none where it is none.
+    #[must_use]
+    pub fn failure(self) -> Option<FailureKind> {
+        match self {
+            Self::Ok => None,
+            Self::TimedOut => Some(FailureKind::TimedOut),
+            Self::WrongAnswer | Self::Malformed => Some(FailureKind::Wrong),
+            // Too late, too many, or a fault of the server's that it names itself.
+            Self::Status(408 | 429 | 500..) => Some(FailureKind::Refused),
+            Self::Status(_) => Some(FailureKind::Wrong),
+            Self::ConnectionFailed | Self::ConnectionLost | Self::NotSent | Self::Refused => {
+                Some(FailureKind::Refused)
+            }
+        }
+    }
+
     /// How a failed exchange is recorded; `None` for an interruption, which is not the server's.
     #[must_use]
     pub fn of_error(error: &HttpError) -> Option<Self> {
@@ -54,6 +70,17 @@ impl Outcome {
             | HttpError::InvalidUrl { .. } => Self::ConnectionFailed,
         })
     }
+}
+
+/// Kinds of failures, by what they say about the times of the right answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Other work was done than was asked for, so its time says nothing.
+    Wrong,
+    /// No answer within the limit: the request took at least so long.
+    TimedOut,
+    /// No answer, and the server or the way to it said so.
+    Refused,
 }
 
 /// One request of a trial.
@@ -113,12 +140,8 @@ impl TrialSample {
     /// Mean response time of all right answers; `None` where there was none.
     #[must_use]
     pub fn mean_response_time_ns(&self) -> Option<f64> {
-        let all =
-            self.operations.iter().fold(OperationTotals::default(), |sum, one| OperationTotals {
-                count: sum.count + one.count,
-                failures: sum.failures + one.failures,
-                response_time_ns: sum.response_time_ns + one.response_time_ns,
-            });
+        let mut all = OperationTotals::default();
+        self.operations.iter().for_each(|one| all.add(one));
         all.mean_response_time_ns()
     }
 }
@@ -129,5 +152,23 @@ impl OperationTotals {
     pub fn mean_response_time_ns(&self) -> Option<f64> {
         let right = self.count - self.failures;
         (right > 0).then(|| self.response_time_ns as f64 / right as f64)
+    }
+
+    /// The same with requests that timed out, which took at least as long as they were waited for;
+    /// `None` where there is none of either.
+    #[must_use]
+    pub fn mean_with_time_outs_ns(&self) -> Option<f64> {
+        let all = self.count - self.failures + self.timed_out;
+        let together = self.response_time_ns + self.timed_out_ns;
+        (all > 0).then(|| together as f64 / all as f64)
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.failures += other.failures;
+        self.wrong += other.wrong;
+        self.timed_out += other.timed_out;
+        self.response_time_ns += other.response_time_ns;
+        self.timed_out_ns += other.timed_out_ns;
     }
 }

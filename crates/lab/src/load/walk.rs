@@ -13,13 +13,17 @@ const CONNECTION_FAILURES_MAX: u32 = 10;
 /// What all clients of a closed trial share.
 pub(super) struct Walkers<'a> {
     pub options: &'a LoadOptions,
-    pub weights: &'a [u32],
+    pub weights: Vec<u32>,
     /// Clients that have not finished their minimum of rounds.
     behind: AtomicUsize,
 }
 
 impl<'a> Walkers<'a> {
-    pub(super) fn new(options: &'a LoadOptions, weights: &'a [u32]) -> Self {
+    pub(super) fn new(options: &'a LoadOptions, weights: &[u32]) -> Self {
+        let weights = match options.mode {
+            Mode::EachOnce => weights.iter().map(|weight| (*weight).min(1)).collect(),
+            Mode::Passes(_) | Mode::Steady { .. } | Mode::Open { .. } => weights.to_vec(),
+        };
         Self { options, weights, behind: AtomicUsize::new(usize::from(options.clients)) }
     }
 
@@ -28,7 +32,7 @@ impl<'a> Walkers<'a> {
         Walk {
             number,
             walkers: self,
-            rounds: Rounds::new(self.weights, self.options.seed, number),
+            rounds: Rounds::new(&self.weights, self.options.seed, number),
             is_behind: true,
             connection_failures: 0,
         }
@@ -51,6 +55,7 @@ impl Walk<'_> {
     pub(super) fn next(&mut self, begun: Instant) -> Option<u16> {
         let (minimum_rounds, goes_on) = match self.walkers.options.mode {
             Mode::Passes(passes) => (passes, self.rounds.finished() < passes),
+            Mode::EachOnce => (1, self.rounds.finished() < 1),
             Mode::Steady { time, minimum_rounds } => (minimum_rounds, begun.elapsed() < time),
             Mode::Open { time, .. } => (0, begun.elapsed() < time),
         };

@@ -29,13 +29,21 @@ const SETTINGS: [(&str, &str); 6] = [
     ("log_min_messages", "log"),
 ];
 
-/// Makes the role if there is none yet, with the settings above.
-pub(crate) async fn create_role(client: &Client) -> Result<(), tokio_postgres::Error> {
+/// Makes the role if there is none yet, with the settings above and the password that applications
+/// are told.
+pub(crate) async fn create_role(
+    client: &Client,
+    password: Option<&str>,
+) -> Result<(), tokio_postgres::Error> {
     let found = client.query_opt("SELECT FROM pg_roles WHERE rolname = $1", &[&ROLE]).await?;
     let mut sql = match found {
         Some(_) => String::new(),
         None => format!("CREATE ROLE {ROLE} LOGIN SUPERUSER;"),
     };
+    if let Some(password) = password {
+        let literal = password.replace('\'', "''");
+        sql.push_str(&format!("ALTER ROLE {ROLE} PASSWORD '{literal}';"));
+    }
     for (name, value) in SETTINGS {
         sql.push_str(&format!("ALTER ROLE {ROLE} SET {name} = '{value}';"));
     }

@@ -20,17 +20,38 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const WAIT_AT_MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 0 } else { 60 });
 
 /// The waits of one run. After one in vain the following trials only look, until a look finds the
-/// machine quiet: on a machine that is never quiet a run would not end else.
-#[derive(Debug, Default)]
+/// machine quiet: on a machine that is never quiet a run would not end otherwise.
+#[derive(Debug)]
 pub(crate) struct Quiet {
+    at_most: Duration,
     in_vain: Cell<bool>,
 }
 
 impl Quiet {
-    /// Waits before a trial.
-    pub(crate) fn wait(&self, side: Option<&ServerSide>, interrupted: &AtomicBool) -> QuietWait {
-        let at_most = if self.in_vain.get() { Duration::ZERO } else { WAIT_AT_MOST };
-        let wait = wait_for_quiet(side, at_most, interrupted);
+    /// Where the plan wants it, trials wait.
+    pub(crate) fn new(wanted: bool) -> Self {
+        let at_most = if wanted { WAIT_AT_MOST } else { Duration::ZERO };
+        Self { at_most, in_vain: Cell::new(false) }
+    }
+
+    /// Waits before a trial; `tell` gets the reason before the wait begins.
+    pub(crate) fn wait(
+        &self,
+        side: Option<&ServerSide>,
+        interrupted: &AtomicBool,
+        tell: impl FnOnce(String),
+    ) -> QuietWait {
+        let at_most = if self.in_vain.get() { Duration::ZERO } else { self.at_most };
+        let mut wait = wait_for_quiet(side, Duration::ZERO, interrupted);
+        if !wait.is_quiet() && !at_most.is_zero() {
+            tell(format!(
+                "other programs use {:.1} cores: waiting up to {} s until they rest; \
+                 --no-wait-for-quiet skips this",
+                wait.other_cores.unwrap_or_default(),
+                at_most.as_secs()
+            ));
+            wait = wait_for_quiet(side, at_most, interrupted);
+        }
         self.in_vain.set(!wait.is_quiet());
         wait
     }
@@ -101,9 +122,8 @@ mod tests {
 
     #[test]
     fn after_a_wait_in_vain_the_next_trial_only_looks() {
-        let quiet = Quiet::default();
-        quiet.in_vain.set(true);
-        let wait = quiet.wait(None, &AtomicBool::new(false));
+        let quiet = Quiet { at_most: Duration::from_secs(3600), in_vain: Cell::new(true) };
+        let wait = quiet.wait(None, &AtomicBool::new(false), |_| {});
         assert_eq!(wait.waited_seconds, 0.0);
         assert_eq!(quiet.in_vain.get(), !wait.is_quiet());
     }

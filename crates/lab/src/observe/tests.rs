@@ -60,7 +60,7 @@ async fn plans_of_two_periods_are_one_until_the_engine_turns_to_a_scan() {
 async fn the_log_tells_the_plans_of_the_explained_role_and_of_nobody_else() {
     for version in ["9.6", "18"] {
         let (server, client) = start(version).await;
-        auto_explain::create_role(&client).await.unwrap();
+        auto_explain::create_role(&client, None).await.unwrap();
         let mut log = auto_explain::ServerLog::open(&server.log_path()).unwrap();
         let url = server.url("crossover").with_user(auto_explain::ROLE);
         let application = engine::postgres::connect(&url).await.unwrap();

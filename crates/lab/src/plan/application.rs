@@ -6,21 +6,23 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// Placeholders of commands and environment, beside constants, factors, `{crossover}`, `{secret}`
-/// and `{path}`.
-pub(super) const PLACEHOLDERS: [&str; 13] = [
-    "data",
-    "database",
+/// and those of the database's address.
+pub(super) const PLACEHOLDERS: [&str; 8] =
+    ["data", "design", "engine", "host", "listen", "port", "settings", "end"];
+
+/// The forms in which applications read the address of their database, and its parts.
+pub(crate) const FORMS_OF_ADDRESSES: [&str; 11] = [
     "database_url",
-    "design",
-    "engine",
-    "host",
-    "listen",
-    "password",
-    "port",
-    "settings",
     "sqlalchemy_url",
+    "django_url",
+    "rails_url",
+    "prisma_url",
+    "jdbc_url",
+    "libpq",
+    "path",
     "user",
-    "end",
+    "password",
+    "database",
 ];
 
 /// The application under test: commands, each a list of words, with placeholders.
@@ -64,10 +66,23 @@ impl Application {
         self.before.iter().flatten().chain(&self.start).any(|word| word == "{settings}")
     }
 
-    /// Every text in which a placeholder may stand.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        let commands = self.prepare.iter().chain(&self.before).chain(&self.after);
-        let words = commands.flatten().chain(&self.start).chain(self.environment.values());
-        words.chain([&self.ready]).map(String::as_str)
+    /// Every text in which a placeholder may stand, with its key.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (String, &str)> {
+        fn words(key: String, words: &[String]) -> impl Iterator<Item = (String, &str)> {
+            let words = words.iter().enumerate();
+            words.map(move |(place, word)| (format!("{key}.{place}"), word.as_str()))
+        }
+        let lists = [("prepare", &self.prepare), ("before", &self.before), ("after", &self.after)];
+        let mut texts: Vec<_> = words("application.start".to_owned(), &self.start).collect();
+        for (key, commands) in lists {
+            for (place, command) in commands.iter().enumerate() {
+                texts.extend(words(format!("application.{key}.{place}"), command));
+            }
+        }
+        for (name, value) in &self.environment {
+            texts.push((format!("application.environment.{name}"), value));
+        }
+        texts.push(("application.ready".to_owned(), &self.ready));
+        texts.into_iter()
     }
 }

@@ -1,12 +1,15 @@
 //! `data`: where the rows come from that every engine holds.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where the data comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "Written")]
 pub enum Data {
     /// The engines hold it already.
     Present,
@@ -18,12 +21,8 @@ pub enum Data {
 }
 
 /// The two ways in which `data` is written.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "data is the path of a SQLite file, \"present\", or { command = [\"program\", \
-                 \"{path}\"] }"
-)]
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
 enum Written {
     Text(String),
     Table(Table),
@@ -40,24 +39,51 @@ impl Data {
         Self::Present
     }
 
-    /// Every text in which a placeholder may stand.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let words: Vec<&str> = match self {
+    /// Every text in which a placeholder may stand, with its key.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (String, &str)> {
+        let texts: Vec<(String, &str)> = match self {
             Self::Present => Vec::new(),
-            Self::File(path) => path.to_str().into_iter().collect(),
-            Self::Command(words) => words.iter().map(String::as_str).collect(),
+            Self::File(path) => {
+                path.to_str().map(|path| ("data".to_owned(), path)).into_iter().collect()
+            }
+            Self::Command(words) => {
+                let words = words.iter().enumerate();
+                words
+                    .map(|(place, word)| (format!("data.command.{place}"), word.as_str()))
+                    .collect()
+            }
         };
-        words.into_iter()
+        texts.into_iter()
     }
 }
 
-impl From<Written> for Data {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Text(text) if text == "present" => Self::Present,
-            Written::Text(text) => Self::File(text.into()),
-            Written::Table(Table { command }) => Self::Command(command),
+impl<'de> Deserialize<'de> for Data {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ways;
+
+        impl<'de> Visitor<'de> for Ways {
+            type Value = Data;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(
+                    "the path of a SQLite file, \"present\", or { command = [\"program\", \"{path}\"] }",
+                )
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Data, E> {
+                Ok(match text {
+                    "present" => Data::Present,
+                    path => Data::File(engine::sqlite_path(path.as_ref())),
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Data, A::Error> {
+                let Table { command } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Data::Command(command))
+            }
         }
+
+        deserializer.deserialize_any(Ways)
     }
 }
 

@@ -4,11 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use super::quantity::written_as_text;
 
 /// A length of time in whole seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seconds(pub u64);
 
 impl Seconds {
@@ -49,19 +48,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-impl TryFrom<String> for Seconds {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Seconds> for String {
-    fn from(seconds: Seconds) -> Self {
-        seconds.to_string()
-    }
-}
+written_as_text!(Seconds);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use engine::EngineSpec;
 
 use super::placeholder::names_in;
-use super::{Blob, Bytes, Level, Plan, PlanError, WorkloadKind, expand, oltp};
+use super::{Blob, Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, WorkloadKind, expand, oltp};
 use crate::resource::available_cpus;
 use crate::schedule::Levels;
 
@@ -63,16 +63,24 @@ impl Plan {
         let values = self.placeholders(levels)?;
         let filled = template
             .map_texts(|text| expand(text, "engines", &values).map_err(|error| error.to_string()));
+        let key = format!("engines.{index}");
         let mut engine = filled.map_err(|message| {
-            let message = message.strip_prefix("plan, engines: ").unwrap_or(&message).to_owned();
-            PlanError::impossible("engines", message)
+            let message = message.strip_prefix("engines: ").unwrap_or(&message).to_owned();
+            PlanError::impossible(&key, message)
         })?;
         // A label is a name of the line: the same at every level.
         engine
             .settings
             .set("label", &template.label())
-            .map_err(|message| PlanError::impossible("engines", message))?;
+            .map_err(|message| PlanError::impossible(&key, message))?;
         Ok(engine)
+    }
+
+    /// The key of one level of a factor.
+    pub(super) fn level_key(&self, name: &str, level: &Level) -> String {
+        let factor = self.factors.get(name);
+        let index = factor.and_then(|factor| factor.levels.iter().position(|one| one == level));
+        index.map_or(format!("factors.{name}"), |index| format!("factors.{name}.levels.{index}"))
     }
 
     /// The processors of the server side at `levels`: of the factor, else of the plan.
@@ -84,7 +92,7 @@ impl Plan {
         let wrong = |reason: &str| {
             let message =
                 format!("`{level}` {reason}; write a number such as 1 or a list as \"0,1\"");
-            PlanError::impossible("factors.server_cpus", message)
+            PlanError::impossible(&self.level_key("server_cpus", level), message)
         };
         match level {
             Level::Number(count) => {
@@ -118,7 +126,7 @@ impl Plan {
             Some(Level::Text(text)) if text == "all" => Ok(None),
             Some(level) => level.to_string().parse().map(Some).map_err(|message: String| {
                 let message = format!("{message}, or all for no limit");
-                PlanError::impossible("factors.server_memory", message)
+                PlanError::impossible(&self.level_key("server_memory", level), message)
             }),
         }
     }
@@ -140,8 +148,14 @@ impl Plan {
     /// same.
     pub(crate) fn data_scope(&self, levels: &Levels) -> String {
         let prepare = self.application.prepare.iter().flatten().map(String::as_str);
-        let mut names: BTreeSet<String> =
-            self.data.texts().chain(prepare).flat_map(names_in).map(str::to_owned).collect();
+        let mut names: BTreeSet<String> = self
+            .data
+            .texts()
+            .map(|(_, text)| text)
+            .chain(prepare)
+            .flat_map(names_in)
+            .map(str::to_owned)
+            .collect();
         names.extend(self.blob.iter().flat_map(Blob::names_of_data));
         let told = levels.iter().filter(|(name, _)| names.contains(*name));
         told.map(|(name, level)| format!("{name}={level} ")).collect()
@@ -150,7 +164,7 @@ impl Plan {
     /// Names that act on every engine.
     fn names_everywhere(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();
-        for text in crate::workload::of(self).texts() {
+        for (_, text) in crate::workload::of(self).texts() {
             names.extend(self.names_with_parts(&text));
         }
         names.extend(LOAD_FACTORS.map(str::to_owned));
@@ -160,7 +174,7 @@ impl Plan {
     /// Names that act on the start of every engine.
     fn names_of_deployment(&self) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = SERVER_FACTORS.map(str::to_owned).into();
-        for text in self.data.texts().chain(self.application.texts()) {
+        for (_, text) in self.data.texts().chain(self.application.texts()) {
             names.extend(self.names_with_parts(text));
         }
         for text in self.blob.iter().flat_map(Blob::texts_for_all) {
@@ -214,20 +228,20 @@ impl Plan {
         }
         values.insert("secret".to_owned(), String::new());
         values.insert("key".to_owned(), String::new());
-        for text in crate::workload::of(self).texts() {
-            expand(&text, self.workload.operations_key(), &values)?;
+        for (key, text) in crate::workload::of(self).texts() {
+            expand(&text, &key, &values)?;
         }
         for name in ["crossover", "path"] {
             values.insert(name.to_owned(), String::new());
         }
-        for text in self.data.texts() {
-            expand(text, "data", &values)?;
+        for (key, text) in self.data.texts() {
+            expand(text, &key, &values)?;
         }
-        for name in super::application::PLACEHOLDERS {
+        for name in super::application::PLACEHOLDERS.into_iter().chain(FORMS_OF_ADDRESSES) {
             values.insert(name.to_owned(), String::new());
         }
-        for text in self.application.texts() {
-            expand(text, "application", &values)?;
+        for (key, text) in self.application.texts() {
+            expand(text, &key, &values)?;
         }
         Ok(())
     }

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One value of a factor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a level is a number or a text")]
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Level {
     /// A number, on which a sweep can be bisected.
     Number(f64),
@@ -22,6 +24,38 @@ impl Level {
             Self::Number(number) => Some(*number),
             Self::Text(_) => None,
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+
+        impl Visitor<'_> for Value {
+            type Value = Level;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number or a text in quotes")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Level, E> {
+                Ok(Level::Number(number as f64))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Level, E> {
+                Ok(Level::Number(number as f64))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Level, E> {
+                Ok(Level::Number(number))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Level, E> {
+                Ok(Level::Text(text.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(Value)
     }
 }
 
@@ -70,8 +104,8 @@ pub enum Scale {
 }
 
 /// The levels of one factor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "Written")]
 pub struct Factor {
     /// The levels, in the order of the plan.
     pub levels: Vec<Level>,
@@ -100,12 +134,8 @@ impl Factor {
 }
 
 /// The two ways a factor is written.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a factor is a list of levels, or { levels = [...], swept = \"log\" or \"linear\", \
-                 bisect = true, alone = true, labels = [...] }"
-)]
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
 enum Written {
     List(Vec<Level>),
     Table(Table),
@@ -130,14 +160,32 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl From<Written> for Factor {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::List(levels) => Self::new(levels),
-            Written::Table(Table { levels, labels, swept, bisect, alone }) => {
-                Self { levels, labels, swept, bisect, alone }
+impl<'de> Deserialize<'de> for Factor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ways;
+
+        impl<'de> Visitor<'de> for Ways {
+            type Value = Factor;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(
+                    "a list of levels, or { levels = [...], swept = \"log\" or \"linear\", bisect = \
+                     true, alone = true, labels = [...] }",
+                )
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Factor, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Factor::new)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Factor, A::Error> {
+                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+                let Table { levels, labels, swept, bisect, alone } = table;
+                Ok(Factor { levels, labels, swept, bisect, alone })
             }
         }
+
+        deserializer.deserialize_any(Ways)
     }
 }
 

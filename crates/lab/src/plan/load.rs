@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::quantity::written_as_text;
 use super::{Level, Plan, PlanError, Seconds, WorkloadKind};
 use crate::load::{self, LoadOptions, Mode};
 use crate::schedule::Levels;
@@ -81,7 +82,7 @@ pub enum ConnectionUse {
 
 /// What one trial is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(try_from = "WrittenTrial", into = "WrittenTrial")]
 pub enum Trial {
     /// Every client loops over the requests until the time is over.
     Steady {
@@ -95,6 +96,54 @@ pub enum Trial {
     },
 }
 
+/// A trial as it is written. One table, since a key of a wrong kind keeps its place only so.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTrial {
+    mode: TrialMode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<Seconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passes: Option<u32>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TrialMode {
+    Steady,
+    Passes,
+}
+
+impl TryFrom<WrittenTrial> for Trial {
+    type Error = &'static str;
+
+    fn try_from(WrittenTrial { mode, time, passes }: WrittenTrial) -> Result<Self, &'static str> {
+        match (mode, time, passes) {
+            (TrialMode::Steady, Some(time), None) => Ok(Self::Steady { time }),
+            (TrialMode::Steady, None, None) => Err("mode = \"steady\" needs time = \"10s\""),
+            (TrialMode::Steady, _, Some(_)) => Err("passes goes with mode = \"passes\""),
+            (TrialMode::Passes, None, Some(passes)) => Ok(Self::Passes { passes }),
+            (TrialMode::Passes, None, None) => Err("mode = \"passes\" needs passes = 1"),
+            (TrialMode::Passes, Some(_), _) => {
+                Err("time goes with mode = \"steady\"; a pass ends by itself")
+            }
+        }
+    }
+}
+
+impl From<Trial> for WrittenTrial {
+    fn from(trial: Trial) -> Self {
+        match trial {
+            Trial::Steady { time } => {
+                Self { mode: TrialMode::Steady, time: Some(time), passes: None }
+            }
+            Trial::Passes { passes } => {
+                Self { mode: TrialMode::Passes, time: None, passes: Some(passes) }
+            }
+        }
+    }
+}
+
 impl Default for Trial {
     fn default() -> Self {
         Self::Steady { time: Seconds(10) }
@@ -102,8 +151,7 @@ impl Default for Trial {
 }
 
 /// A short length of time, written `100ms`, `2s` or `1m`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause(pub Duration);
 
 impl FromStr for Pause {
@@ -124,19 +172,7 @@ impl fmt::Display for Pause {
     }
 }
 
-impl TryFrom<String> for Pause {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Pause> for String {
-    fn from(pause: Pause) -> Self {
-        pause.to_string()
-    }
-}
+written_as_text!(Pause);
 
 impl Load {
     /// The limit of an operation.
@@ -184,7 +220,7 @@ impl Plan {
         })
     }
 
-    fn rate_at(&self, levels: &Levels) -> Result<f64, PlanError> {
+    pub(super) fn rate_at(&self, levels: &Levels) -> Result<f64, PlanError> {
         let rate = match levels.get("rate") {
             Some(level) => level.number(),
             None => self.load.rate,
@@ -197,11 +233,11 @@ impl Plan {
 
     fn think_time_at(&self, levels: &Levels) -> Result<Duration, PlanError> {
         match levels.get("think_time") {
-            Some(level) => level
-                .to_string()
-                .parse()
-                .map(|Pause(time)| time)
-                .map_err(|message: String| PlanError::impossible("factors.think_time", message)),
+            Some(level) => {
+                level.to_string().parse().map(|Pause(time)| time).map_err(|message: String| {
+                    PlanError::impossible(&self.level_key("think_time", level), message)
+                })
+            }
             None => Ok(self.load.think_time.map_or(Duration::ZERO, |Pause(time)| time)),
         }
     }

@@ -13,14 +13,17 @@ mod load;
 pub(crate) mod oltp;
 mod parse;
 mod period;
+mod place;
 mod placeholder;
 mod quantity;
 mod request;
 mod request_source;
 mod response;
+mod size;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,6 +35,7 @@ use crate::workload::Operation;
 
 pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
 pub use application::Application;
+pub(crate) use application::FORMS_OF_ADDRESSES;
 pub use blob::{Blob, Knob};
 pub(crate) use blob::{BlobCell, BlobOperation};
 pub use data::Data;
@@ -45,6 +49,7 @@ pub use parse::{parse, read};
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
 pub use quantity::{Bound, Bytes, Percent};
+pub(crate) use request::is_safe;
 pub use request::{AnswerCheck, Request};
 pub use request_source::RequestSource;
 pub use response::Response;
@@ -70,9 +75,9 @@ pub enum PlanError {
         message: String,
     },
     /// The text can be read but not carried out.
-    #[error("plan, {key}: {message}")]
+    #[error("{}: {message}", place::without_indices(key))]
     Impossible {
-        /// The key that is at fault.
+        /// The key that is at fault, with its places in lists: `factors.days.levels.1`.
         key: String,
         /// What is wrong with it and the way out.
         message: String,
@@ -82,6 +87,29 @@ pub enum PlanError {
 impl PlanError {
     pub(crate) fn impossible(key: &str, message: impl Into<String>) -> Self {
         Self::Impossible { key: key.to_owned(), message: message.into() }
+    }
+
+    /// The same with file, line and column, where the plan's text is at hand.
+    #[must_use]
+    pub fn located(&self, text: &str, name: &str) -> Option<Self> {
+        match self {
+            Self::Impossible { key, .. } => Some(Self::Malformed {
+                place: place::of_key(text, name, key),
+                message: self.to_string(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// A mistake of one of the engines, which is known by its place in the list.
+    #[must_use]
+    pub(crate) fn of_engine(self, index: usize) -> Self {
+        match self {
+            Self::Impossible { key, message } if key == "engines" => {
+                Self::Impossible { key: format!("engines.{index}"), message }
+            }
+            other => other,
+        }
     }
 }
 
@@ -106,6 +134,15 @@ pub struct Plan {
     /// verdict would make false ones likelier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
+    /// Two engines whose ratio is shown to lie within this share are equal: 5% is a ratio between
+    /// 1/1.05 and 1.05. Fixed before anything is measured.
+    #[serde(default = "equal_by_default", skip_serializing_if = "is_equal_by_default")]
+    pub equivalent_within: Percent,
+    /// The share of requests that may fail (be refused, time out, meet a fault of the server's)
+    /// without costing a treatment its verdict: of all and of each distinct request, over all
+    /// blocks. 0.1% unless given, of workload `oltp` 1%. A wrong answer is never tolerated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_failures: Option<Percent>,
     /// Starts every random choice; chosen and recorded where the plan has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -115,6 +152,9 @@ pub struct Plan {
     /// What becomes of the run when an engine ends in the middle of a trial.
     #[serde(default, skip_serializing_if = "OnError::is_default")]
     pub on_error: OnError,
+    /// Whether a trial waits, up to a minute, until other programs leave the machine alone.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub wait_for_quiet: bool,
     /// What the report says of the conditions in its first line, beside what was measured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conditions: String,
@@ -151,6 +191,10 @@ pub struct Plan {
     /// The requests of workload `http`.
     #[serde(default, rename = "request", skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
+    /// Before the first block the requests are sampled until a round of them fits a trial: those of
+    /// an access log, which is a sample itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fit_rounds: bool,
     /// Where further requests come from; none once they have been read.
     #[serde(default, rename = "requests", skip_serializing_if = "Option::is_none")]
     pub request_source: Option<RequestSource>,
@@ -165,8 +209,23 @@ pub struct Plan {
     pub oltp: Option<Oltp>,
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn seven() -> usize {
     7
+}
+
+/// Differences below it seldom decide anything.
+const EQUAL_BY_DEFAULT: Percent = Percent(0.05);
+
+fn equal_by_default() -> Percent {
+    EQUAL_BY_DEFAULT
+}
+
+fn is_equal_by_default(within: &Percent) -> bool {
+    *within == EQUAL_BY_DEFAULT
 }
 
 /// What becomes of a run when an engine ends in the middle of a trial. The trial is void.
@@ -210,16 +269,6 @@ impl WorkloadKind {
             Self::Oltp => "oltp",
         }
     }
-
-    /// The key of a plan under which the operations stand.
-    pub(crate) fn operations_key(self) -> &'static str {
-        match self {
-            Self::Http => "request",
-            Self::Sql => "statement",
-            Self::Blob => "blob",
-            Self::Oltp => "oltp",
-        }
-    }
 }
 
 impl Plan {
@@ -231,14 +280,66 @@ impl Plan {
             .map(|(name, factor)| (name.as_str(), factor))
     }
 
+    /// The share of requests that may fail without costing a treatment its verdict.
+    pub fn failures_max(&self) -> f64 {
+        let by_default = match self.workload {
+            WorkloadKind::Oltp => 0.01,
+            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => 0.001,
+        };
+        self.max_failures.map_or(by_default, |share| share.0)
+    }
+
     /// The mix of the workload, in the order of the plan.
     pub fn operations(&self) -> Vec<Operation> {
         crate::workload::of(self).operations()
     }
 
+    /// Whether nothing is written, as far as the plan shows; where it does not, writes are taken for
+    /// possible.
+    pub fn only_reads(&self) -> bool {
+        let reads = |sql: &String| {
+            let sql = sql.trim_start().to_ascii_lowercase();
+            sql.starts_with("select") || sql.starts_with("values")
+        };
+        match self.workload {
+            WorkloadKind::Http => self.requests.iter().all(|request| is_safe(&request.method)),
+            WorkloadKind::Blob => crate::schedule::first_cells(self).iter().all(|levels| {
+                self.blob_at(levels).is_ok_and(|cell| cell.operation == BlobOperation::Read)
+            }),
+            WorkloadKind::Oltp => {
+                self.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
+            }
+            WorkloadKind::Sql => self.statements.iter().all(|one| {
+                !one.texts.is_empty() && one.texts.values().all(reads)
+                    || one.texts.is_empty() && reads(&one.text)
+            }),
+        }
+    }
+
     /// The first day of the period that is asked for, where the plan has one.
     pub(crate) fn start_day(&self) -> Option<&str> {
         self.constants.get("start").map(String::as_str)
+    }
+
+    /// Adds one more to what the report says of the conditions.
+    pub(crate) fn add_condition(&mut self, condition: &str) {
+        if !self.conditions.is_empty() {
+            self.conditions.push_str("; ");
+        }
+        self.conditions.push_str(condition);
+    }
+
+    /// Takes over the sample that a run of this plan has taken of its requests.
+    pub(crate) fn take_sample_of(&mut self, run: &Self) {
+        if !self.fit_rounds || !run.fit_rounds || !run.conditions.starts_with(&self.conditions) {
+            return;
+        }
+        self.requests.retain_mut(|mine| {
+            let sampled = run.requests.iter().find(|one| one.name == mine.name);
+            mine.weight = sampled.map_or(0, |sampled| sampled.weight);
+            mine.weight > 0
+        });
+        self.conditions.clone_from(&run.conditions);
     }
 
     /// The first key, in the plan's order, that `other` has otherwise: `trial.time`.

@@ -5,14 +5,16 @@ use std::path::Path;
 use engine::{EngineSource, EngineSpec};
 
 use super::placeholder::names_in;
-use super::{Data, Factor, Level, Plan, PlanError, Request, WorkloadKind, days_of};
+use super::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of, place, words};
+use crate::analysis::counted;
 
 /// Reads a plan. `name` is the file's name for messages.
 ///
 /// # Errors
 /// [`PlanError`] with the place of the mistake.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
-    parse(text, name)?.resolved()
+    let plan = parse(text, name)?.resolved();
+    plan.map_err(|error| error.located(text, name).unwrap_or(error))
 }
 
 /// Reads a plan and the files beside it as they are written, so that something can be changed
@@ -22,8 +24,12 @@ pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
 /// [`PlanError::Malformed`] with the place of the mistake; a file that cannot be read.
 pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
     let mut plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
-    for statement in &mut plan.statements {
-        statement.read_files(Path::new(name).parent())?;
+    for (index, statement) in plan.statements.iter_mut().enumerate() {
+        statement.read_files(Path::new(name).parent()).map_err(|message| {
+            let key = format!("statement.{index}.file");
+            let error = PlanError::impossible(&key, message);
+            error.located(text, name).unwrap_or(error)
+        })?;
     }
     if let Some(source) = &mut plan.request_source {
         source.lies_beside(Path::new(name));
@@ -32,25 +38,10 @@ pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
 }
 
 fn malformed(text: &str, name: &str, error: &toml::de::Error) -> PlanError {
-    let place = match error.span() {
-        Some(span) => {
-            let before = text.get(..span.start).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            format!("{name}, line {line}, column {column}")
-        }
-        None => name.to_owned(),
-    };
-    PlanError::Malformed { place, message: with_suggestion(error.message()) }
-}
-
-/// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".
-fn with_suggestion(message: &str) -> String {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let plain = message.starts_with("unknown ") && !message.contains("did you mean");
-    let unknown = plain.then(|| quoted.next()).flatten();
-    let nearest = unknown.map(|unknown| engine::nearest(unknown, quoted));
-    format!("{message}{}", nearest.unwrap_or_default())
+    let span = error.span().unwrap_or_default();
+    let place = place::of_byte(text, name, span.start);
+    let found = text.get(span).unwrap_or_default();
+    PlanError::Malformed { place, message: words::of_serde(error.message(), found) }
 }
 
 impl Plan {
@@ -60,54 +51,30 @@ impl Plan {
     /// # Errors
     /// [`PlanError::Impossible`] with the key.
     pub fn resolved(mut self) -> Result<Self, PlanError> {
-        fn impossible(key: &str, message: impl Into<String>) -> PlanError {
-            PlanError::impossible(key, message)
+        self.check_engines()?;
+        if self.replicates == 0 {
+            let message = "is 0; at least one block is needed, 5 for intervals";
+            return Err(PlanError::impossible("replicates", message));
         }
-        if self.engines.is_empty() {
-            return Err(impossible("engines", "names none; write engines = [\"sqlite\"]"));
-        }
-        for (index, engine) in self.engines.iter().enumerate() {
-            if self.engines.iter().take(index).any(|other| other.label() == engine.label()) {
-                let message = format!("{} is named twice; give one a label", engine.label());
-                return Err(impossible("engines", message));
+        for (key, share) in
+            [("precision", self.precision), ("equivalent_within", Some(self.equivalent_within))]
+        {
+            if share.is_some_and(|share| share.0 == 0.0) {
+                let message = "is 0%; no number of blocks shows that";
+                return Err(PlanError::impossible(key, message));
             }
         }
-        if self.replicates == 0 {
-            return Err(impossible(
-                "replicates",
-                "is 0; at least one block is needed, 5 for intervals",
-            ));
-        }
-        if let Data::File(path) = &self.data
-            && names_in(&path.display().to_string()).next().is_none()
-            && !path.is_file()
-        {
-            let message = format!("there is no file {}; name a SQLite file", path.display());
-            return Err(impossible("data", message));
-        }
+        self.check_data()?;
         self.read_request_source()?;
-        if self.workload == WorkloadKind::Http && self.requests.is_empty() {
-            return Err(impossible("request", "there is none; write [[request]] and path = \"/\""));
-        }
-        self.requests.iter_mut().try_for_each(Request::resolve)?;
-        let runs_already = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
-        if self.workload == WorkloadKind::Http
-            && self.application.start.is_empty()
-            && let Some(engine) = self.engines.iter().find(|engine| !runs_already(engine))
-        {
-            let message = format!(
-                "is missing for {engine}: give the command that serves, \
-                 or name applications that run already by their http:// URLs"
-            );
-            return Err(impossible("application.start", message));
+        self.check_bounds()?;
+        if self.oltp.is_some() && self.workload != WorkloadKind::Oltp {
+            return Err(PlanError::impossible("oltp", "belongs to workload = \"oltp\""));
         }
         match self.workload {
-            WorkloadKind::Oltp => self.resolve_oltp()?,
-            _ if self.oltp.is_some() => {
-                return Err(impossible("oltp", "belongs to workload = \"oltp\""));
-            }
+            WorkloadKind::Http => self.resolve_requests()?,
             WorkloadKind::Sql => self.check_statements()?,
-            _ => {}
+            WorkloadKind::Oltp => self.resolve_oltp()?,
+            WorkloadKind::Blob => {}
         }
         self.have_data_moved();
         let key = |name: &str| match name {
@@ -116,20 +83,69 @@ impl Plan {
             _ => false,
         };
         if let Some(name) = self.factors.keys().find(|name| key(name)) {
-            return Err(impossible(name, "is a factor too; write it once"));
+            return Err(PlanError::impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
         self.resolve_blob()?;
         self.check_load()?;
         self.check_placeholders()?;
+        self.check_size()?;
         Ok(self)
+    }
+
+    fn check_engines(&self) -> Result<(), PlanError> {
+        if self.engines.is_empty() {
+            let message = "names none; write engines = [\"sqlite\"]";
+            return Err(PlanError::impossible("engines", message));
+        }
+        for (index, engine) in self.engines.iter().enumerate() {
+            if self.engines.iter().take(index).any(|other| other.label() == engine.label()) {
+                let message = format!("{} is named twice; give one a label", engine.label());
+                return Err(PlanError::impossible(&format!("engines.{index}"), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_data(&self) -> Result<(), PlanError> {
+        match &self.data {
+            Data::File(path)
+                if names_in(&path.display().to_string()).next().is_none() && !path.is_file() =>
+            {
+                let message = format!("there is no file {}; name a SQLite file", path.display());
+                Err(PlanError::impossible("data", message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn resolve_requests(&mut self) -> Result<(), PlanError> {
+        if self.requests.is_empty() {
+            let message = "there is none; write [[request]] and path = \"/\"";
+            return Err(PlanError::impossible("request", message));
+        }
+        for (index, request) in self.requests.iter_mut().enumerate() {
+            request.resolve(index)?;
+        }
+        let runs_already = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
+        match self.engines.iter().find(|engine| !runs_already(engine)) {
+            Some(engine) if self.application.start.is_empty() => {
+                let message = format!(
+                    "is missing for {engine}: give the command that serves, \
+                     or name applications that run already by their http:// URLs"
+                );
+                Err(PlanError::impossible("application.start", message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Data that no command moves into a managed server is moved there by our own migration.
     fn have_data_moved(&mut self) {
         let is_copied = matches!(self.workload, WorkloadKind::Http | WorkloadKind::Sql);
         if is_copied && self.data != Data::Present && self.application.prepare.is_empty() {
-            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
+            let accepting = "--accept-losses";
+            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}", accepting];
             self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];
         }
     }
@@ -138,11 +154,9 @@ impl Plan {
     fn read_request_source(&mut self) -> Result<(), PlanError> {
         if let Some(source) = self.request_source.take() {
             let (requests, said) = source.read()?;
+            self.fit_rounds |= source.from_log.is_some();
             self.requests.extend(requests);
-            if !self.conditions.is_empty() {
-                self.conditions.push_str("; ");
-            }
-            self.conditions.push_str(&said);
+            self.add_condition(&said);
         }
         Ok(())
     }
@@ -163,12 +177,9 @@ impl Plan {
             .filter(|(_, f)| f.swept.is_some())
             .map(|(n, _)| n.clone())
             .collect();
-        if swept.len() > 1 {
-            let message = format!(
-                "{} are both swept; only one factor can be the x axis",
-                swept.join(" and ")
-            );
-            return Err(PlanError::impossible("factors", message));
+        if let [first, second, ..] = &swept[..] {
+            let message = format!("{first} is swept too; only one factor can be the x axis");
+            return Err(PlanError::impossible(&format!("factors.{second}"), message));
         }
         Ok(())
     }
@@ -191,9 +202,15 @@ fn resolve_periods(factor: &mut Factor, start: &str) -> Result<(), PlanError> {
             })
             .collect();
     }
-    for level in &mut factor.levels {
+    for (index, level) in factor.levels.iter_mut().enumerate() {
         if let Level::Text(period) = level {
-            *level = Level::Number(days_of(period, start)?.into());
+            let days = days_of(period, start).map_err(|error| match error {
+                PlanError::Impossible { key, message } if key == "days" => {
+                    PlanError::impossible(&format!("factors.days.levels.{index}"), message)
+                }
+                other => other,
+            })?;
+            *level = Level::Number(days.into());
         }
     }
     Ok(())
@@ -205,7 +222,16 @@ fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
     if factor.levels.is_empty() {
         return impossible("has no levels".to_owned());
     }
+    for (index, label) in factor.labels.iter().enumerate() {
+        if factor.labels.iter().take(index).any(|other| other == label) {
+            let key = format!("factors.{name}.labels.{index}");
+            let message = format!("two levels are called {label}; give one another label");
+            return Err(PlanError::impossible(&key, message));
+        }
+    }
     for (index, level) in factor.levels.iter().enumerate() {
+        let key = format!("factors.{name}.levels.{index}");
+        let impossible = |message: String| Err(PlanError::impossible(&key, message));
         if factor.levels.iter().take(index).any(|other| other == level) {
             return impossible(format!("has the level {level} twice"));
         }
@@ -221,11 +247,14 @@ fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
             return impossible(format!("`{level}` is no number of clients from 1 to 65535"));
         }
     }
-    if !factor.labels.is_empty() && factor.labels.len() != factor.levels.len() {
-        return impossible("has not as many labels as levels".to_owned());
+    let (labels, levels) = (factor.labels.len(), factor.levels.len());
+    if labels > 0 && labels != levels {
+        let message = format!("{} for {}", counted(labels, "label"), counted(levels, "level"));
+        return Err(PlanError::impossible(&format!("factors.{name}.labels"), message));
     }
     if factor.alone && factor.swept.is_some() {
-        return impossible("cannot be both swept and alone".to_owned());
+        let key = format!("factors.{name}.alone");
+        return Err(PlanError::impossible(&key, "a factor cannot be both swept and alone"));
     }
     if factor.bisect && factor.swept.is_none() {
         return impossible("bisect needs swept = \"log\" or \"linear\"".to_owned());

@@ -47,7 +47,10 @@ pub fn last_day(start: &str, days: f64) -> Result<String, PlanError> {
 
 fn parse_day(text: &str) -> Result<Date, PlanError> {
     text.parse::<Date>().ok().filter(|day| day.to_string() == text).ok_or_else(|| {
-        PlanError::impossible("start", format!("`{text}` is no date: write it as 2021-01-01"))
+        PlanError::impossible(
+            "constants.start",
+            format!("`{text}` is no date: write it as 2021-01-01"),
+        )
     })
 }
 

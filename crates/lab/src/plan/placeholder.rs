@@ -84,6 +84,6 @@ mod tests {
     fn names_the_placeholder_that_does_not_exist() {
         let values = Placeholders::from([("start".to_owned(), String::new())]);
         let error = expand("{end}", "request.path", &values).unwrap_err().to_string();
-        assert_eq!(error, "plan, request.path: unknown placeholder {end}; there are {start}");
+        assert_eq!(error, "request.path: unknown placeholder {end}; there are {start}");
     }
 }

@@ -3,21 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// A number of bytes, written `1GiB`, `512MiB` or `2GB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
 /// A share, written `3%`: 0.03.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Percent(pub f64);
 
 /// `< 200`, `> 100` or `< 1%`: what a response must be for the run to pass.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// Below this value.
     Below(f64),
@@ -76,7 +71,7 @@ impl FromStr for Percent {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         match number {
-            Some(number) if number > 0.0 && number <= 100.0 => Ok(Self(number / 100.0)),
+            Some(number) if (0.0..=100.0).contains(&number) => Ok(Self(number / 100.0)),
             _ => Err(format!("`{text}` is no percentage: write 3%")),
         }
     }
@@ -118,21 +113,21 @@ impl fmt::Display for Bound {
 /// Text to value and back, for serde.
 macro_rules! written_as_text {
     ($($name:ty),*) => {$(
-        impl TryFrom<String> for $name {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                engine::from_text(deserializer)
             }
         }
 
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.to_string()
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
     )*};
 }
+
+pub(super) use written_as_text;
 
 written_as_text!(Bytes, Percent, Bound);
 
@@ -160,7 +155,7 @@ mod tests {
                 "0MiB".parse::<Bytes>().unwrap_err(),
                 "3GIB".parse::<Bytes>().unwrap_err(),
                 "3".parse::<Percent>().unwrap_err(),
-                "0%".parse::<Percent>().unwrap_err(),
+                "-1%".parse::<Percent>().unwrap_err(),
                 "= 3".parse::<Bound>().unwrap_err(),
             ].join("\n"),
             @r#"
@@ -168,7 +163,7 @@ mod tests {
         `0MiB` is no size: write 1GiB or 512MiB
         `3GIB` is no size: write 1GiB or 512MiB
         `3` is no percentage: write 3%
-        `0%` is no percentage: write 3%
+        `-1%` is no percentage: write 3%
         `= 3` is no bound: write "< 200" or "> 50"
         "#
         );

@@ -41,6 +41,11 @@ fn get() -> String {
     "GET".to_owned()
 }
 
+/// Whether requests of this method must not change anything (RFC 9110, section 9.2.1).
+pub(crate) fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD")
+}
+
 fn is_get(method: &String) -> bool {
     method == "GET"
 }
@@ -79,13 +84,17 @@ impl Request {
         }
     }
 
-    /// Every text in which a placeholder may stand.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        [&self.path, &self.body].into_iter().chain(self.headers.values()).map(String::as_str)
+    /// Every text in which a placeholder may stand, with its key within the request.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (String, &str)> {
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| (format!("headers.{name}"), value.as_str()));
+        [("path".to_owned(), self.path.as_str()), ("body".to_owned(), self.body.as_str())]
+            .into_iter()
+            .chain(headers)
     }
 
     /// Names it and refuses what no server could answer.
-    pub(super) fn resolve(&mut self) -> Result<(), PlanError> {
+    pub(super) fn resolve(&mut self, index: usize) -> Result<(), PlanError> {
         if self.name.is_empty() {
             self.name = match self.method.as_str() {
                 "GET" => self.path.clone(),
@@ -93,7 +102,7 @@ impl Request {
             };
         }
         let impossible = |key: &str, message: String| {
-            Err(PlanError::impossible(&format!("request.{key}"), message))
+            Err(PlanError::impossible(&format!("request.{index}.{key}"), message))
         };
         let name = &self.name;
         if self.weight == 0 {
@@ -117,10 +126,10 @@ impl Request {
                 Err(error) => impossible("answer.regex", format!("of {name}: {error}")),
             },
             AnswerCheck::JsonIgnore(pointers) => {
-                match pointers.iter().find(|pointer| !pointer.starts_with('/')) {
+                match pointers.iter().enumerate().find(|(_, pointer)| !pointer.starts_with('/')) {
                     None => Ok(()),
-                    Some(pointer) => impossible(
-                        "answer.json_ignore",
+                    Some((place, pointer)) => impossible(
+                        &format!("answer.json_ignore.{place}"),
                         format!("`{pointer}` of {name} is no JSON pointer; write \"/time\""),
                     ),
                 }

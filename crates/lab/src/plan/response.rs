@@ -91,7 +91,7 @@ impl Response {
             Self::RequestsPerSecond | Self::TransactionsPerSecond => {
                 trial.response_time_ms_mean.map(|_| trial.requests_per_second)
             }
-            _ => trial.response_time_ms_mean,
+            _ => trial.response_time_ms_mean.map(|mean| trial.with_write_back(mean)),
         }
     }
 

@@ -146,7 +146,7 @@ impl Statement {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), PlanError> {
+    pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let file = locate(file, plan_folder);
         if self.text.is_empty() {
@@ -164,24 +164,33 @@ impl Statement {
         Ok(())
     }
 
-    fn check(&self) -> Result<(), PlanError> {
-        let refuse = |message: String| Err(PlanError::impossible("statement", message));
+    fn check(&self, index: usize) -> Result<(), PlanError> {
+        let refuse = |key: &str, message: String| {
+            Err(PlanError::impossible(&format!("statement.{index}{key}"), message))
+        };
         let name = &self.name;
         if name.is_empty() {
-            return refuse("one has neither a name nor a file; write name = \"...\"".to_owned());
+            let message = "one has neither a name nor a file; write name = \"...\"";
+            return refuse("", message.to_owned());
         }
         if self.text.trim().is_empty() {
-            return refuse(format!("{name} has no text; write text = \"select ...\" or file"));
+            let message = format!("{name} has no text; write text = \"select ...\" or file");
+            return refuse(".text", message);
         }
         if self.weight == 0 {
-            return refuse(format!("{name} has the weight 0; leave it out, or give it 1"));
+            let message = format!("{name} has the weight 0; leave it out, or give it 1");
+            return refuse(".weight", message);
         }
-        if self.draws == 0 || !(1..=17).contains(&self.digits) {
-            return refuse(format!("{name}: draws must be at least 1, and digits 1 to 17"));
+        if self.draws == 0 {
+            return refuse(".draws", format!("{name} needs at least 1"));
+        }
+        if !(1..=17).contains(&self.digits) {
+            return refuse(".digits", format!("{name} needs 1 to 17"));
         }
         if let Some(kind) = self.texts.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
             let nearest = engine::nearest(kind, KINDS);
-            return refuse(format!("{name} has a text for {kind}, which is no engine{nearest}"));
+            let message = format!("{name} has a text for {kind}, which is no engine{nearest}");
+            return refuse(&format!(".texts.{kind}"), message);
         }
         for (parameter, values) in &self.parameters {
             let why = match values {
@@ -191,7 +200,8 @@ impl Statement {
                 Parameter::List { list } if list.is_empty() => "has an empty list".to_owned(),
                 _ => continue,
             };
-            return refuse(format!("{name}: parameter {parameter} {why}"));
+            let message = format!("{name}: parameter {parameter} {why}");
+            return refuse(&format!(".parameters.{parameter}"), message);
         }
         Ok(())
     }
@@ -200,17 +210,15 @@ impl Statement {
 impl Plan {
     /// Checks the statements.
     pub(super) fn check_statements(&self) -> Result<(), PlanError> {
-        let refuse = |message: String| Err(PlanError::impossible("statement", message));
         if self.statements.is_empty() {
-            return refuse(
-                "there is none; write [[statement]] and file = \"query.sql\"".to_owned(),
-            );
+            let message = "there is none; write [[statement]] and file = \"query.sql\"";
+            return Err(PlanError::impossible("statement", message));
         }
         for (index, statement) in self.statements.iter().enumerate() {
-            statement.check()?;
+            statement.check(index)?;
             if self.statements.iter().take(index).any(|other| other.name == statement.name) {
                 let message = format!("two are called {}; give one another name", statement.name);
-                return refuse(message);
+                return Err(PlanError::impossible(&format!("statement.{index}.name"), message));
             }
         }
         Ok(())
@@ -227,14 +235,13 @@ fn locate(file: &Path, plan_folder: Option<&Path>) -> PathBuf {
     }
 }
 
-fn read(file: &Path) -> Result<String, PlanError> {
+fn read(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| {
-        let message = format!(
+        format!(
             "cannot read {}: {error}; it is looked for in the working directory and beside the \
              plan",
             file.display()
-        );
-        PlanError::impossible("statement.file", message)
+        )
     })
 }
 
@@ -244,7 +251,8 @@ mod tests {
 
     fn statement(text: &str) -> Result<Statement, String> {
         let mut statement: Statement = toml::from_str(text).map_err(|error| error.to_string())?;
-        statement.read_files(None).and_then(|()| statement.check()).map_err(|e| e.to_string())?;
+        statement.read_files(None)?;
+        statement.check(0).map_err(|error| error.to_string())?;
         Ok(statement)
     }
 

@@ -140,7 +140,7 @@ fn data_that_no_command_moves_is_moved_by_our_own_migration() {
     let data = "data = { command = [\"make\", \"{path}\"] }\n    application = ";
     let text = FACTORS.replace("application = ", data);
     let plan = read(&text, "plan.toml").unwrap();
-    let migrate = ["{crossover}", "migrate", "{data}", "{database_url}"];
+    let migrate = ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses"];
     assert_eq!(plan.application.prepare, [migrate]);
     assert!(read(FACTORS, "plan.toml").unwrap().application.prepare.is_empty());
     let own = text.replace("start = [\"app\"]", "start = [\"app\"], prepare = [[\"fill\"]]");

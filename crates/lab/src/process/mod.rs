@@ -52,7 +52,10 @@ pub enum ProcessError {
         tail: String,
     },
     /// It runs and does not get ready.
-    #[error("{name} was not ready within {timeout:?}: {last}{tail}")]
+    #[error(
+        "{name} was not ready within {timeout:?}: {last}; `ready` in the plan (bench http: --ready PATH) \
+         names a path that it answers well{tail}"
+    )]
     NotReady {
         /// Name of the application.
         name: String,

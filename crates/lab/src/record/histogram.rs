@@ -12,7 +12,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 use stats::percentile_supported;
 
 use super::RecordError;
-use crate::load::Observation;
+use crate::load::{FailureKind, Observation};
 
 /// The percentiles that trials and reports name.
 pub const PERCENTILES: [(&str, f64); 5] =
@@ -21,7 +21,8 @@ pub const PERCENTILES: [(&str, f64); 5] =
 /// Three digits: every value is known within a thousandth of itself.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The response times of right answers.
+/// The response times of right answers, and of requests that timed out: those took at least as long
+/// as they were waited for, and to leave them out would make a slow engine look fast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseTimes {
     nanoseconds: Histogram<u64>,
@@ -34,7 +35,9 @@ impl ResponseTimes {
     /// Never in practice: the histogram grows to whatever it is given.
     pub fn of(observations: impl IntoIterator<Item = Observation>) -> Result<Self, RecordError> {
         let mut nanoseconds = empty()?;
-        for one in observations.into_iter().filter(|one| !one.outcome.is_failure()) {
+        let counts =
+            |one: &Observation| matches!(one.outcome.failure(), None | Some(FailureKind::TimedOut));
+        for one in observations.into_iter().filter(counts) {
             nanoseconds.record(one.response_time_ns).map_err(|error| damaged("", &error))?;
         }
         Ok(Self { nanoseconds })
@@ -141,13 +144,13 @@ mod tests {
     #[test]
     fn percentiles_come_back_from_the_file_and_only_supported_ones_are_named() {
         let mut all = observations(1_000);
-        all.push(Observation {
-            response_time_ns: u64::MAX / 2,
-            outcome: Outcome::TimedOut,
-            ..all[0]
-        });
+        let failed = |outcome| Observation { response_time_ns: u64::MAX / 2, outcome, ..all[0] };
+        let (refused, timed_out) = (failed(Outcome::Refused), failed(Outcome::TimedOut));
+        all.push(refused);
         let times = ResponseTimes::of(all.iter().copied()).unwrap();
-        assert_eq!(times.count(), 1_000, "a failure is no response time");
+        assert_eq!(times.count(), 1_000, "a refusal is no response time");
+        let with = ResponseTimes::of([timed_out]).unwrap();
+        assert_eq!(with.count(), 1, "a time-out took at least as long as it was waited for");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0001.histogram");
         write_histogram(&path, &times).unwrap();

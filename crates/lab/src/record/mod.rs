@@ -28,7 +28,7 @@ pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
 pub use observations::{describe, read_observations, write_observations};
 pub(crate) use trial::NO_RIGHT_ANSWER;
-pub use trial::{RequestSummary, Status, Trial};
+pub use trial::{FailureCounts, RequestSummary, Status, Trial};
 
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;

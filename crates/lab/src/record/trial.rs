@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::OperationPlan;
+use crate::plan::Level;
 use crate::schedule::Levels;
 
 /// Whether a trial counts.
@@ -40,6 +41,49 @@ pub struct RequestSummary {
     pub requests: u64,
     /// Mean over those with the right answer; none if there is none.
     pub response_time_ms_mean: Option<f64>,
+    /// How it failed; none in trials of releases that did not tell failures apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureCounts>,
+}
+
+/// Failures of one request in one trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FailureCounts {
+    /// All of them.
+    pub all: u64,
+    /// Wrong answers.
+    pub wrong: u64,
+    /// Requests without an answer in time.
+    pub timed_out: u64,
+    /// Mean over right answers and time-outs, each as long as it was waited for; none where there
+    /// is no time-out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time_ms_mean_with_time_outs: Option<f64>,
+}
+
+impl Trial {
+    /// A mean response time, ms, with what was left to write when the clock stopped, as if all
+    /// clients had waited for it: a mean under closed load is clients by throughput.
+    pub(crate) fn with_write_back(&self, response_time_ms: f64) -> f64 {
+        self.with_seconds_after(
+            response_time_ms,
+            self.checkpoint_seconds.unwrap_or(0.0) + self.sync_seconds.unwrap_or(0.0),
+        )
+    }
+
+    /// The same with the checkpoint alone; none where nothing was written.
+    pub(crate) fn with_checkpoint(&self, response_time_ms: f64) -> Option<f64> {
+        // As releases recorded it that timed no sync.
+        let counted = || self.counters.get("blob_checkpoint_seconds").copied();
+        let seconds = self.checkpoint_seconds.or_else(counted)?;
+        Some(self.with_seconds_after(response_time_ms, seconds))
+    }
+
+    fn with_seconds_after(&self, response_time_ms: f64, seconds: f64) -> f64 {
+        let clients = self.levels.get("clients").and_then(Level::number).unwrap_or(1.0);
+        let right = (self.requests - self.failures).max(1) as f64;
+        response_time_ms + 1e3 * seconds * clients / right
+    }
 }
 
 /// One trial: `trials/0001.json`.
@@ -70,6 +114,16 @@ pub struct Trial {
     /// in which one request happens to occur more often is not shifted by that. Over right answers;
     /// none if a request of the mix has none.
     pub response_time_ms_mean: Option<f64>,
+    /// The same with time-outs, each as long as it was waited for; none where there is no time-out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time_ms_mean_with_time_outs: Option<f64>,
+    /// A trial that writes ends with a checkpoint on every engine that has one: its time, and that of
+    /// checkpoints between transactions. None where nothing was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_seconds: Option<f64>,
+    /// Workload `blob`: then, until nothing was left to be written to storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_seconds: Option<f64>,
     /// Right answers per second.
     pub requests_per_second: f64,
     /// CPU time of the server side (application and database) per request; none where the trial
@@ -114,6 +168,9 @@ pub struct Trial {
     /// Whether the warm-up before it ended because times stood still; none if not recorded.
     #[serde(default)]
     pub warm_up_steady: Option<bool>,
+    /// Requests of that warm-up which failed.
+    #[serde(default)]
+    pub warm_up_failures: u64,
     /// Mean response time of the trial's second half by that of its first, each operation against
     /// itself; none where an operation is missing from a half.
     #[serde(default)]

@@ -76,8 +76,7 @@ fn response(plan: &Plan) -> Response {
 }
 
 fn run_part(finished: &Finished) -> RunPart {
-    let Finished { plan, run, trials, .. } = finished;
-    let end = run.finished.or_else(|| trials.iter().map(|trial| trial.started).max());
+    let Finished { plan, run, .. } = finished;
     RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
@@ -87,7 +86,7 @@ fn run_part(finished: &Finished) -> RunPart {
             crate::plan::Trial::Passes { .. } => "article",
         },
         started: run.started.to_string(),
-        duration_seconds: end.map(|end| end.duration_since(run.started).as_secs_f64()),
+        duration_seconds: finished.working_seconds(),
         seed: run.seed,
         blocks: run.blocks(plan),
         complete: run.complete,
@@ -139,6 +138,7 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
         levels: treatment.levels.clone(),
         measured_at: treatment.measured_at.clone(),
         estimate: treatment.estimate,
+        arithmetic_mean: treatment.larger_arithmetic_mean(),
         best_of_three: treatment.best_of_three,
         blocks: treatment.blocks.iter().map(block).collect(),
         ratio: treatment.ratio.as_ref().map(ratio),
@@ -150,8 +150,10 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
         },
         statements_per_second: treatment.statements_per_second,
         requests_per_second: treatment.requests_per_second,
-        requests: treatment.requests,
-        failures: treatment.failures,
+        requests: treatment.failures.requests,
+        failures: treatment.failures.failed,
+        wrong_answers: treatment.failures.wrong,
+        timed_out: treatment.failures.timed_out,
         void_trials: treatment.void,
         offered_per_second: treatment.offered_per_second,
         saturated: treatment.saturated,
@@ -173,7 +175,8 @@ fn request(result: &RequestResult) -> RequestPart {
 }
 
 fn ratio(ratio: &Ratio) -> RatioPart {
-    RatioPart { to: ratio.to.clone(), estimate: ratio.estimate, verdict: ratio.shown }
+    let (to, estimate) = (ratio.to.clone(), ratio.estimate);
+    RatioPart { to, estimate, verdict: ratio.shown, difference: ratio.difference }
 }
 
 fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {

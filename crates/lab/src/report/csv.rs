@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use super::ReportError;
 use super::document::{Document, RatioPart, TreatmentPart};
-use crate::analysis::Shown;
 use crate::plan::Level;
 use crate::record::{PERCENTILES, Status, Trial};
 use crate::run::Finished;
@@ -203,11 +202,5 @@ pub(super) fn number(value: Option<f64>) -> String {
 
 /// Corrected for all verdicts of the experiment, unlike the interval.
 fn verdict(ratio: Option<&RatioPart>) -> String {
-    match ratio.map(|ratio| ratio.verdict) {
-        None => "",
-        Some(Shown::Faster) => "faster",
-        Some(Shown::Slower) => "slower",
-        Some(Shown::Undecided) => "undecided",
-    }
-    .to_owned()
+    ratio.map(|ratio| ratio.verdict.name()).unwrap_or_default().to_owned()
 }

@@ -55,6 +55,7 @@ pub struct RunPart {
     pub workload: &'static str,
     pub mode: &'static str,
     pub started: String,
+    /// Without the rest of a run that was interrupted and taken up again.
     pub duration_seconds: Option<f64>,
     pub seed: u64,
     pub blocks: usize,
@@ -141,6 +142,10 @@ pub struct TreatmentPart {
     #[serde(skip)]
     pub measured_at: Levels,
     pub estimate: Option<Estimate>,
+    /// The arithmetic mean over blocks of the response, where it is more than 5% above the
+    /// geometric one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic_mean: Option<f64>,
     pub best_of_three: Option<f64>,
     pub blocks: Vec<BlockPart>,
     pub ratio: Option<RatioPart>,
@@ -155,6 +160,9 @@ pub struct TreatmentPart {
     pub requests_per_second: Option<f64>,
     pub requests: u64,
     pub failures: u64,
+    /// Failures by a wrong answer, and by a time-out.
+    pub wrong_answers: u64,
+    pub timed_out: u64,
     pub void_trials: usize,
     /// Open load: what was offered, and whether the engine could not keep up with it.
     pub offered_per_second: Option<f64>,
@@ -185,6 +193,9 @@ pub struct RatioPart {
     pub to: String,
     pub estimate: Estimate,
     pub verdict: Shown,
+    /// The difference that is shown besides, where the verdict is that both are equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Shown>,
 }
 
 /// One request of the mix.

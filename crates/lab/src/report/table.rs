@@ -25,7 +25,7 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     header.push("Engine".to_owned());
     let response = &document.response;
     header.push(match response.lower_is_better {
-        true => "Mean, ms".to_owned(),
+        true => "Geom. mean, ms".to_owned(),
         false => response.label.to_owned(),
     });
     if document.engines.len() > 1 {
@@ -175,7 +175,10 @@ fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     let mut cells: Vec<String> =
         document.factors.iter().map(|factor| level(&factor.name).unwrap_or_default()).collect();
     cells.push(treatment.engine.clone());
-    cells.push(treatment.estimate.map_or_else(|| "void".to_owned(), |estimate| number(&estimate)));
+    let value = treatment.estimate.map_or_else(|| "void".to_owned(), |estimate| number(&estimate));
+    let arithmetic = treatment.arithmetic_mean;
+    let arithmetic = arithmetic.map(|mean| format!("; arithmetic {}", digits(mean)));
+    cells.push(value + &arithmetic.unwrap_or_default());
     if document.engines.len() > 1 {
         cells.push(treatment.ratio.as_ref().map(ratio).unwrap_or_default());
     }
@@ -200,10 +203,8 @@ fn ratio(ratio: &RatioPart) -> String {
 }
 
 fn shown(estimate: &Estimate, verdict: Shown) -> String {
-    let verdict = match verdict {
-        Shown::Faster => " faster",
-        Shown::Slower => " slower",
-        Shown::Undecided => "",
-    };
-    format!("{}{verdict}", number(estimate))
+    match verdict {
+        Shown::Undecided => number(estimate),
+        shown => format!("{} {}", number(estimate), shown.name()),
+    }
 }

@@ -176,13 +176,13 @@ fn note(document: &Document) -> &'static str {
     if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
         "In brackets: the smallest and the largest block."
     } else if document.treatments.iter().any(ranges) {
-        "In brackets: the smallest and the largest block. Best of three is the article's \
-         statistic; a minimum favours the noisier engine."
+        "Means are geometric means over blocks. In brackets: the smallest and the largest block. \
+         Best of three is the article's statistic; a minimum favours the noisier engine."
     } else if !document.response.lower_is_better {
         "In brackets: 95% intervals from the blocks."
     } else {
-        "In brackets: 95% intervals from the blocks. Best of three is the article's statistic; a \
-         minimum favours the noisier engine."
+        "Means are geometric means over blocks. In brackets: 95% intervals from the blocks. Best of \
+         three is the article's statistic; a minimum favours the noisier engine."
     }
 }
 

@@ -126,7 +126,7 @@ fn step(plan: &Plan, sweep: &Sweep) -> StepPart {
     let results = sweep.results.iter().map(|result| StepResult {
         clients: result.level,
         estimate: plan.response().ratio(result.ratio),
-        verdict: result.sign.into(),
+        verdict: result.shown(),
     });
     StepPart {
         engine: sweep.a.clone(),
@@ -230,13 +230,15 @@ fn clients_in_words(candidates: &[f64], best: f64) -> String {
 fn steps(document: &Document, part: &ThroughputPart, form: Form) -> String {
     let mut header = factor_titles(document);
     header.extend(
-        ["Engine", "Before", "Faster at", "Slower at", "No verdict at", "Times"].map(str::to_owned),
+        ["Engine", "Before", "Faster at", "Slower at", "Equal at", "Undecided at", "Times"]
+            .map(str::to_owned),
     );
     let words = header.len();
     let rows = part.steps.iter().map(|step| {
         let mut row = factor_cells(document, &step.levels);
         row.extend([step.engine.clone(), step.before.clone()]);
-        row.extend([Shown::Faster, Shown::Slower, Shown::Undecided].map(|wanted| {
+        let all = [Shown::Faster, Shown::Slower, Shown::Equal, Shown::Undecided];
+        row.extend(all.map(|wanted| {
             let at = step.results.iter().filter(|result| result.verdict == wanted);
             let failed = step.left_out.iter().filter(|_| wanted == Shown::Undecided);
             let clients = at.map(|result| &result.clients).chain(failed);

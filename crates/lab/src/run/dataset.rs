@@ -106,7 +106,7 @@ impl Datasets {
 fn source(plan: &Plan, levels: &Levels) -> Result<Option<String>, PlanError> {
     let values = placeholders(plan, levels, Path::new("{crossover}"))?;
     let expanded: Result<Vec<String>, _> =
-        plan.data.texts().map(|text| expand(text, "data", &values)).collect();
+        plan.data.texts().map(|(key, text)| expand(text, &key, &values)).collect();
     let words = expanded?;
     Ok((!words.is_empty()).then(|| words.join("\n")))
 }

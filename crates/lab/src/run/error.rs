@@ -51,24 +51,23 @@ pub enum RunError {
     },
     /// Two engines, or one engine twice, answered differently.
     #[error(
-        "answers differ: {engine} answers {path} with {answer}, another answer was {expected}; \
-         times of different work cannot be compared. Mend the application, or judge by status \
-         alone: answer = \"status\""
+        "answers differ: {path}: {difference}; times of different work cannot be compared. Mend the \
+         application, or ignore it in the plan: {cure}"
     )]
     AnswersDiffer {
         /// Label of the engine that answered last.
         engine: String,
         /// Path and query.
         path: String,
-        /// Length and hash of its body.
-        answer: String,
-        /// Length and hash of the body expected.
-        expected: String,
+        /// Where, with both values.
+        difference: String,
+        /// The line for the plan that ignores it.
+        cure: String,
     },
     /// One engine answered the same request in two ways.
     #[error(
-        "{engine} answers {path} otherwise each time, so answers cannot be compared; say in the \
-         plan what to look at: {cure}"
+        "{engine} gave two different answers to the same {path}; tell the plan what to ignore: \
+         {cure}"
     )]
     AnswerChanges {
         /// Label.
@@ -212,6 +211,33 @@ impl RunError {
             Self::Oltp { source, .. } => source.is_usage(),
             Self::CutShort { source, .. } => source.is_usage(),
             _ => false,
+        }
+    }
+
+    /// The mistake in the plan, where it is one.
+    pub fn plan(&self) -> Option<&PlanError> {
+        match self {
+            Self::Plan(error) => Some(error),
+            Self::Deploy(error) => match &**error {
+                DeployError::Plan(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Known by the engine's place in the plan, where the engine is what is wrong.
+    pub(super) fn of_engine(self, index: usize) -> Self {
+        match self {
+            Self::Plan(error) => error.of_engine(index).into(),
+            Self::Deploy(error) => match *error {
+                DeployError::Plan(error) => error.of_engine(index).into(),
+                error if error.is_usage() => {
+                    PlanError::impossible(&format!("engines.{index}"), error.to_string()).into()
+                }
+                error => error.into(),
+            },
+            other => other,
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn remove_if_there(path: &Path) -> Result<(), RunError> {
 
 fn read_all(path: &Path, mut use_bytes: impl FnMut(&[u8])) -> Result<(), RunError> {
     let io = |source| RunError::Io { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(io)?;
+    let mut file = engine::sqlite::file::open(path).map_err(io)?;
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer).map_err(io)? {

@@ -58,8 +58,9 @@ pub fn interleave(
         side.folder.write_run(&side.run)?;
     }
     let mut settings = Vec::new();
-    for (scratch, datasets) in &places {
-        settings.push(round::Setting::new(options, &scratch.path, datasets)?);
+    for ((scratch, datasets), side) in places.iter().zip(&sides) {
+        let waits = side.plan.wait_for_quiet;
+        settings.push(round::Setting::new(options, &scratch.path, datasets, waits)?);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for block in 1..=blocks {

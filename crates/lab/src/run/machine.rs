@@ -22,7 +22,13 @@ pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), RunError> {
         check("server_cpus", plan.server_cpus_at(levels)?)?;
         if let Some(limit) = plan.server_memory_at(levels)? {
             // Made, read back and removed again.
-            MemoryGroup::create(limit.0)?;
+            MemoryGroup::create(limit.0).map_err(|error| {
+                let error = RunError::from(error);
+                match error.is_usage() {
+                    true => PlanError::impossible("server_memory", error.to_string()).into(),
+                    false => error,
+                }
+            })?;
         }
     }
     Ok(())

@@ -6,6 +6,8 @@ mod error;
 mod file;
 mod interleave;
 mod machine;
+mod pilot;
+mod progress;
 mod round;
 mod stopping;
 mod trial;
@@ -14,13 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use engine::EngineSource;
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use server::Locations;
 
 use crate::analysis;
 use crate::environment::Environment;
-use crate::plan::Plan;
+use crate::plan::{Data, Plan, PlanError, WorkloadKind};
+use crate::preview::Preview;
 use crate::record::{RecordError, Run, RunFolder, SCHEMA_VERSION, Trial};
 use crate::schedule::{self, Levels, Round};
 use crate::workload;
@@ -30,7 +34,9 @@ pub use dataset::{check_copy, filled_ahead};
 pub use error::RunError;
 use file::Scratch;
 pub use interleave::interleave;
-use stopping::Clock;
+use progress::Clock;
+pub use progress::ExpectedEnd;
+pub(crate) use progress::OneOff;
 
 /// What a run needs besides its plan.
 pub struct RunOptions<'a> {
@@ -44,6 +50,10 @@ pub struct RunOptions<'a> {
     pub runtime: &'a tokio::runtime::Handle,
     /// Trials done, of those planned.
     pub progress: &'a ProgressBar,
+    /// When the run is expected to end.
+    pub expected_end: &'a ExpectedEnd,
+    /// Tells the user one line, which stays on the screen.
+    pub say: &'a dyn Fn(&str),
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
 }
@@ -76,6 +86,14 @@ impl Finished {
         Ok(Self { folder, plan, run, trials })
     }
 
+    /// The folder of the applications' logs, made if it is missing.
+    fn logs(&self) -> Result<std::path::PathBuf, RunError> {
+        let logs = self.folder.path().join("logs");
+        let made = std::fs::create_dir_all(&logs);
+        made.map_err(|source| RunError::Io { path: logs.clone(), source })?;
+        Ok(logs)
+    }
+
     /// The cells of all rounds.
     pub fn cells(&self) -> Vec<Levels> {
         cells(&self.run.rounds)
@@ -84,6 +102,21 @@ impl Finished {
     /// How many trials the rounds so far hold.
     pub fn planned(&self) -> usize {
         schedule::planned(&self.plan, &self.run.rounds)
+    }
+
+    /// How long it was at work: of each sitting the time from its start to the end of its last
+    /// trial, without the rest until the run was taken up again. None before the first trial.
+    pub fn working_seconds(&self) -> Option<f64> {
+        let Run { started, resumed, .. } = &self.run;
+        let mut sittings = BTreeMap::new();
+        for trial in &self.trials {
+            let sitting = resumed.iter().rfind(|start| **start <= trial.started);
+            let start = *sitting.unwrap_or(started);
+            let end = trial.started.duration_since(start).as_secs_f64() + trial.wall_seconds;
+            let seconds = sittings.entry(start).or_insert(end);
+            *seconds = seconds.max(end);
+        }
+        (!sittings.is_empty()).then(|| sittings.values().sum())
     }
 }
 
@@ -119,6 +152,9 @@ fn begin(
     plan.seed = Some(seed);
     let text = plan.to_toml()?;
     check(&plan, options)?;
+    let mut preview = Preview::of(&plan)?;
+    preview.learn_duration(&plan, options.runs);
+    (options.say)(&preview.duration_in_words());
     let started = Timestamp::now();
     let mut datasets = Datasets::default();
     datasets.provide(&plan, &round.cells, options, &file::program()?)?;
@@ -157,12 +193,24 @@ fn begin(
 pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
     let cells = schedule::first_cells(plan);
     machine::check(plan, &cells)?;
+    let is_copied = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
+    let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
+    if is_copied && copies && plan.data == Data::Present {
+        let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
+        return Err(PlanError::impossible("data", message).into());
+    }
+    let is_copied = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
+    let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
+    if is_copied && copies && plan.data == Data::Present {
+        let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
+        return Err(PlanError::impossible("data", message).into());
+    }
     let workload = workload::of(plan);
     let mut seen = BTreeSet::new();
     for (index, levels) in schedule::treatments(plan, &cells) {
         let engine = plan.engine_at(index, &levels)?;
         if seen.insert(engine.clone()) {
-            workload.check(&engine, options)?;
+            workload.check(&engine, options).map_err(|error| error.of_engine(index))?;
         }
     }
     Ok(())
@@ -187,6 +235,7 @@ pub fn resume(
     let changed = |what: String| RecordError::Changed { run: finished.run.id.clone(), what };
     if let Some(mut plan) = plan {
         plan.seed = plan.seed.or(finished.plan.seed);
+        plan.take_sample_of(&finished.plan);
         if let Some(key) = finished.plan.first_difference(&plan)? {
             return Err(changed(format!("the plan's key `{key}`")).into());
         }
@@ -223,7 +272,11 @@ fn carry_out(
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
         datasets.provide(&finished.plan, &round.cells, options, &file::program()?)?;
-        let setting = round::Setting::new(options, &scratch.path, &datasets)?;
+        let setting =
+            round::Setting::new(options, &scratch.path, &datasets, finished.plan.wait_for_quiet)?;
+        if index == 0 {
+            pilot::carry_out(&mut finished, &setting)?;
+        }
         carry_out_round(&mut finished, index, &setting, &mut clock)?;
         index += 1;
         if index == finished.run.rounds.len()
@@ -248,17 +301,20 @@ fn carry_out_round(
 ) -> Result<(), RunError> {
     let before = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum::<usize>();
     let mut done = 0;
+    clock.begin_round();
     while finished.run.rounds.get(index).is_some_and(|round| done < round.blocks) {
         setting.show_planned(finished);
-        clock.begin();
+        clock.begin(setting.one_off());
         let trials = round::carry_out_block(finished, index, before + done + 1, setting)?;
-        clock.end(trials);
+        clock.end(trials, setting.one_off());
         done += 1;
         let blocks = stopping::blocks(finished, index, done, clock);
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
             round.blocks = blocks;
             finished.folder.write_run(&finished.run)?;
         }
+        let left = finished.planned().saturating_sub(finished.trials.len());
+        clock.tell(left, setting.options.expected_end);
     }
     Ok(())
 }

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use engine::EngineSpec;
 
 use super::trial::{Bench, measure, void};
-use super::{Datasets, Finished, RunError, RunOptions, file};
+use super::{Datasets, Finished, OneOff, RunError, RunOptions, file};
 use crate::deployment::Site;
 use crate::load::{LoadOptions, Mode, TrialSample};
 use crate::observe::{Quiet, durability};
@@ -19,26 +18,26 @@ use crate::resource::{MemoryGroup, ServerSide};
 use crate::schedule::{self, Levels, PlannedTrial};
 use crate::workload::{self, Answers, Subject};
 
-/// Dirty pages that are not written back by then belong to somebody else.
-const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
-
 /// PostgreSQL plans a prepared statement anew for its first five executions.
 const WARM_WINDOWS_MIN: usize = 6;
 const WARM_WINDOWS_MAX: usize = 20;
 /// Two windows whose means differ by less are steady.
 const WARM_DIFFERENCE: f64 = 0.05;
 
-/// One failure among so many requests of the warm-up, or more, and nothing is measured.
+/// One failure among so many requests of the whole warm-up, or more, and nothing is measured.
 const FAILURES_SHARE_MIN: u64 = 10;
+/// A failure among few requests, or in the first windows, is a large share of them.
+const WINDOWS_BEFORE_REFUSAL: usize = 3;
 
 /// What all rounds share.
 pub(super) struct Setting<'a> {
-    options: &'a RunOptions<'a>,
+    pub(super) options: &'a RunOptions<'a>,
     scratch: &'a Path,
     datasets: &'a Datasets,
     program: PathBuf,
     secret: String,
     quiet: Quiet,
+    one_off: OneOff,
 }
 
 /// What was seen before the first trial of a turn.
@@ -47,6 +46,8 @@ pub(super) struct Warmed {
     pub plans: BTreeMap<usize, Vec<OperationPlan>>,
     /// Whether the warm-up ended because times stood still; none where trials warm themselves.
     pub steady: Option<bool>,
+    /// Requests of the warm-up that failed.
+    pub failures: u64,
 }
 
 impl<'a> Setting<'a> {
@@ -54,12 +55,14 @@ impl<'a> Setting<'a> {
         options: &'a RunOptions<'a>,
         scratch: &'a Path,
         datasets: &'a Datasets,
+        wait_for_quiet: bool,
     ) -> Result<Self, RunError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
         let secret = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (program, quiet) = (file::program()?, Quiet::default());
-        Ok(Self { options, scratch, datasets, program, secret, quiet })
+        let program = file::program()?;
+        let (quiet, one_off) = (Quiet::new(wait_for_quiet), OneOff::default());
+        Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
     }
 
     /// Tells the progress bar how many trials there are to be.
@@ -67,7 +70,7 @@ impl<'a> Setting<'a> {
         self.options.progress.set_length(finished.planned() as u64);
     }
 
-    fn site<'s>(
+    pub(super) fn site<'s>(
         &'s self,
         plan: &'s Plan,
         logs: &'s Path,
@@ -84,11 +87,17 @@ impl<'a> Setting<'a> {
             runtime: self.options.runtime,
             progress: self.options.progress,
             interrupted: self.options.interrupted,
+            one_off: &self.one_off,
             memory,
         }
     }
 
-    fn check_interrupted(&self, run: &str) -> Result<(), RunError> {
+    /// What blocks after this one do not take.
+    pub(super) fn one_off(&self) -> &OneOff {
+        &self.one_off
+    }
+
+    pub(super) fn check_interrupted(&self, run: &str) -> Result<(), RunError> {
         match self.options.interrupted.load(Ordering::Relaxed) {
             true => Err(RunError::Interrupted { run: run.to_owned() }),
             false => Ok(()),
@@ -131,8 +140,7 @@ fn take_turn(
     let plan = finished.plan.clone();
     let levels = plan.deployment_levels(&first.levels);
     let spec = plan.engine_at(first.engine, &levels)?;
-    let logs = finished.folder.path().join("logs");
-    std::fs::create_dir_all(&logs).map_err(|source| RunError::Io { path: logs.clone(), source })?;
+    let logs = finished.logs()?;
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
     let site = setting.site(&plan, &logs, group.as_ref());
@@ -143,7 +151,7 @@ fn take_turn(
         let inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
         let mut subject = workload.deploy(&site, &spec, &levels)?;
         setting.options.progress.set_message(format!("warming {name}"));
-        read_data(subject.data_paths(), group.is_some(), setting)?;
+        prewarm::read_data(subject.data_paths(), group.is_some(), setting.options.interrupted)?;
         // An engine that is part of this program stays there, and we with it.
         let inside = inside.filter(|_| is_this_program(subject.side()));
         let mut record = subject.engine().clone();
@@ -151,7 +159,7 @@ fn take_turn(
             record.durability = durability(spec.source.kind(), &record.settings);
         }
         finished.run.engines.insert(plan.start_name(&name, &levels), record);
-        let warmed = warm(finished, planned, subject.as_mut())?;
+        let warmed = warm(finished, planned, subject.as_mut(), setting.one_off())?;
         finished.folder.write_run(&finished.run)?;
         Ok::<_, RunError>((subject, warmed, inside))
     };
@@ -203,19 +211,6 @@ fn is_this_program(side: Option<&ServerSide>) -> bool {
     side.is_some_and(|side| side.roots.contains(&std::process::id()))
 }
 
-/// Reads the data into the page cache; `charged` anew, where a group has to pay for it.
-fn read_data(paths: &[PathBuf], charged: bool, setting: &Setting<'_>) -> Result<(), RunError> {
-    let interrupted = setting.options.interrupted;
-    for path in paths {
-        if charged {
-            prewarm::evict(path, interrupted)?;
-        }
-        prewarm::prewarm(path, interrupted)?;
-        prewarm::settle(path, SETTLE_AT_MOST, interrupted)?;
-    }
-    Ok(())
-}
-
 /// Writes a trial. A plan's text is kept once, in run.json, however many trials saw it.
 fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
     let known = finished.run.plans.len();
@@ -235,7 +230,7 @@ fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
 
 /// Answers are compared between engines that hold the same data: the levels that say which data
 /// it is stand before the text of each operation in the record.
-fn check_answers(
+pub(super) fn check_answers(
     finished: &mut Finished,
     cells: &[Levels],
     subject: &mut dyn Subject,
@@ -256,18 +251,22 @@ fn warm(
     finished: &mut Finished,
     planned: &[PlannedTrial],
     subject: &mut dyn Subject,
+    one_off: &OneOff,
 ) -> Result<Warmed, RunError> {
     let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
     check_answers(finished, &cells, subject)?;
     let mut plans = BTreeMap::new();
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
-        plans.insert(trial.number, subject.plans(&trial.levels));
+        plans.insert(trial.number, one_off.time(|| subject.plans(&trial.levels)));
     }
-    let steady = match subject.warms_itself() {
-        true => None,
-        false => Some(warm_until_steady(finished, planned, subject)?),
+    let (steady, failures) = match subject.warms_itself() {
+        true => (None, 0),
+        false => {
+            let (steady, failures) = warm_until_steady(finished, planned, subject)?;
+            (Some(steady), failures)
+        }
     };
-    Ok(Warmed { plans, steady })
+    Ok(Warmed { plans, steady, failures })
 }
 
 /// In a treatment's first block, and in its third to see whether they are still the same.
@@ -282,48 +281,50 @@ fn warm_until_steady(
     finished: &Finished,
     planned: &[PlannedTrial],
     subject: &mut dyn Subject,
-) -> Result<bool, RunError> {
+) -> Result<(bool, u64), RunError> {
     let plan = &finished.plan;
     let swept = plan.swept().map(|(name, _)| name);
     let lowest = planned.iter().min_by_key(|trial| swept.and_then(|name| trial.levels.get(name)));
-    let Some(lowest) = lowest else { return Ok(true) };
+    let Some(lowest) = lowest else { return Ok((true, 0)) };
     let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
-    let mut last: Option<f64> = None;
+    let (mut last, mut failures, mut requests): (Option<f64>, u64, u64) = (None, 0, 0);
     for window in 1..=WARM_WINDOWS_MAX {
         let options = LoadOptions {
             clients: most_clients,
-            mode: Mode::Passes(1),
+            mode: Mode::EachOnce,
             ..plan.load_at(&lowest.levels, window as u64)?
         };
         let sample = subject.load(&lowest.levels, &options)?;
-        refuse_failing(finished, subject, &sample)?;
+        failures += sample.failures();
+        requests += sample.observations.len() as u64;
+        let too_many = failures * FAILURES_SHARE_MIN >= requests && requests >= FAILURES_SHARE_MIN;
+        if window >= WINDOWS_BEFORE_REFUSAL && (too_many || failures == requests) {
+            return Err(failing(finished, subject, &sample, (failures, requests)));
+        }
         let total: u64 = sample.observations.iter().map(|one| one.response_time_ns).sum();
         let now = total as f64 / sample.observations.len().max(1) as f64;
         let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
         if steady && window >= WARM_WINDOWS_MIN {
-            return Ok(true);
+            return Ok((true, failures));
         }
         last = Some(now);
     }
-    Ok(false)
+    Ok((false, failures))
 }
 
-/// Ends a run whose application fails so often that its times mean nothing; fewer failures are
-/// measured and told.
-fn refuse_failing(
+/// Why a run ends whose application fails so often that its times mean nothing; fewer failures are
+/// counted and measured on.
+fn failing(
     finished: &Finished,
     subject: &dyn Subject,
     sample: &TrialSample,
-) -> Result<(), RunError> {
-    let (requests, failures) = (sample.observations.len() as u64, sample.failures());
-    if failures * FAILURES_SHARE_MIN < requests {
-        return Ok(());
-    }
+    (failures, requests): (u64, u64),
+) -> RunError {
     let first = sample.first_failure.map_or_else(String::new, |(index, outcome)| {
         let operations = finished.plan.operations();
         let name = operations.get(usize::from(index)).map_or("", |one| one.name.as_str());
         format!("{name}: {}", describe(outcome))
     });
     let engine = subject.engine().name.clone();
-    Err(RunError::Failing { engine, failures, requests, first })
+    RunError::Failing { engine, failures, requests, first }
 }

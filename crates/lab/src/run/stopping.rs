@@ -1,11 +1,10 @@
 //! When a round has blocks enough: by a number, by a precision, or because the time is over. What
 //! the blocks *show* never ends a run: stopping on a verdict makes false ones likelier.
 
-use std::time::{Duration, Instant};
-
 use stats::{Estimate, INTERVAL_MIN_REPLICATES, Method};
 
 use super::Finished;
+use super::progress::Clock;
 use crate::analysis::{self, Analysis};
 
 /// How many blocks round `index` is to have, now that `done` of them are recorded.
@@ -54,37 +53,6 @@ fn half_width(estimate: &Estimate) -> f64 {
     match (estimate.method, estimate.low, estimate.high) {
         (Method::RangeOnly, ..) | (_, None, _) | (_, _, None) => f64::INFINITY,
         (_, Some(low), Some(high)) => (high - low) / 2.0 / estimate.value.abs(),
-    }
-}
-
-/// What the run has taken so far, and what a trial takes.
-pub(super) struct Clock {
-    begun: Instant,
-    block_begun: Instant,
-    per_trial: Duration,
-}
-
-impl Clock {
-    pub(super) fn start() -> Self {
-        let now = Instant::now();
-        Self { begun: now, block_begun: now, per_trial: Duration::ZERO }
-    }
-
-    /// A block begins.
-    pub(super) fn begin(&mut self) {
-        self.block_begun = Instant::now();
-    }
-
-    /// It ended after `trials` trials, starts and warm-ups included.
-    pub(super) fn end(&mut self, trials: usize) {
-        if let Some(trials) = u32::try_from(trials).ok().filter(|trials| *trials > 0) {
-            self.per_trial = self.block_begun.elapsed() / trials;
-        }
-    }
-
-    /// When `trials` more would be over, judged by those of the last block.
-    pub(super) fn after(&self, trials: usize) -> Duration {
-        self.begun.elapsed() + self.per_trial * u32::try_from(trials).unwrap_or(u32::MAX)
     }
 }
 

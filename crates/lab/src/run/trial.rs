@@ -7,8 +7,8 @@ use super::{Finished, RunError, RunOptions};
 use crate::load::{Outcome, TrialSample};
 use crate::observe::{self, Quiet};
 use crate::record::{
-    NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe, write_histogram,
-    write_observations,
+    FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
+    write_histogram, write_observations,
 };
 use crate::resource::{MachineCounters, MemoryGroup, ResourceUse};
 use crate::schedule::{PlannedTrial, trial_seed};
@@ -42,13 +42,18 @@ pub(super) fn measure(
     let load = plan.load_at(&planned.levels, seed)?;
     bench.options.progress.set_message(describe_trial(bench, planned));
     subject.prepare(&planned.levels)?;
-    let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted);
+    let tell = |reason| bench.options.progress.set_message(reason);
+    let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted, tell);
+    if quiet.waited_seconds > 0.0 {
+        bench.options.progress.set_message(describe_trial(bench, planned));
+    }
 
     let counted_before = counters(bench, subject);
     let before = subject.side().and_then(|side| side.snapshot().ok());
     let machine_before = MachineCounters::read().ok();
     let started = Timestamp::now();
     let sample = subject.load(&planned.levels, &load)?;
+    let write_back = subject.write_back()?;
     let machine = MachineCounters::read().ok().zip(machine_before);
     let after = subject.side().and_then(|side| side.snapshot().ok());
     let counted = counters(bench, subject);
@@ -66,6 +71,8 @@ pub(super) fn measure(
         failure.push_str(&format!(": {words}"));
     }
     trial.response_time_ms_percentiles = times.percentiles_ms();
+    trial.checkpoint_seconds = write_back.map(|one| one.checkpoint.as_secs_f64());
+    trial.sync_seconds = write_back.and_then(|one| one.sync).map(|sync| sync.as_secs_f64());
     trial.counters.extend(counted.into_iter().filter_map(|(name, after)| {
         let before = counted_before.get(&name)?;
         Some((name, after - before))
@@ -82,6 +89,7 @@ pub(super) fn measure(
     };
     trial.quiet_wait_seconds = quiet.waited_seconds;
     trial.warm_up_steady = bench.warmed.steady;
+    trial.warm_up_failures = bench.warmed.failures;
     trial.plans = bench.warmed.plans.get(&planned.number).cloned().unwrap_or_default();
     trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
     if let Some(used) = used {
@@ -156,9 +164,18 @@ fn summarise(
             name: operation.name.clone(),
             requests: totals.count,
             response_time_ms_mean: totals.mean_response_time_ns().map(|ns| ns / 1e6),
+            failures: Some(FailureCounts {
+                all: totals.failures,
+                wrong: totals.wrong,
+                timed_out: totals.timed_out,
+                response_time_ms_mean_with_time_outs: totals
+                    .mean_with_time_outs_ns()
+                    .filter(|_| totals.timed_out > 0)
+                    .map(|ns| ns / 1e6),
+            }),
         })
         .collect();
-    let mean = weighted_mean(operations, &by_request);
+    let mean = weighted_mean(operations, &by_request, |summary| summary.response_time_ms_mean);
     Trial {
         number: planned.number,
         block: planned.block,
@@ -178,6 +195,14 @@ fn summarise(
             format!("{name}: {}", describe(outcome))
         }),
         response_time_ms_mean: mean,
+        response_time_ms_mean_with_time_outs: weighted_mean(operations, &by_request, |summary| {
+            let failures = summary.failures.as_ref();
+            let with = failures.and_then(|one| one.response_time_ms_mean_with_time_outs);
+            with.or(summary.response_time_ms_mean)
+        })
+        .filter(|_| sample.operations.iter().any(|totals| totals.timed_out > 0)),
+        checkpoint_seconds: None,
+        sync_seconds: None,
         requests_per_second: sample.requests_per_second,
         cpu_seconds_per_request: None,
         cores_used: None,
@@ -194,6 +219,7 @@ fn summarise(
         cpu_pressure_fraction: None,
         memory_pressure_fraction: None,
         warm_up_steady: None,
+        warm_up_failures: 0,
         second_half_ratio: observe::second_half_ratio(&sample.observations, operations.len()),
         offered_per_second: sample.offered_per_second,
         saturated: sample.saturated,
@@ -202,11 +228,15 @@ fn summarise(
 }
 
 /// Over the operations by their weights, each by its own mean; none if one of them has none.
-fn weighted_mean(operations: &[Operation], by_request: &[RequestSummary]) -> Option<f64> {
+fn weighted_mean(
+    operations: &[Operation],
+    by_request: &[RequestSummary],
+    mean: impl Fn(&RequestSummary) -> Option<f64>,
+) -> Option<f64> {
     let mut sum = 0.0;
     let mut weights = 0.0;
     for (operation, summary) in operations.iter().zip(by_request) {
-        sum += f64::from(operation.weight) * summary.response_time_ms_mean?;
+        sum += f64::from(operation.weight) * mean(summary)?;
         weights += f64::from(operation.weight);
     }
     (weights > 0.0).then(|| sum / weights)

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::EngineSpec;
+use engine::{EngineSource, EngineSpec};
 use stats::{outlier, quantile};
 
 use super::Warning;
-use crate::plan::{BlobOperation, Level, Plan, WorkloadKind};
+use crate::plan::{Level, Plan, WorkloadKind};
 use crate::record::{CapturedPlan, Durability, Run, Status, Trial};
 
 /// An engine that uses this many times the cores of another is not compared at equal means.
@@ -33,9 +33,11 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     };
     let mut warnings: Vec<Warning> = void_trials(trials).into_iter().collect();
     warnings.extend(each(&failures));
+    warnings.extend(each(&warm_up_failures));
     warnings.extend(each(&saturated));
     warnings.extend(each(&answers_differ));
     warnings.extend(durability_differs(plan, run));
+    warnings.extend(writes_stay(plan));
     warnings.extend(unequal_cores(plan, &labels, trials));
     warnings.extend(each(&plan_changed));
     warnings.extend(each(&drift));
@@ -95,16 +97,32 @@ fn saturated(engine: &str, trials: &[Trial]) -> Option<Warning> {
     })
 }
 
+/// Of each warm-up once: the trials of one turn share it.
+fn warm_up_failures(engine: &str, trials: &[Trial]) -> Option<Warning> {
+    let failed: Vec<&Trial> =
+        trials.iter().filter(|t| t.engine == engine && t.warm_up_failures > 0).collect();
+    let by_block: BTreeMap<usize, u64> =
+        failed.iter().map(|trial| (trial.block, trial.warm_up_failures)).collect();
+    let failures = by_block.values().sum();
+    let engine = engine.to_owned();
+    (!failed.is_empty()).then_some(Warning::WarmUpFailures {
+        engine,
+        failures,
+        trials: failed.len(),
+    })
+}
+
 /// Failures that are wrong answers are worse than others: right ones may be wrong too.
 fn answers_differ(engine: &str, trials: &[Trial]) -> Option<Warning> {
-    let wrong: Vec<&String> = trials
-        .iter()
-        .filter(|trial| trial.engine == engine)
-        .filter_map(|trial| trial.first_failure.as_ref())
-        .filter(|failure| failure.ends_with("wrong answer"))
-        .collect();
-    let first = (*wrong.first()?).clone();
-    Some(Warning::AnswersDiffer { engine: engine.to_owned(), trials: wrong.len(), first })
+    let wrong = |trial: &Trial| {
+        let of = trial.by_request.iter();
+        let mut of = of.filter(|one| one.failures.is_some_and(|failures| failures.wrong > 0));
+        of.next().map(|one| one.name.clone())
+    };
+    let names: Vec<String> =
+        trials.iter().filter(|trial| trial.engine == engine).filter_map(wrong).collect();
+    let first = names.first()?.clone();
+    Some(Warning::AnswersDiffer { engine: engine.to_owned(), trials: names.len(), first })
 }
 
 fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
@@ -118,7 +136,7 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
         };
         promises.entry(levels).or_default().push((one.name.clone(), one.durability));
     }
-    let only_reads = only_reads(plan);
+    let only_reads = plan.only_reads();
     promises.into_values().find_map(|mut promises| {
         promises.sort_by_key(|(_, durability)| *durability);
         let (less, more) = (promises.first()?.clone(), promises.last()?.clone());
@@ -126,27 +144,20 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
     })
 }
 
-/// As far as the plan shows; where it does not, writes are taken for possible.
-fn only_reads(plan: &Plan) -> bool {
-    let reads = |sql: &String| {
-        let sql = sql.trim_start().to_ascii_lowercase();
-        sql.starts_with("select") || sql.starts_with("values")
-    };
-    match plan.workload {
-        WorkloadKind::Http => {
-            plan.requests.iter().all(|request| matches!(request.method.as_str(), "GET" | "HEAD"))
-        }
-        WorkloadKind::Blob => crate::schedule::first_cells(plan).iter().all(|levels| {
-            plan.blob_at(levels).is_ok_and(|cell| cell.operation == BlobOperation::Read)
-        }),
-        WorkloadKind::Oltp => {
-            plan.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
-        }
-        WorkloadKind::Sql => plan.statements.iter().all(|one| {
-            !one.texts.is_empty() && one.texts.values().all(reads)
-                || one.texts.is_empty() && reads(&one.text)
-        }),
+/// Copies are made of data that Crossover put there; applications and databases of the user's are
+/// measured where they are.
+fn writes_stay(plan: &Plan) -> Option<Warning> {
+    if plan.workload != WorkloadKind::Http || plan.only_reads() {
+        return None;
     }
+    let yours = plan.engines.iter().filter(|engine| {
+        matches!(
+            engine.source,
+            EngineSource::HttpUrl(_) | EngineSource::PostgresUrl(_) | EngineSource::SqliteFile(_)
+        )
+    });
+    let engines: Vec<String> = yours.map(EngineSpec::label).collect();
+    (!engines.is_empty()).then_some(Warning::WritesStay { engines })
 }
 
 /// With several clients every engine can use all cores; what one client's request uses tells them

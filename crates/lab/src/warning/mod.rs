@@ -47,6 +47,15 @@ pub enum Warning {
         /// The first, in words.
         first: String,
     },
+    /// Requests failed before anything was measured.
+    WarmUpFailures {
+        /// The engine.
+        engine: String,
+        /// How many.
+        failures: u64,
+        /// In the warm-ups before how many trials.
+        trials: usize,
+    },
     /// Open load came faster than an engine answered.
     Saturated {
         /// The engine.
@@ -112,9 +121,9 @@ pub enum Warning {
     AnswersDiffer {
         /// The engine.
         engine: String,
-        /// How many trials begin their failures with one.
+        /// How many trials have one.
         trials: usize,
-        /// The first, in words.
+        /// The request of the first.
         first: String,
     },
     /// Engines promise to keep what was committed through different accidents.
@@ -215,6 +224,11 @@ pub enum Warning {
         /// Each with its values.
         settings: Vec<String>,
     },
+    /// What was written stays in data of the user's, where later trials find it.
+    WritesStay {
+        /// The engines.
+        engines: Vec<String>,
+    },
     /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
     UnevenCheckpoints {
         /// How many treatments.
@@ -232,6 +246,7 @@ impl Warning {
             Self::Incomplete { .. } => "incomplete",
             Self::VoidTrials { .. } => "void_trials",
             Self::Failures { .. } => "failures",
+            Self::WarmUpFailures { .. } => "warm_up_failures",
             Self::Saturated { .. } => "saturated",
             Self::ClientBusy { .. } => "client_busy",
             Self::UnequalCores { .. } => "unequal_cores",
@@ -255,6 +270,7 @@ impl Warning {
             Self::DataExceedsMemory { .. } => "data_exceeds_memory",
             Self::StatisticsMissing { .. } => "statistics_missing",
             Self::SettingsDiffer { .. } => "settings_differ",
+            Self::WritesStay { .. } => "writes_stay",
             Self::UnevenCheckpoints { .. } => "uneven_checkpoints",
         }
     }

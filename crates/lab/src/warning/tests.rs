@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::observe::durability;
 
 use crate::plan::{Factor, Level};
-use crate::record::{CapturedPlan, EngineRecord, OperationPlan, Status};
+use crate::record::{CapturedPlan, EngineRecord, FailureCounts, OperationPlan, Status};
 use crate::schedule;
 
 /// Seven blocks of the article's plan, in which both engines take the same time.
@@ -238,7 +238,8 @@ fn wrong_answers_are_more_than_failures() {
     let mut record = Record::sound();
     let trial = record.of("sqlite").next().unwrap();
     trial.failures = 1;
-    trial.first_failure = Some("days: wrong answer".to_owned());
+    let wrong = FailureCounts { all: 1, wrong: 1, ..FailureCounts::default() };
+    trial.by_request[0].failures = Some(wrong);
     let kinds: Vec<&str> = record.warnings().iter().map(Warning::kind).collect();
     assert_eq!(kinds, ["failures", "answers_differ"]);
 }

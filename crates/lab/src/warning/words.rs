@@ -23,7 +23,13 @@ impl Warning {
             }
             Self::Failures { engine, failures, requests, first } => format!(
                 "{engine}: {failures} of {requests} requests failed, the first by: {first}. \
-                 Treatments with failures get no verdict."
+                 A treatment with a wrong answer, or with more failures than max_failures, gets no \
+                 verdict."
+            ),
+            Self::WarmUpFailures { engine, failures, trials } => format!(
+                "{engine}: {} of the warm-up failed, before {}.",
+                counted(usize::try_from(*failures).unwrap_or(usize::MAX), "request"),
+                counted(*trials, "trial")
             ),
             Self::Saturated { engine, trials, offered_per_second, answered_per_second } => format!(
                 "{engine} did not keep up in {}: {offered_per_second:.1} requests per second were \
@@ -147,6 +153,14 @@ impl Warning {
                  itself: {}.",
                 settings.join("; ")
             ),
+            Self::WritesStay { engines } => format!(
+                "The requests may write, and {} yours: what they wrote stays there, and each \
+                 trial began with what the ones before it had left.",
+                match engines.as_slice() {
+                    [one] => format!("{one} is"),
+                    several => format!("{} are", several.join(", ")),
+                }
+            ),
             Self::UnevenCheckpoints { treatments, first } => format!(
                 "In {} that write, trials hold different parts of the engine's life. Checkpoints \
                  that ended in the trials of {first}.",
@@ -162,12 +176,13 @@ impl Warning {
     }
 
     /// What to do about it.
+    #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn advice(&self) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
             Self::Incomplete { .. } => "Continue it: `crossover bench --resume RUN`.",
             Self::VoidTrials { .. } => "Read the log of the application in the run's folder.",
-            Self::Failures { .. } => {
+            Self::Failures { .. } | Self::WarmUpFailures { .. } => {
                 "Read the log of the application in the run's folder; mend it and repeat."
             }
             Self::Saturated { .. } => {
@@ -224,6 +239,10 @@ impl Warning {
             Self::SettingsDiffer { .. } => {
                 "Name them under [oltp.settings.postgres], or take the difference for a part of the \
                  release."
+            }
+            Self::WritesStay { .. } => {
+                "Name engines that get copies of the data (sqlite, postgres:18), or set the data back \
+                 by application.before."
             }
             Self::UnevenCheckpoints { .. } => {
                 "Say what is wanted: oltp.checkpoints = \"between\", or \"sustained\" with trials of \

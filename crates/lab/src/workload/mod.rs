@@ -8,6 +8,7 @@ pub mod sql;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use engine::EngineSpec;
 
@@ -47,6 +48,15 @@ pub(crate) struct MeasuredPart {
     pub answers_by_second: Vec<u64>,
 }
 
+/// The time until what a trial left unwritten was in its place, after its clock had stopped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WriteBack {
+    /// The engine's checkpoint, and those between transactions.
+    pub checkpoint: Duration,
+    /// Until nothing of it was dirty in memory any more, where that belongs to the workload.
+    pub sync: Option<Duration>,
+}
+
 /// What was answered so far to each distinct request or statement, by its full text.
 pub(crate) type Answers = BTreeMap<String, Answer>;
 
@@ -55,8 +65,8 @@ pub(crate) trait Workload {
     /// The mix, in the order of the plan.
     fn operations(&self) -> Vec<Operation>;
 
-    /// Every text of the mix in which a placeholder may stand.
-    fn texts(&self) -> Vec<String>;
+    /// Every text of the mix in which a placeholder may stand, with its key in the plan.
+    fn texts(&self) -> Vec<(String, String)>;
 
     /// Refuses an engine that cannot be had or set as asked for, before anything is measured or
     /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
@@ -99,6 +109,12 @@ pub(crate) trait Subject {
 
     /// Load on one cell: a trial or a window of the warm-up.
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
+
+    /// Brings what the last load has written to its place; none where it wrote nothing, or nobody
+    /// can tell.
+    fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
+        Ok(None)
+    }
 
     /// What was counted during the measured part of the last load; none where that is all of it.
     fn measured_part(&mut self) -> Option<MeasuredPart> {

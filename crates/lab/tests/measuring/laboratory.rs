@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use lab::run::RunOptions;
+use lab::run::{ExpectedEnd, RunOptions};
 use server::Locations;
 use tokio::runtime::Runtime;
 
@@ -13,6 +13,7 @@ pub struct Laboratory {
     locations: Locations,
     runtime: Runtime,
     progress: ProgressBar,
+    expected_end: ExpectedEnd,
 }
 
 impl Laboratory {
@@ -27,6 +28,7 @@ impl Laboratory {
             },
             runtime: Runtime::new().unwrap(),
             progress: ProgressBar::hidden(),
+            expected_end: ExpectedEnd::default(),
         }
     }
 
@@ -37,6 +39,8 @@ impl Laboratory {
             locations: &self.locations,
             runtime: self.runtime.handle(),
             progress: &self.progress,
+            expected_end: &self.expected_end,
+            say: &|_| {},
             interrupted,
         }
     }

@@ -4,6 +4,7 @@
 use rusqlite::Connection;
 
 use super::finding::{Finding, Severity};
+use super::loss::Lost;
 use crate::inspect::Schema;
 use crate::inspect::token::tokens;
 
@@ -74,6 +75,7 @@ fn conflict(table: &str, clause: &str) -> Finding {
         _ => "PostgreSQL undoes the whole statement: see what the application expects",
     };
     Finding::on_table(Severity::Warning, "conflict_clause", table, message, fix)
+        .losing(Lost::ConflictClause)
 }
 
 #[cfg(test)]

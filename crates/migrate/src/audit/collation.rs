@@ -11,9 +11,11 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::column::plural;
 use super::finding::{Finding, Severity};
+use super::loss::Lost;
 use super::profile::{Example, Refused};
 use super::proposed;
-use crate::inspect::{Affinity, Shown, Source, Table, quoted, thousands};
+use crate::inspect::{Affinity, Schema, Shown, Source, Table, quoted, thousands};
+use crate::mapping::{Candidate, PostgresType};
 use crate::{Error, Watch};
 
 /// Examples of equal texts.
@@ -49,29 +51,44 @@ fn keys(table: &Table) -> Vec<Key> {
 pub fn findings(
     source: &Source,
     connection: &Connection,
+    schema: &Schema,
     table: &Table,
+    candidates: &[Candidate],
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
-    for key in keys(table) {
-        let is_text = |column: usize| table.columns[column].affinity == Affinity::Text;
+    let is_text = |column: usize| {
+        let becomes = candidates[column].field.as_ref().map(|field| &field.postgres_type);
+        let text = becomes.is_none_or(PostgresType::is_text);
+        text && table.columns[column].affinity == Affinity::Text
+    };
+    for mut key in keys(table) {
+        // No other type is compared by a collation of SQLite.
+        for (_, collation) in key.iter_mut().filter(|(column, _)| !is_text(*column)) {
+            "BINARY".clone_into(collation);
+        }
         let collated = |name: &str| {
             key.iter().any(|(column, collation)| collation == name && is_text(*column))
         };
-        let citext = ", or make the column citext (which knows every letter's case)";
-        for (name, both, or) in [("NOCASE", "'a' and 'A'", citext), ("RTRIM", "'a' and 'a '", "")] {
-            if collated(name) {
-                findings.push(weaker(table, &key, name, both, or));
-            }
-        }
+        let mut duplicates = Vec::new();
         if collated("NOCASE") {
-            findings.extend(beyond_ascii(source, connection, table, &key)?);
+            duplicates.extend(beyond_ascii(source, connection, table, &key)?);
         }
         let ignores_case = |column: usize| {
             table.columns[column].collation.as_deref() == Some("NOCASE") && is_text(column)
         };
         if key.iter().any(|(column, collation)| collation == "BINARY" && ignores_case(*column)) {
-            findings.extend(without_case(source, connection, table, &key)?);
+            duplicates.extend(without_case(source, connection, table, &key)?);
         }
+        let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
+        let free = if duplicates.is_empty() { columns.as_slice() } else { &[] };
+        let citext = proposed::citext(schema, table, free);
+        let pairs = [("NOCASE", "'a' and 'A'", citext.as_str()), ("RTRIM", "'a' and 'a '", "")];
+        for (name, both, or) in pairs {
+            if collated(name) {
+                findings.push(weaker(table, &key, name, both, or));
+            }
+        }
+        findings.extend(duplicates);
     }
     Ok(findings)
 }
@@ -91,7 +108,7 @@ fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Fi
     let fix = format!("add the index below{or}");
     let finding =
         Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
-    finding.proposing(proposed::collated_index(table, key, true, None))
+    finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)
 }
 
 /// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.

@@ -3,9 +3,12 @@
 use super::altered;
 use super::finding::{Finding, Severity};
 use super::profile::{Profile, Refused};
-use crate::copy::{Field, Misfit, StorageClass};
+use crate::copy::{Field, Misfit, Reading, StorageClass};
 use crate::inspect::{Affinity, Column, Table, thousands};
 use crate::mapping::{Candidate, PostgresType};
+
+/// Documents of this size take memory that is worth a word.
+const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
 
 /// A column with all that is known of it.
 pub struct Judged<'a> {
@@ -63,6 +66,7 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
     findings.extend(judged.looks_like());
     findings.extend(judged.looks_like_epoch());
     findings.extend(judged.infinite());
+    findings.extend(judged.heavy());
     findings.extend(altered::findings(judged));
     findings
 }
@@ -178,7 +182,10 @@ impl Judged<'_> {
                     plural(count),
                     self.declared()
                 ),
-                "repair them to get the declared type".to_owned(),
+                match self.decoded() {
+                    Some(rule) => format!("every blob is a text in UTF-8: --map '{rule}'"),
+                    None => "repair them to get the declared type".to_owned(),
+                },
             ),
         };
         let finding = self.finding(Severity::Warning, "kept_as_stored", message, fix);
@@ -223,7 +230,9 @@ impl Judged<'_> {
     /// Values that fit, but come back as something else than they were.
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
+        let is_decoded = self.field.reading == Some(Reading::Utf8);
         let (count, what, becomes) = match &self.field.postgres_type {
+            _ if is_decoded && blobs > 0 => (blobs, "blob", "becomes text"),
             PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(_)
                 if integers + reals > 0 =>
             {
@@ -243,7 +252,15 @@ impl Judged<'_> {
     /// A text column whose every value has the form of a narrower type.
     fn looks_like(&self) -> Option<Finding> {
         let text = self.field.postgres_type.is_text();
-        if !text || self.target.is_some() || !self.profile.only_texts() {
+        // A column that refers to another takes the type of that one.
+        let mut keys = self.table.foreign_keys.iter();
+        let refers = keys.any(|key| key.columns.contains(&self.position));
+        if refers
+            || self.candidate.is_rule
+            || !text
+            || self.target.is_some()
+            || !self.profile.only_texts()
+        {
             return None;
         }
         let better = self.profile.form()?.postgres_type();
@@ -276,6 +293,26 @@ impl Judged<'_> {
         let fix = format!("--map '{table}.{name}=timestamptz using {reading}' if so meant");
         let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
         Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
+    }
+
+    /// Documents are compared in one form, of which there are copies.
+    fn heavy(&self) -> Option<Finding> {
+        let bytes = self.profile.longest_value_bytes;
+        if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_DOCUMENT_BYTES {
+            return None;
+        }
+        let megabytes = |bytes: usize| thousands(bytes as u64 / 1_000_000);
+        let message = format!(
+            "the longest document has {} MB: comparing it as jsonb takes about {} MB of memory",
+            megabytes(bytes),
+            megabytes(4 * bytes)
+        );
+        let (table, name) = (&self.table.name, &self.column().name);
+        let fix = match self.target {
+            Some(_) => "see that there is as much".to_owned(),
+            None => format!("--map '{table}.{name}=json' takes it once"),
+        };
+        Some(self.finding(Severity::Note, "heavy_document", message, fix).counted(1, Vec::new()))
     }
 
     /// Infinity is a value of PostgreSQL's floats, which not every program expects.

@@ -2,109 +2,163 @@
 //! pasted on tables that may hold rows, so that it converts what stands there or is refused.
 
 use super::column::Judged;
-use super::profile::Profile;
-use crate::copy::{Misfit, StorageClass};
+use super::profile::{Form, Profile};
+use crate::copy::{Misfit, Reading, StorageClass};
+use crate::inspect::quoted;
 use crate::mapping::{PostgresType, fallback};
+
+/// The longest limit that PostgreSQL lets a varchar have.
+const LONGEST_VARCHAR: u32 = 10_485_760;
 
 impl Judged<'_> {
     /// The rule under which every value of the column can be moved as what it is; none where its
     /// values are of several kinds, since a few bad ones are no reason to give up the type.
     pub fn cure(&self, misfit: Misfit) -> Option<String> {
         let Profile { texts, integers, reals, blobs, .. } = *self.profile;
+        if self.is_about_blobs(misfit)
+            && let Some(rule) = self.decoded()
+        {
+            return Some(rule);
+        }
         let of_one_kind = blobs == 0 && (texts == 0 || integers + reals == 0);
-        let better = match misfit {
-            Misfit::TooLong { .. } => self.wider(),
-            Misfit::NotFinite if self.profile.integers_exact_in_double() => {
-                PostgresType::DoublePrecision
-            }
-            Misfit::NotFinite
-            | Misfit::Null
-            | Misfit::TooLarge
-            | Misfit::InvalidUtf8
-            | Misfit::NulCharacter => return None,
-            _ => self.better(),
-        };
-        (of_one_kind && self.target.is_none()).then(|| self.rule(&better))
+        let is_about_values = !matches!(
+            misfit,
+            Misfit::Null | Misfit::TooLarge | Misfit::InvalidUtf8 | Misfit::NulCharacter
+        );
+        let applies = of_one_kind && is_about_values && self.target.is_none();
+        applies.then(|| self.better(misfit)).flatten().map(|better| self.rule(&better))
     }
 
     /// The cure of a blocker in words.
     pub fn fix(&self, misfit: Misfit) -> String {
-        match misfit {
-            Misfit::Null => match self.target {
-                Some(_) => format!("give them values, or {}", self.alter("DROP NOT NULL")),
-                None => "give them values".to_owned(),
+        if self.is_about_blobs(misfit)
+            && let Some(rule) = self.decoded()
+        {
+            return format!("every blob is a text in UTF-8: --map '{rule}'");
+        }
+        let better = self.better(misfit);
+        match (misfit, better) {
+            (Misfit::Null, _) => match self.target {
+                // A key's column cannot take NULL.
+                Some(_) if !self.table.primary_key.contains(&self.position) => {
+                    format!("give them values, or {}", self.alter("DROP NOT NULL"))
+                }
+                _ => "give them values".to_owned(),
             },
-            Misfit::TooLong { .. } => {
-                format!("widen the column: {}", self.retype(&self.wider()))
-            }
-            Misfit::InvalidUtf8 | Misfit::NulCharacter => {
-                format!("repair them, or keep the bytes: {}", self.retype(&PostgresType::Bytea))
-            }
-            Misfit::TooLarge => "store such values outside the database".to_owned(),
-            Misfit::NotFinite if self.profile.texts > 0 => {
-                "repair them: the texts that they were are lost".to_owned()
-            }
-            Misfit::NotFinite if !self.profile.integers_exact_in_double() => {
-                "repair them: double precision would round the integers beside them".to_owned()
-            }
-            Misfit::NotFinite => self.retype(&PostgresType::DoublePrecision),
-            Misfit::Unreadable(StorageClass::Integer | StorageClass::Real)
-                if self.epoch().is_some() =>
+            (Misfit::TooLarge, _) => "store such values outside the database".to_owned(),
+            (Misfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
+                if self.epoch().is_some() && self.field.postgres_type != PostgresType::Date =>
             {
                 let (what, reading) = self.epoch().unwrap_or_default();
                 let rule = self.rule(&self.field.postgres_type);
                 format!("probably {what}: --map '{rule} using {reading}'")
             }
-            _ => {
-                let better = self.better();
+            (Misfit::TooLong { .. }, Some(better)) => {
+                format!("widen the column: {}", self.retype(&better))
+            }
+            (Misfit::InvalidUtf8 | Misfit::NulCharacter, Some(better)) => {
+                format!("repair them, or keep the bytes: {}", self.retype(&better))
+            }
+            (Misfit::NotFinite, None) if self.profile.texts > 0 => {
+                "repair them: the texts that they were are lost".to_owned()
+            }
+            (Misfit::NotFinite, None) if self.profile.blobs == 0 => {
+                "repair them: double precision would round the integers beside them".to_owned()
+            }
+            (Misfit::InvalidUtf8 | Misfit::NulCharacter | Misfit::NotFinite, None) => {
+                "repair them".to_owned()
+            }
+            (_, Some(better)) => {
                 let mut fix = self.retype(&better);
                 if better == PostgresType::Uuid && self.target.is_none() {
                     fix.push_str(" (or varchar(36))");
                 }
-                if self.profile.blobs > 0 && self.profile.texts + self.profile.integers > 0 {
+                if self.profile.blobs > 0 && self.profile.texts > 0 {
                     fix.push_str(", or make the values one storage class");
                 }
                 fix
             }
+            (_, None) => self.one_class(),
         }
     }
 
-    fn wider(&self) -> PostgresType {
+    /// No type holds them all, such as texts beside reals: as bytes all of them can be. SQLite
+    /// itself writes reals with 15 digits, which are too few, and a column of numbers would make
+    /// numbers of texts again.
+    fn one_class(&self) -> String {
+        let (table, column) = (quoted(&self.table.name), quoted(&self.column().name));
+        let rule = match self.profile.blobs {
+            0 if self.target.is_none() && self.profile.fits_text() => {
+                let text = self.rule(&PostgresType::Text);
+                format!("--map '{text} using {}'", Reading::Utf8.name())
+            }
+            _ => self.retype(&PostgresType::Bytea),
+        };
+        format!(
+            "no type of PostgreSQL holds them all: make the values one storage class in a copy of \
+             the source, for example UPDATE {table} SET {column} = CAST(CASE typeof({column}) \
+             WHEN 'real' THEN printf('%!.17g', {column}) ELSE {column} END AS BLOB) \
+             WHERE typeof({column}) <> 'blob'; then {rule}"
+        )
+    }
+
+    /// Whether a value may be refused for being a blob, or for what the rule that decodes it
+    /// widens.
+    fn is_about_blobs(&self, misfit: Misfit) -> bool {
+        matches!(misfit, Misfit::StorageClass(StorageClass::Blob) | Misfit::TooLong { .. })
+    }
+
+    /// The rule that makes texts of the column's blobs, if all of them are texts and nothing else
+    /// is wrong with the column that it would not mend.
+    pub fn decoded(&self) -> Option<String> {
+        let Profile { blobs, utf8_blobs, longest_text_characters, .. } = *self.profile;
+        let mut misfits = self.profile.misfits.keys();
+        let only_blobs = misfits.all(|each| self.is_about_blobs(*each) || *each == Misfit::Null);
+        let unmended = !only_blobs || !self.profile.text_misfits.is_empty();
+        if blobs == 0 || utf8_blobs != blobs || unmended {
+            return None;
+        }
+        let decoded = match &self.field.postgres_type {
+            PostgresType::Varchar(Some(limit)) if longest_text_characters > *limit as usize => {
+                self.target.is_none().then(|| self.wider().unwrap_or(PostgresType::Text))?
+            }
+            PostgresType::Bytea if self.target.is_none() => PostgresType::Text,
+            own if own.takes_texts() => own.clone(),
+            _ => return None,
+        };
+        Some(format!("{} using {}", self.rule(&decoded), Reading::Utf8.name()))
+    }
+
+    /// The varchar for every text of the column, if there is one of that length.
+    fn wider(&self) -> Option<PostgresType> {
         let longest = self.profile.longest_text_characters.next_power_of_two();
-        PostgresType::Varchar(u32::try_from(longest).ok())
+        let limit = u32::try_from(longest).ok().filter(|limit| *limit <= LONGEST_VARCHAR);
+        limit.map(|limit| PostgresType::Varchar(Some(limit)))
     }
 
     fn rule(&self, postgres_type: &PostgresType) -> String {
         format!("{}.{}={postgres_type}", self.table.name, self.column().name)
     }
 
-    /// A type that every value of the column fits.
-    fn better(&self) -> PostgresType {
-        let Profile { texts, looks, blobs, integers, reals, .. } = self.profile;
-        let texts_only = self.profile.only_texts() && *texts > 0;
-        if texts_only && looks.uuids == *texts {
-            PostgresType::Uuid
-        } else if texts_only && looks.dates == *texts {
-            PostgresType::Date
-        } else if texts_only && looks.dates + looks.timestamps == *texts {
-            PostgresType::Timestamp(6)
-        } else if texts_only && looks.zoned_timestamps == *texts {
-            PostgresType::TimestampTz(6)
-        } else if texts_only && looks.decimals > 0 && looks.integers + looks.decimals == *texts {
-            PostgresType::Numeric(None)
-        } else if *blobs > 0 && integers + reals == 0 {
-            PostgresType::Bytea
-        } else if matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)))
-            && texts + blobs == 0
-        {
-            PostgresType::Numeric(None)
-        } else {
-            match (fallback(self.profile), &self.field.postgres_type) {
-                // Fallen back to what was refused: the widest type of its kind.
-                (same, refused) if same == *refused => PostgresType::Text,
-                (other, _) => other,
-            }
-        }
+    /// The narrowest type that is sure to hold every value of the column.
+    fn better(&self, misfit: Misfit) -> Option<PostgresType> {
+        let form = self.profile.form().filter(|_| self.profile.only_texts());
+        let of_form = form.map(Form::postgres_type).filter(|better| {
+            let plain = [PostgresType::Jsonb, PostgresType::Boolean, PostgresType::BigInt];
+            !plain.contains(better)
+        });
+        let first = match misfit {
+            Misfit::TooLong { .. } => self.wider(),
+            Misfit::InvalidUtf8 | Misfit::NulCharacter => Some(PostgresType::Bytea),
+            Misfit::NotFinite => Some(PostgresType::DoublePrecision),
+            _ => of_form,
+        };
+        let is_limited = matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)));
+        let numeric = is_limited.then_some(PostgresType::Numeric(None));
+        let widest = [fallback(self.profile), PostgresType::Text, PostgresType::Bytea];
+        let all = first.into_iter().chain(numeric).chain(widest);
+        let mut better = all.filter(|better| *better != self.field.postgres_type);
+        better.find(|better| self.profile.allows(better))
     }
 
     /// What gives the column another type.

@@ -4,6 +4,7 @@ use std::fmt::{Display, Formatter};
 
 use serde::Serialize;
 
+use super::loss::Lost;
 use super::profile::Example;
 
 /// How much a finding matters. The order is that of the report.
@@ -57,6 +58,9 @@ pub struct Finding {
     pub statement: Option<String>,
     /// It is about certain rows, which could be left behind.
     pub is_about_rows: bool,
+    /// What is not carried over, if it says that.
+    #[serde(rename = "not_carried_over", skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
 }
 
 impl Finding {
@@ -80,6 +84,7 @@ impl Finding {
             mapping: None,
             statement: None,
             is_about_rows: false,
+            lost: None,
         }
     }
 
@@ -108,6 +113,13 @@ impl Finding {
     #[must_use]
     pub fn proposing(mut self, statement: Option<String>) -> Self {
         self.statement = statement;
+        self
+    }
+
+    /// The same, where something is not carried over.
+    #[must_use]
+    pub fn losing(mut self, lost: Lost) -> Self {
+        self.lost = Some(lost);
         self
     }
 

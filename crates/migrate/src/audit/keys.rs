@@ -3,10 +3,12 @@
 use rusqlite::Connection;
 
 use super::finding::{Finding, Severity};
+use super::loss::Lost;
 use super::profile::{Example, Refused};
 use crate::Error;
 use crate::copy::Field;
 use crate::inspect::{Affinity, Column, ForeignKey, Schema, Source, Table, quoted, thousands};
+use crate::mapping::PostgresType;
 
 /// A foreign key with its parent, if there is one that PostgreSQL would accept.
 pub struct Resolved<'a> {
@@ -67,7 +69,8 @@ pub fn findings(
             );
             let fix = "add the parent's key, or drop the foreign key";
             let (severity, kind) = (Severity::Warning, "foreign_key_not_carried_over");
-            findings.push(Finding::on_table(severity, kind, &table.name, message, fix));
+            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+            findings.push(finding.losing(Lost::ForeignKey));
             continue;
         };
         let (own, parent) = (&key.columns, &schema.tables[parent]);
@@ -218,6 +221,7 @@ pub fn unify(
     schema: &Schema,
     fields: &mut [Vec<Field>],
     allows: impl Fn(usize, usize, &Field) -> bool,
+    holds: impl Fn(usize, usize, &PostgresType) -> bool,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     // A chain of references settles in at most as many rounds as there are tables.
@@ -237,7 +241,13 @@ pub fn unify(
                         *own = proposed;
                         changed = true;
                     } else if round == schema.tables.len() || !changed {
-                        findings.push(disagreement(table, column, own, &proposed));
+                        let both = SHARED.iter().find(|shared| {
+                            holds(child, column, shared) && holds(parent, parent_column, shared)
+                        });
+                        let other = &schema.tables[parent];
+                        let parent =
+                            format!("{}.{}", other.name, other.columns[parent_column].name);
+                        findings.push(disagreement(table, column, own, &proposed, &parent, both));
                     }
                 }
             }
@@ -250,14 +260,39 @@ pub fn unify(
     findings
 }
 
-fn disagreement(table: &Table, column: usize, own: &Field, wanted: &Field) -> Finding {
+/// Types that a column and the one that it refers to can share, the narrowest first.
+const SHARED: [PostgresType; 5] = [
+    PostgresType::BigInt,
+    PostgresType::Uuid,
+    PostgresType::Numeric(None),
+    PostgresType::Text,
+    PostgresType::Bytea,
+];
+
+/// `both`: the type that holds the values of both columns.
+fn disagreement(
+    table: &Table,
+    column: usize,
+    own: &Field,
+    wanted: &Field,
+    parent: &str,
+    both: Option<&PostgresType>,
+) -> Finding {
     let name = &table.columns[column].name;
     let message = format!(
         "its values are {}, but the column that it refers to is {}: PostgreSQL refuses such a \
          foreign key",
         own.postgres_type, wanted.postgres_type
     );
-    let fix = format!("give both one type, for example --map '{}.{name}=text'", table.name);
+    let fix = match both {
+        Some(both) => {
+            let own = format!("{}.{name}", table.name);
+            let parents =
+                if own == parent { String::new() } else { format!(" --map '{parent}={both}'") };
+            format!("give both one type: --map '{own}={both}'{parents}")
+        }
+        None => "repair them, or drop the foreign key from the source".to_owned(),
+    };
     Finding::on_table(Severity::Blocker, "foreign_key_types", &table.name, message, fix)
         .on_column(name)
 }

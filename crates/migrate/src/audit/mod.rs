@@ -5,12 +5,15 @@ mod beside;
 mod collation;
 mod column;
 mod cure;
+mod entry;
 mod finding;
 mod keys;
+mod loss;
+mod object;
+mod pglz;
 mod profile;
 mod proposed;
 mod scan;
-mod shadow;
 mod structure;
 mod text;
 mod unique;
@@ -27,11 +30,13 @@ pub use finding::{Finding, Severity};
 pub(crate) use keys::{
     all_findings as key_findings, missing_parents, orphans, orphans_finding, resolve,
 };
+pub use loss::{Losses, Lost};
+pub(crate) use object::findings as object_findings;
 pub use profile::{Example, Looks, Profile};
 
-use crate::copy::{Catalog, Field, check_condition, match_tables, proposal};
+use crate::copy::{Catalog, Field, check_condition, match_tables, proposal, too_many};
 use crate::inspect::{Affinity, Check, Schema, Source, Table, quoted, schema};
-use crate::mapping::{Candidate, Rules, candidate, choose};
+use crate::mapping::{Candidate, PostgresType, Rules, candidate, choose};
 use crate::selection::Selection;
 use crate::{Error, Watch};
 
@@ -58,6 +63,8 @@ pub struct AuditReport {
     pub tables: Vec<TableReport>,
     /// Everything found, blockers first.
     pub findings: Vec<Finding>,
+    /// What does not arrive.
+    pub not_carried_over: Losses,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
@@ -144,20 +151,20 @@ pub(crate) fn audit_source(
     watch: Watch<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
-    let (schema, estimate, beside) = source.with(|connection| {
+    let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
         let found = options.selection.apply(found)?;
         let estimate = crate::selection::estimated_rows(connection, &found);
-        let beside = beside::findings(connection, &found, creates);
-        Ok((found, estimate, beside.map_err(|error| source.explain(error))?))
+        let explain = |error| source.explain(error);
+        let mut general =
+            object::findings(connection, &found, options.target.as_ref()).map_err(explain)?;
+        general.extend(beside::findings(connection, &found, creates).map_err(explain)?);
+        Ok((found, estimate, general))
     })?;
     options.rules.check(&schema)?;
     watch.progress.set_length(estimate.iter().sum());
     let candidates = candidates(&schema, options)?;
     let scanned = scan_all(source, &schema, &candidates, &estimate, creates, watch)?;
-    let mut general = structure::objects(&schema);
-    general.extend(shadow::findings(&schema));
-    general.extend(beside);
     judge(source, schema, &candidates, scanned, general, options, watch)
 }
 
@@ -171,7 +178,11 @@ fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candida
     let of_table = |table: crate::copy::Matched| {
         let columns = table.columns.into_iter();
         columns
-            .map(|column| Candidate { field: Some(column.field), may_fall_back: false })
+            .map(|column| Candidate {
+                field: Some(column.field),
+                may_fall_back: false,
+                is_rule: false,
+            })
             .collect()
     };
     Ok(matched.into_iter().map(of_table).collect())
@@ -225,7 +236,9 @@ fn scan_all(
                     }
                     Some((_, Work::Keys(place))) => {
                         let table = &schema.tables[place];
-                        let mut findings = collation::findings(source, connection, table)?;
+                        let candidates = &candidates[place];
+                        let mut findings =
+                            collation::findings(source, connection, schema, table, candidates)?;
                         // The target's own keys are judged apart.
                         if creates {
                             let keys = keys::findings(source, connection, schema, table);
@@ -284,16 +297,18 @@ fn judge(
             (free || rule.is_none())
                 && scanned[table].scan.profiles[column].allows(&field.postgres_type)
         };
-        findings.extend(keys::unify(&schema, &mut fields, allows));
+        let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
+            scanned[table].scan.profiles[column].allows(postgres_type)
+        };
+        findings.extend(keys::unify(&schema, &mut fields, allows, holds));
     }
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
         let (fields, profiles) = (&fields[place], scanned.scan.profiles);
         findings.extend(of_columns(table, &candidates[place], fields, &profiles, options));
         if creates {
-            findings.extend(structure::declaration(table, fields));
-            let longest = profiles.iter().map(|profile| profile.longest_value_bytes);
-            findings.extend(structure::index_entries(table, &longest.collect::<Vec<_>>()));
+            findings.extend(structure::declaration(&schema, table, fields));
+            findings.extend(entry::findings(source, table, fields, &profiles, watch)?);
         }
         let is_kept = |check: &Check| creates && check_condition(check, table, fields).is_some();
         for (check, refused) in scanned.scan.violations {
@@ -309,6 +324,7 @@ fn judge(
     }
     if creates {
         findings.extend(unique::findings(source, &schema, &fields, &tables, watch)?);
+        findings.extend(too_many(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
@@ -316,7 +332,8 @@ fn judge(
         None => proposal(&schema, &fields, &findings, options.schema.as_deref()),
     };
     let source = source.path().to_owned();
-    let report = AuditReport { source, tables, findings, proposed_schema };
+    let not_carried_over = Losses::of(&findings);
+    let report = AuditReport { source, tables, findings, not_carried_over, proposed_schema };
     Ok(Audit { report, schema, fields })
 }
 

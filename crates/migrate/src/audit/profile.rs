@@ -8,6 +8,7 @@ use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use super::altered::is_away_from_utc;
+use crate::copy::json::is_jsonb;
 use crate::copy::{EXACT_IN_DOUBLE, Misfit, moment};
 use crate::mapping::PostgresType;
 
@@ -33,11 +34,14 @@ pub struct Profile {
     pub texts: u64,
     /// Values stored as blobs
     pub blobs: u64,
+    /// Those of them that are texts in UTF-8 without NUL; not counted where bytea is to be the type
+    pub utf8_blobs: u64,
     /// Smallest stored integer
     pub smallest_integer: Option<i64>,
     /// Largest stored integer
     pub largest_integer: Option<i64>,
-    /// Longest text in characters (bytes that are no UTF-8 count as one each)
+    /// Longest text in characters, blobs that are texts among them (bytes that are no UTF-8 count
+    /// as one each)
     pub longest_text_characters: usize,
     /// Longest text or blob in bytes
     pub longest_value_bytes: usize,
@@ -52,7 +56,7 @@ pub struct Profile {
     /// Values that the column's type would refuse, by reason
     #[serde(skip)]
     pub misfits: BTreeMap<Misfit, Refused>,
-    /// Values that even `text` would refuse; only kept where text may be fallen back to
+    /// Values that even `text` would refuse; not kept where text was tried
     #[serde(skip)]
     pub text_misfits: BTreeMap<Misfit, Refused>,
 }
@@ -191,6 +195,18 @@ impl Profile {
         }
     }
 
+    /// Counts a blob that is a text.
+    pub fn look_into(&mut self, blob: &[u8]) {
+        let Ok(text) = std::str::from_utf8(blob) else { return };
+        if blob.contains(&0) {
+            return;
+        }
+        self.utf8_blobs += 1;
+        if blob.len() > self.longest_text_characters {
+            self.longest_text_characters = self.longest_text_characters.max(text.chars().count());
+        }
+    }
+
     fn add_text(&mut self, bytes: &[u8]) {
         self.texts += 1;
         self.longest_value_bytes = self.longest_value_bytes.max(bytes.len());
@@ -204,8 +220,7 @@ impl Profile {
         let looks = &mut self.looks;
         match bytes {
             [b'{' | b'[', ..] => {
-                looks.json +=
-                    u64::from(serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok());
+                looks.json += u64::from(std::str::from_utf8(bytes).is_ok_and(is_jsonb));
             }
             _ if bytes.len() == 36 && bytes[8] == b'-' => {
                 looks.uuids += u64::from(crate::copy::uuid(ValueRef::Text(bytes)).is_some());
@@ -316,6 +331,12 @@ impl Profile {
         self.misfits.keys().any(|misfit| *misfit != Misfit::Null)
     }
 
+    pub(super) fn fits_text(&self) -> bool {
+        let of_text = [Misfit::InvalidUtf8, Misfit::NulCharacter, Misfit::NotFinite];
+        let refused = of_text.iter().any(|misfit| self.misfits.contains_key(misfit));
+        self.blobs == 0 && self.text_misfits.is_empty() && !refused
+    }
+
     /// Whether every value surely fits `postgres_type`, judged by the counts alone.
     pub fn allows(&self, postgres_type: &PostgresType) -> bool {
         let Self { integers, reals, texts, blobs, looks, .. } = self;
@@ -327,12 +348,19 @@ impl Profile {
         match postgres_type {
             PostgresType::SmallInt => numbers && within(i16::MIN.into(), i16::MAX.into()),
             PostgresType::Integer => numbers && within(i32::MIN.into(), i32::MAX.into()),
-            PostgresType::BigInt | PostgresType::Numeric(None) => numbers,
+            PostgresType::BigInt => numbers,
+            PostgresType::Numeric(None) => {
+                *blobs == 0
+                    && self.infinities.count == 0
+                    && looks.integers + looks.decimals == *texts
+            }
             PostgresType::Boolean => numbers && within(0, 1),
             PostgresType::DoublePrecision => texts + blobs == 0 && self.integers_exact_in_double(),
-            PostgresType::Text => *blobs == 0 && self.text_misfits.is_empty(),
+            PostgresType::Text => self.fits_text(),
             PostgresType::Varchar(Some(limit)) => {
-                self.only_texts() && self.longest_text_characters <= *limit as usize
+                self.only_texts()
+                    && self.fits_text()
+                    && self.longest_text_characters <= *limit as usize
             }
             PostgresType::Uuid => self.only_texts() && looks.uuids == *texts,
             PostgresType::Date => self.only_texts() && looks.dates == *texts,

@@ -1,44 +1,47 @@
-//! Statements for what is not carried over: complete where SQLite's words are enough, else a
-//! beginning that says so. They are shown, never run.
+//! Statements for what is not carried over: complete where PostgreSQL is sure to take them, else a
+//! draft in comments, to be written by hand. They are shown, never run.
 
+use super::keys;
 use crate::copy::Field;
-use crate::expression::{default_start, renamed};
+use crate::expression::{default_proposal, renamed};
 use crate::inspect::token::{Token, closing, tokens};
-use crate::inspect::{Check, Column, Index, OtherKind, OtherObject, Schema, Table, quoted};
+use crate::inspect::{
+    Affinity, Check, Column, Index, OtherKind, OtherObject, Schema, Table, quoted,
+};
 
 /// Above whatever still speaks SQLite.
-const START: &str =
-    "-- A beginning: names are as migrated, functions and operators are SQLite's.\n";
+const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
+
+/// A statement that PostgreSQL may refuse: in comments, so that all that is proposed can be run.
+fn draft(statement: &str) -> String {
+    let lines = statement.lines().map(|line| format!("\n-- {line}"));
+    std::iter::once(DRAFT.to_owned()).chain(lines).collect()
+}
 
 /// `ALTER TABLE ... ADD CHECK` with the expression as it is.
 pub fn check(table: &Table, check: &Check) -> String {
     let name = check.name.as_ref();
     let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));
     let expression = renamed(&check.expression, &columns(table));
-    format!("{START}ALTER TABLE {} ADD {name}CHECK ({expression});", quoted(&table.name))
+    draft(&format!("ALTER TABLE {} ADD {name}CHECK ({expression});", quoted(&table.name)))
 }
 
-/// `ALTER COLUMN ... SET DEFAULT`
-pub fn default(table: &Table, column: &Column, default: &str) -> String {
-    let set = |expression: &str| {
-        let (table, column) = (quoted(&table.name), quoted(&column.name));
-        format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};")
-    };
-    match default_start(default) {
-        Some(expression) => set(expression),
-        None => format!("{START}{}", set(&format!("({})", renamed(default, &[])))),
-    }
+/// `ALTER COLUMN ... SET DEFAULT`, where PostgreSQL has something close.
+pub fn default(table: &Table, column: &Column, field: &Field) -> Option<String> {
+    let expression = default_proposal(column, field)?;
+    let (table, column) = (quoted(&table.name), quoted(&column.name));
+    Some(format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};"))
 }
 
 /// The column made anew, computed as in SQLite.
 pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String> {
     let expression = renamed(column.expression.as_deref()?, &columns(table));
     let (table, column) = (quoted(&table.name), quoted(&column.name));
-    Some(format!(
-        "{START}ALTER TABLE {table} DROP COLUMN {column};\n\
+    Some(draft(&format!(
+        "ALTER TABLE {table} DROP COLUMN {column};\n\
          ALTER TABLE {table} ADD COLUMN {column} {} GENERATED ALWAYS AS ({expression}) STORED;",
         field.postgres_type
-    ))
+    )))
 }
 
 /// `CREATE INDEX` over the same expressions, with the same condition.
@@ -48,7 +51,7 @@ pub fn index(table: &Table, index: &Index) -> Option<String> {
     let rest = renamed(&index.sql[tokens.get(on + 1)?.end()..], &columns(table));
     let unique = if index.unique { "UNIQUE " } else { "" };
     let (name, table) = (quoted(&index.name), quoted(&table.name));
-    Some(format!("{START}CREATE {unique}INDEX {name} ON {table}{rest};"))
+    Some(draft(&format!("CREATE {unique}INDEX {name} ON {table}{rest};")))
 }
 
 /// The index that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
@@ -77,6 +80,54 @@ pub fn collated_index(
     Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
 }
 
+/// ", or" how columns of texts are made citext, with those that foreign keys join to them; nothing
+/// without such columns.
+pub fn citext(schema: &Schema, table: &Table, columns: &[usize]) -> String {
+    let is_text = |column: &usize| table.columns[*column].affinity == Affinity::Text;
+    let mut all: Vec<ColumnOf<'_>> =
+        columns.iter().filter(|column| is_text(column)).map(|column| (table, *column)).collect();
+    let joined = joined(schema);
+    let is_same = |a: &ColumnOf<'_>, b: &ColumnOf<'_>| a.0.name == b.0.name && a.1 == b.1;
+    let mut at = 0;
+    while let Some(one) = all.get(at).copied() {
+        for (a, b) in &joined {
+            let other = if is_same(a, &one) { b } else { a };
+            let is_joined = is_same(a, &one) || is_same(b, &one);
+            if is_joined && !all.iter().any(|known| is_same(known, other)) {
+                all.push(*other);
+            }
+        }
+        at += 1;
+    }
+    let rule = |(table, column): &ColumnOf<'_>| {
+        format!("--map '{}.{}=citext'", table.name, table.columns[*column].name)
+    };
+    match all.iter().map(rule).collect::<Vec<_>>().join(" ") {
+        rules if rules.is_empty() => rules,
+        rules => format!(
+            ", or make it citext (which knows every letter's case): CREATE EXTENSION citext in the \
+             target, then {rules}"
+        ),
+    }
+}
+
+/// A column by its table and position.
+type ColumnOf<'a> = (&'a Table, usize);
+
+/// The pairs of columns that foreign keys join.
+fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
+    let mut pairs = Vec::new();
+    for table in &schema.tables {
+        for resolved in keys::resolve(schema, table) {
+            let Some((place, columns)) = resolved.parent else { continue };
+            let parent = &schema.tables[place];
+            let both = resolved.key.columns.iter().zip(columns);
+            pairs.extend(both.map(|(own, its)| ((table, *own), (parent, its))));
+        }
+    }
+    pairs
+}
+
 /// What a view, trigger or virtual table might become.
 pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
     let names: Vec<&str> = schema
@@ -101,7 +152,7 @@ fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
     let keyword = tokens.iter().position(|token| token.is_word("VIEW"))?;
     let name = name_after(&tokens, keyword)?;
     let rest = renamed(&object.sql[tokens[name].end()..], names);
-    Some(format!("{START}CREATE VIEW {}{};", quoted(&object.name), rest.trim_end()))
+    Some(draft(&format!("CREATE VIEW {}{};", quoted(&object.name), rest.trim_end())))
 }
 
 /// The place of a name after a keyword: after `IF NOT EXISTS` and a schema.
@@ -139,12 +190,12 @@ fn trigger(object: &OtherObject, names: &[&str]) -> Option<String> {
     let body = text(tokens[begin].end(), tokens[end].start);
     let row = if tokens[event].is_word("DELETE") { "OLD" } else { "NEW" };
     let name = quoted(&object.name);
-    Some(format!(
-        "{START}CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $trigger$\nBEGIN\n    \
+    Some(draft(&format!(
+        "CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $trigger$\nBEGIN\n    \
          {body}\n    RETURN {row};\nEND\n$trigger$;\n\
          CREATE TRIGGER {name} {timing} {of_event} ON {table} FOR EACH ROW {when}\
          EXECUTE PROCEDURE {name}();"
-    ))
+    )))
 }
 
 /// Full-text search as PostgreSQL has it: a table and an index over its words.
@@ -169,7 +220,7 @@ fn full_text(object: &OtherObject) -> Option<String> {
     let words: Vec<String> = names.iter().map(|name| format!("coalesce({name}, '')")).collect();
     let name = quoted(&object.name);
     Some(format!(
-        "-- A beginning: search by to_tsvector(...) @@ plainto_tsquery('simple', 'words').\n\
+        "-- Search by to_tsvector(...) @@ plainto_tsquery('simple', 'words').\n\
          CREATE TABLE {name} ({});\n\
          CREATE INDEX ON {name} USING gin (to_tsvector('simple', {}));",
         columns.join(", "),
@@ -190,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn views_and_triggers_have_a_beginning() {
+    fn views_and_triggers_have_a_draft() {
         let found = objects(
             "CREATE TABLE Log(At TEXT, n INT); \
              CREATE VIEW IF NOT EXISTS latest(moment) AS SELECT max(at) FROM log; \
@@ -200,22 +251,20 @@ mod tests {
         assert_eq!(
             found,
             [
-                format!(
-                    "{START}CREATE FUNCTION \"keep\"() RETURNS trigger LANGUAGE plpgsql AS \
+                draft(
+                    "CREATE FUNCTION \"keep\"() RETURNS trigger LANGUAGE plpgsql AS \
                      $trigger$\nBEGIN\n    INSERT INTO \"Log\" VALUES ('x', 1); DELETE FROM \
                      \"Log\" WHERE \"n\" < 0;\n    RETURN NEW;\nEND\n$trigger$;\n\
                      CREATE TRIGGER \"keep\" AFTER UPDATE OF \"n\" ON \"Log\" FOR EACH ROW \
                      WHEN (new.\"n\" > 0) EXECUTE PROCEDURE \"keep\"();"
                 ),
-                format!(
-                    "{START}CREATE VIEW \"latest\"(moment) AS SELECT max(\"At\") FROM \"Log\";"
-                ),
+                draft("CREATE VIEW \"latest\"(moment) AS SELECT max(\"At\") FROM \"Log\";"),
             ]
         );
     }
 
     #[test]
-    fn full_text_search_has_a_beginning_and_other_modules_none() {
+    fn full_text_search_has_a_statement_and_other_modules_none() {
         let found = objects(
             "CREATE VIRTUAL TABLE s USING fts5(title, \"the body\" UNINDEXED, tokenize = porter); \
              CREATE VIRTUAL TABLE r USING rtree(id, a, b)",

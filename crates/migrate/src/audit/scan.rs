@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::profile::{Example, Profile, Refused};
 use crate::copy::json::repeats_a_key;
-use crate::copy::{Field, encode};
+use crate::copy::{Field, Nowhere, encode};
 use crate::inspect::{Shown, Source, Table};
 use crate::mapping::{Candidate, PostgresType};
 use crate::{Error, Watch};
@@ -68,7 +68,6 @@ fn read(
     let text = Field { postgres_type: PostgresType::Text, reading: None, not_null: false };
     let mut refused = vec![Refused::default(); checks.len()];
     let conditions: Vec<String> = checks.iter().map(|(_, condition)| condition.clone()).collect();
-    let mut scratch = Vec::new();
     source.each_row_of(connection, &table.select_with(&conditions), watch, |row| {
         for ((position, profile), candidate) in profiles.iter_mut().enumerate().zip(candidates) {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
@@ -80,6 +79,11 @@ fn read(
             {
                 profile.infinities.add(example);
             }
+            if let ValueRef::Blob(blob) = value
+                && !candidate.is_for_bytes()
+            {
+                profile.look_into(blob);
+            }
             if let Some(Field { postgres_type: PostgresType::Jsonb, .. }) = &candidate.field
                 && let ValueRef::Text(text) = value
                 && repeats_a_key(text)
@@ -87,20 +91,19 @@ fn read(
                 profile.repeated_keys.add(example);
             }
             if let Some(field) = &candidate.field
-                && let Err(misfit) = encode(field, value, &mut scratch)
+                && let Err(misfit) = encode(field, value, &mut Nowhere)
             {
                 profile.misfits.entry(misfit.kind()).or_default().add(example);
             }
-            if candidate.may_fall_back
+            let is_text = |field: &Field| field.postgres_type.is_text();
+            if !candidate.field.as_ref().is_some_and(is_text)
                 && let ValueRef::Text(_) | ValueRef::Real(_) = value
             {
                 // Only what text itself refuses: NUL, broken UTF-8, infinity.
-                scratch.clear();
-                if let Err(misfit) = encode(&text, value, &mut scratch) {
+                if let Err(misfit) = encode(&text, value, &mut Nowhere) {
                     profile.text_misfits.entry(misfit.kind()).or_default().add(example);
                 }
             }
-            scratch.clear();
         }
         for (place, refused) in refused.iter_mut().enumerate() {
             if is_violated(row, columns.len() + 1 + place) {

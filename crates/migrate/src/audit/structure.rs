@@ -1,37 +1,28 @@
 //! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
 
+use rusqlite::types::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::finding::{Finding, Severity};
+use super::loss::Lost;
 use super::profile::Refused;
 use super::proposed;
-use crate::copy::{
-    Field, LONGEST_NAME_BYTES, check_condition, default_expression, index_predicate,
-};
+use crate::copy::{Field, LONGEST_NAME_BYTES, check_condition, cut, index_predicate};
+use crate::expression::default_expression;
 use crate::inspect::{
-    Check, Index, IndexPart, OtherKind, Rowid, Schema, Table, quoted, shorten, thousands,
+    Check, Column, Index, IndexPart, LeftOut, MOST_INDEX_COLUMNS, Rowid, Schema, Table, quoted,
+    shorten, thousands,
 };
+use crate::mapping::PostgresType;
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
-/// A B-tree refuses entries beyond a third of a page.
-const LARGEST_INDEX_ENTRY_BYTES: usize = 2704;
-
-/// Findings that hold whatever the target is: objects that are not tables.
-pub fn objects(schema: &Schema) -> Vec<Finding> {
-    // Shadow tables belong to their virtual table, which is named.
-    let others = schema.others.iter().filter(|other| other.kind != OtherKind::ShadowTable);
-    let objects = others.map(|other| {
-        let message = format!("a {} is not carried over", other.kind.name());
-        let fix = "write its equal for PostgreSQL by hand";
-        Finding::on_table(Severity::Warning, "not_carried_over", &other.name, message, fix)
-            .proposing(proposed::object(schema, other))
-    });
-    objects.collect()
-}
 
 /// Findings on the declaration of a table that migration would create.
-pub fn declaration(table: &Table, fields: &[Field]) -> Vec<Finding> {
+pub fn declaration(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
     let mut findings = names(table);
     findings.extend(constraints(table, fields));
+    findings.extend(collations(schema, table, fields));
     findings.extend(indexes(table, fields));
     findings.extend(kinds(table));
     findings
@@ -54,20 +45,39 @@ fn names(table: &Table) -> Vec<Finding> {
         (!fits).then(|| blocker(kind, message, fix))
     };
     let mut findings = Vec::new();
-    let rename = "rename it: ALTER TABLE ... RENAME TO ...";
-    findings.extend(long(&table.name, "table", rename.to_owned()));
+    let own = quoted(&table.name);
+    let rename =
+        format!("rename it in the source: ALTER TABLE {own} RENAME TO {}", shorter(&table.name));
+    findings.extend(long(&table.name, "table", rename));
     for column in &table.columns {
         let what = format!("column {}", shorten(&column.name));
-        let rename = "rename it: ALTER TABLE ... RENAME COLUMN ...";
-        findings.extend(long(&column.name, &what, rename.to_owned()));
+        let (old, new) = (quoted(&column.name), shorter(&column.name));
+        let rename =
+            format!("rename it in the source: ALTER TABLE {own} RENAME COLUMN {old} TO {new}");
+        findings.extend(long(&column.name, &what, rename));
         findings.extend(system_column(table, &column.name));
+    }
+    if table.primary_key.len() > MOST_INDEX_COLUMNS {
+        let columns = table.primary_key.len();
+        let message = format!(
+            "the primary key has {columns} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}"
+        );
+        let fix = format!("leave the table out: --exclude '{}'", table.name);
+        findings.push(blocker("too_many_key_columns", message, fix));
     }
     if table.columns.len() > MOST_COLUMNS {
         let message =
             format!("{} columns, PostgreSQL has at most {MOST_COLUMNS}", table.columns.len());
-        findings.push(blocker("too_many_columns", message, "split the table".to_owned()));
+        let fix = format!("split the table, or leave it out: --exclude '{}'", table.name);
+        findings.push(blocker("too_many_columns", message, fix));
     }
     findings
+}
+
+/// A name that fits, quoted: the beginning, and what tells it from others with the same beginning.
+fn shorter(name: &str) -> String {
+    let ending = xxh3_64(name.as_bytes()) & 0xffff;
+    quoted(&format!("{}_{ending:04x}", cut(name, LONGEST_NAME_BYTES - 5)))
 }
 
 /// A column whose name PostgreSQL keeps for itself. Names that are written in another case are
@@ -92,9 +102,42 @@ fn system_column(table: &Table, name: &str) -> Option<Finding> {
     Some(finding.on_column(name))
 }
 
+fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let is_exact = |position: usize| fields[position].postgres_type != PostgresType::Citext;
+    for collation in &table.collations {
+        let of_this = |column: &Column| column.collation.as_ref() == Some(collation);
+        let columns: Vec<usize> =
+            (0..table.columns.len()).filter(|place| of_this(&table.columns[*place])).collect();
+        // What citext compares it compares without regard to case.
+        if collation == "NOCASE" && !columns.is_empty() && !columns.iter().any(|at| is_exact(*at)) {
+            continue;
+        }
+        let message =
+            format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly");
+        let fix = match collation.as_str() {
+            "NOCASE" => {
+                // A unique key is judged by its values: citext may refuse what it takes.
+                let is_free = |column: &usize| !keys(table).iter().any(|key| key.contains(column));
+                let free: Vec<usize> = columns.into_iter().filter(is_free).collect();
+                format!(
+                    "compare lower(...) of both sides{}",
+                    proposed::citext(schema, table, &free)
+                )
+            }
+            "RTRIM" => "compare rtrim(...) of both sides".to_owned(),
+            _ => "give it a collation of PostgreSQL with the same order".to_owned(),
+        };
+        let (severity, kind) = (Severity::Warning, "collation_not_carried_over");
+        let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+        findings.push(finding.losing(Lost::Collation));
+    }
+    findings
+}
+
 fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
-    let warn = |kind, message: String, fix: &str| {
-        Finding::on_table(Severity::Warning, kind, &table.name, message, fix)
+    let lose = |lost, kind, message: String, fix: &str| {
+        Finding::on_table(Severity::Warning, kind, &table.name, message, fix).losing(lost)
     };
     let mut findings = Vec::new();
     for check in &table.checks {
@@ -104,24 +147,15 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
         let message = format!("CHECK ({}) is not carried over", on_one_line(check));
         let fix = "add it by hand: it may not mean the same in PostgreSQL";
         let statement = proposed::check(table, check);
-        findings.push(warn("check_not_carried_over", message, fix).proposing(Some(statement)));
-    }
-    for collation in &table.collations {
-        findings.push(warn(
-            "collation_not_carried_over",
-            format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly"),
-            match collation.as_str() {
-                "NOCASE" => "compare lower(...) of both sides, or make the column citext",
-                "RTRIM" => "compare rtrim(...) of both sides",
-                _ => "give it a collation of PostgreSQL with the same order",
-            },
-        ));
+        let finding = lose(Lost::Check, "check_not_carried_over", message, fix);
+        findings.push(finding.proposing(Some(statement)));
     }
     if table.deferred {
-        findings.push(warn(
+        findings.push(lose(
+            Lost::Deferral,
             "deferred_not_carried_over",
             "INITIALLY DEFERRED foreign keys become immediate".to_owned(),
-            "ALTER TABLE ... ALTER CONSTRAINT ... DEFERRABLE INITIALLY DEFERRED",
+            "make them DEFERRABLE INITIALLY DEFERRED by hand",
         ));
     }
     for (column, field) in table.columns.iter().zip(fields) {
@@ -129,18 +163,33 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
             let message = "a generated column becomes an ordinary one with its values".to_owned();
             let fix = "add GENERATED ALWAYS AS (...) STORED by hand";
             let statement = proposed::generated(table, column, field);
-            let finding = warn("generated_column", message, fix).on_column(&column.name);
-            findings.push(finding.proposing(statement));
+            let finding = lose(Lost::GeneratedColumn, "generated_column", message, fix);
+            findings.push(finding.on_column(&column.name).proposing(statement));
         } else if let Some(default) = &column.default
-            && default_expression(default, field).is_none()
+            && default_expression(column, field).is_none()
+            && column.default_value != Some(Value::Null)
         {
             let message = format!("the default {} is not carried over", shorten(default));
-            let statement = proposed::default(table, column, default);
-            let finding = warn("default_not_carried_over", message, "add it by hand");
-            findings.push(finding.on_column(&column.name).proposing(Some(statement)));
+            let statement = proposed::default(table, column, field);
+            let fix = match (&statement, &column.default_value) {
+                (Some(_), _) => {
+                    "the statement below comes close: its time is that of the server's zone, its \
+                     random numbers are no secrets"
+                }
+                (None, Some(_)) => "its value is none of the type: write one by hand",
+                (None, None) => "write its equal for PostgreSQL by hand",
+            };
+            let finding = lose(Lost::Default, "default_not_carried_over", message, fix);
+            findings.push(finding.on_column(&column.name).proposing(statement));
         }
     }
     findings
+}
+
+/// The columns of the primary key and of all unique ones.
+fn keys(table: &Table) -> Vec<Vec<usize>> {
+    let unique = table.indexes.iter().filter(|index| index.unique);
+    unique.filter_map(Index::columns).chain([table.primary_key.clone()]).collect()
 }
 
 fn on_one_line(check: &Check) -> String {
@@ -173,8 +222,40 @@ pub fn check_not_tested(table: &Table, check: &Check, reason: &str, is_kept: boo
     Finding::on_table(Severity::Warning, "check_not_tested", &table.name, message, fix)
 }
 
+/// Indexes that are left out whatever the types are.
+fn left_out(table: &Table) -> impl Iterator<Item = Finding> {
+    table.left_out.iter().map(|(index, reason)| {
+        let why = match reason {
+            LeftOut::Asked => "as --skip-index asks".to_owned(),
+            LeftOut::TooManyColumns => format!(
+                "since it has {} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}",
+                index.parts.len()
+            ),
+        };
+        let unique = if index.unique { ", and with it a uniqueness" } else { "" };
+        let message =
+            format!("the index {} is not carried over{unique}, {why}", shorten(&index.name));
+        let (severity, kind) = (Severity::Warning, "index_not_carried_over");
+        Finding::on_table(severity, kind, &table.name, message, "").losing(Lost::Index)
+    })
+}
+
+/// json has no order: no index of PostgreSQL holds it.
+fn of_json(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+    let columns = index.columns()?;
+    let is_json = |column: &&usize| fields[**column].postgres_type == PostgresType::Json;
+    let name = &table.columns[*columns.iter().find(is_json)?].name;
+    let message = format!("json has no order, which the index {} needs", shorten(&index.name));
+    let fix = format!(
+        "--map '{}.{name}=jsonb', or leave the index out: --skip-index '{}'",
+        table.name, index.name
+    );
+    let (severity, kind) = (Severity::Blocker, "index_of_json");
+    Some(Finding::on_table(severity, kind, &table.name, message, fix).on_column(name))
+}
+
 fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = left_out(table).collect();
     for index in &table.indexes {
         if index.name.len() > LONGEST_NAME_BYTES {
             let message = format!(
@@ -192,6 +273,7 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
         } else if !is_translated {
             "a partial index"
         } else {
+            findings.extend(of_json(index, table, fields));
             findings.extend(collated(index, table, fields));
             continue;
         };
@@ -207,7 +289,8 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
                     index.sql.replace('\n', " ")
                 ),
             )
-            .proposing(proposed::index(table, index)),
+            .proposing(proposed::index(table, index))
+            .losing(Lost::Index),
         );
     }
     findings
@@ -234,9 +317,9 @@ fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
         collation != "BINARY" && !is_own(*column, collation)
     };
     let (_, collation) = key.iter().find(is_lost)?;
-    let (kind, loses) = match index.unique {
-        true => ("weaker_uniqueness", " and would take what is equal by it"),
-        false => ("index_collation", ""),
+    let (lost, kind, loses) = match index.unique {
+        true => (Lost::UniqueKey, "weaker_uniqueness", " and would take what is equal by it"),
+        false => (Lost::Collation, "index_collation", ""),
     };
     let message = format!(
         "the index {} compares by {collation}; PostgreSQL's compares exactly{loses}",
@@ -249,7 +332,7 @@ fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
         None => "give it a collation of PostgreSQL that means the same",
     };
     let finding = Finding::on_table(Severity::Warning, kind, &table.name, message, fix);
-    Some(finding.proposing(statement))
+    Some(finding.proposing(statement).losing(lost))
 }
 
 fn kinds(table: &Table) -> Vec<Finding> {
@@ -270,27 +353,4 @@ fn kinds(table: &Table) -> Vec<Finding> {
         findings.push(note("no_primary_key", "no primary key: none is invented"));
     }
     findings
-}
-
-/// Indexed values too long for a B-tree of PostgreSQL.
-pub fn index_entries(table: &Table, longest_value_bytes: &[usize]) -> Vec<Finding> {
-    let mut keys: Vec<(String, Vec<usize>)> = table
-        .indexes
-        .iter()
-        .filter(|index| !index.partial)
-        .filter_map(|index| Some((shorten(&index.name), index.columns()?)))
-        .collect();
-    keys.push(("the primary key".to_owned(), table.primary_key.clone()));
-    let too_long = keys.into_iter().filter_map(|(name, columns)| {
-        let bytes: usize = columns.iter().map(|column| longest_value_bytes[*column]).sum();
-        (bytes > LARGEST_INDEX_ENTRY_BYTES).then(|| {
-            let message = format!(
-                "{name} would hold entries of up to {bytes} bytes, PostgreSQL's B-tree refuses \
-                 more than {LARGEST_INDEX_ENTRY_BYTES} (after compression)"
-            );
-            let fix = "drop the index, or index a hash: ((md5(...)))";
-            Finding::on_table(Severity::Warning, "long_index_entry", &table.name, message, fix)
-        })
-    });
-    too_long.collect()
 }

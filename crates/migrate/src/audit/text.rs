@@ -32,6 +32,9 @@ impl AuditReport {
         if !self.findings.is_empty() {
             text.push('\n');
         }
+        if let Some(losses) = self.not_carried_over.line() {
+            let _ = writeln!(text, "{losses}");
+        }
         let _ = writeln!(
             text,
             "{}: {} table{}, {}: {}",
@@ -61,7 +64,11 @@ impl AuditReport {
         match (self.blocks(), parts.is_empty()) {
             (_, true) => "nothing that PostgreSQL would refuse".to_owned(),
             (true, _) => parts.join(", "),
-            (false, _) => format!("nothing that PostgreSQL would refuse ({})", parts.join(", ")),
+            (false, _) => {
+                let all = self.not_carried_over.is_empty();
+                let but = if all { "" } else { ", but not everything is carried over" };
+                format!("nothing that PostgreSQL would refuse{but} ({})", parts.join(", "))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::catalog::{catalog, current_schema};
+use super::catalog::{Catalog, catalog, current_schema};
 use super::crew::Job;
 use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
@@ -13,11 +13,12 @@ use super::place::Place;
 use super::prepare::{self, Prepared};
 use super::reject::{Standard, reject};
 use super::reject_file::RejectFile;
+use super::reload::{RowNames, refuse_loaded};
 use super::report::{MigratedTable, Seconds};
 use super::session::Session;
 use super::state::{self, Saved, State, WORKSHOP};
 use super::step::{Stage, Step, plan};
-use crate::audit::{Audit, AuditOptions, Finding, audit_source, readers};
+use crate::audit::{Audit, AuditOptions, Finding, Losses, audit_source, object_findings, readers};
 use crate::inspect::{Schema, Source, thousands};
 use crate::selection::estimated_rows;
 use crate::verify::selected;
@@ -36,8 +37,8 @@ pub struct Begun {
     pub steps_done_before: usize,
     /// When it began, as the server shows it.
     pub started: String,
-    /// Set where types were chosen: what was found and what each column becomes.
-    pub audit: Option<Audit>,
+    /// What was found in the source before anything was done.
+    pub findings: Vec<Finding>,
     /// Rows that stay behind.
     pub rejects: Option<RejectFile>,
     /// Sequences that go on after the largest value.
@@ -55,24 +56,26 @@ pub async fn anew(
     options: &MigrateOptions,
     watch: Watch<'_>,
 ) -> Result<Begun, Error> {
-    begin(path, session, options, false, watch).await
+    begin(path, session, options, None, watch).await
 }
 
-/// Begins to add rows to what is there, in one transaction that stays open.
+/// Begins to add rows, which have these names, to what is there, in one transaction that stays
+/// open.
 pub async fn adding(
     path: &Path,
     session: &Session,
     options: &MigrateOptions,
+    names: RowNames,
     watch: Watch<'_>,
 ) -> Result<Begun, Error> {
-    begin(path, session, options, true, watch).await
+    begin(path, session, options, Some(names), watch).await
 }
 
 async fn begin(
     path: &Path,
     session: &Session,
     options: &MigrateOptions,
-    add: bool,
+    names: Option<RowNames>,
     watch: Watch<'_>,
 ) -> Result<Begun, Error> {
     let clock = Instant::now();
@@ -85,7 +88,14 @@ async fn begin(
         let (path, options) = (path.to_owned(), options.clone());
         move |watch| read_source(&path, &options, watch)
     });
-    let (source, schema, audit) = read.await?;
+    let (source, mut schema, audit) = read.await?;
+    let add = names.is_some();
+    for (table, names) in names.into_iter().flatten() {
+        let table = schema.tables.iter_mut().find(|each| each.name == table);
+        if let Some(table) = table {
+            table.row_names = Arc::new(names);
+        }
+    }
     options.rules.check(&schema)?;
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
@@ -120,8 +130,8 @@ impl Origin {
         options: &MigrateOptions,
         watch: Watch<'_>,
     ) -> Result<Begun, Error> {
-        let (prepared, kept) = self.target(session, options, watch).await?;
-        let Self { source, schema, audit, namespace, add } = self;
+        let (prepared, kept, findings) = self.target(session, options, watch).await?;
+        let Self { source, schema, namespace, add, .. } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
         let Prepared { to_load, fresh, rest, references, demands, notices, .. } = prepared;
@@ -145,6 +155,7 @@ impl Origin {
             references,
             demands,
             notices,
+            not_carried_over: Losses::of(&findings),
         };
         if !one_transaction {
             if options.data_only {
@@ -161,7 +172,7 @@ impl Origin {
             steps,
             steps_done_before: 0,
             started: "just now".to_owned(),
-            audit,
+            findings,
             rejects,
             sequences_set: 0,
             seconds: Seconds::default(),
@@ -173,20 +184,25 @@ impl Origin {
         session: &Session,
         options: &MigrateOptions,
         watch: Watch<'_>,
-    ) -> Result<(Prepared, Vec<MigratedTable>), Error> {
+    ) -> Result<(Prepared, Vec<MigratedTable>, Vec<Finding>), Error> {
         let (schema, namespace) = (&self.schema, self.namespace.as_str());
         if let Some(audit) = &self.audit {
             let make_namespace = options.schema.is_some();
             let place = Place { schema, namespace, make_namespace, replace: options.replace };
             let prepared = prepare::create(session, audit, &place, options, watch).await?;
-            return Ok((prepared, Vec::new()));
+            return Ok((prepared, Vec::new(), audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
         let matched = match_tables(schema, &found, &options.rules)
             .map_err(|problems| Error::Target(problems.join("\n")))?;
         if self.add {
-            return Ok((prepare::to_add(session, matched).await?, Vec::new()));
+            let prepared = prepare::to_add(session, matched).await?;
+            if !options.add_again {
+                refuse_loaded(session, &self.source, schema, &prepared.to_load, watch).await?;
+            }
+            return Ok((prepared, Vec::new(), Vec::new()));
         }
+        let objects = objects(&self.source, schema, found, watch).await?;
         let (prepared, kept) =
             prepare::existing(session, &self.source, schema, matched, options, watch).await?;
         let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
@@ -195,8 +211,25 @@ impl Origin {
             rejected_rows: 0,
             kept: true,
         });
-        Ok((prepared, kept.collect()))
+        Ok((prepared, kept.collect(), objects))
     }
+}
+
+/// What a target whose tables exist does not get: objects that are not tables.
+pub async fn objects(
+    source: &Arc<Source>,
+    schema: &Schema,
+    target: Catalog,
+    watch: Watch<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let (source, schema) = (source.clone(), schema.clone());
+    let found = blocking(watch, move |_| {
+        source.with(|connection| {
+            let found = object_findings(connection, &schema, Some(&target));
+            found.map_err(|error| source.explain(error))
+        })
+    });
+    found.await
 }
 
 /// Goes on with a migration that was cut off.
@@ -241,7 +274,7 @@ pub async fn again(
         steps,
         steps_done_before,
         started,
-        audit: None,
+        findings: Vec::new(),
         rejects,
         sequences_set: 0,
         seconds,
@@ -313,5 +346,9 @@ fn blocked(blockers: &[&Finding]) -> Error {
     let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
     let plural = if blockers.len() == 1 { "" } else { "s" };
     let count = thousands(blockers.len() as u64);
-    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n") }
+    let way_out = match blockers.iter().all(|finding| finding.is_about_rows) {
+        true => "; --on-error reject moves the rest and keeps refused rows",
+        false => "",
+    };
+    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n"), way_out }
 }

@@ -25,6 +25,8 @@ pub struct Relation {
     pub name: String,
     /// `pg_class.relkind`: `r` table, `p` partitioned table, `v` view, ...
     pub kind: String,
+    /// Triggers stand on it that are none of PostgreSQL's own.
+    pub has_triggers: bool,
     /// Its columns in order.
     pub columns: Vec<RelationColumn>,
 }
@@ -111,7 +113,8 @@ const COLUMNS: &str = "\
                OR coalesce(to_jsonb(a) ->> 'attidentity', '') <> '', \
            coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', \
            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
-                 WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder) \
+                 WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
+           EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
     FROM pg_class AS c \
     JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
@@ -130,8 +133,9 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<Catalog, Error> {
     for row in rows {
         let oid: u32 = row.get(0);
         if catalog.relations.last().is_none_or(|last| last.oid != oid) {
-            let (name, kind) = (row.get(1), row.get(2));
-            catalog.relations.push(Relation { oid, name, kind, columns: Vec::new() });
+            let (name, kind, has_triggers) = (row.get(1), row.get(2), row.get(11));
+            let columns = Vec::new();
+            catalog.relations.push(Relation { oid, name, kind, has_triggers, columns });
         }
         let shown_type: String = row.get(6);
         let labels: Vec<String> = row.get(10);

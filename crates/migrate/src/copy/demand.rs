@@ -50,6 +50,13 @@ pub enum What {
         /// Either all columns are NULL or none.
         full: bool,
     },
+    /// No row of the target that is equal in all columns that are written.
+    New {
+        /// The target's table, quoted, with its schema.
+        relation: String,
+        /// The columns, quoted.
+        columns: Vec<String>,
+    },
     /// No other row with the same key.
     Unique {
         /// Columns or expressions.
@@ -95,6 +102,18 @@ impl Demand {
                     if *full && pairs.len() > 1 { &partly } else { "" }
                 )
             }
+            What::New { relation, columns } => {
+                // As texts NULLs are equal too, and json, which has no equality.
+                let row = |of: &str| {
+                    let parts = columns.iter().map(|column| format!("{of}.{column}"));
+                    format!("ROW({})::text", parts.collect::<Vec<_>>().join(", "))
+                };
+                format!(
+                    "SELECT DISTINCT j.{address} FROM {judge} AS j JOIN {relation} AS t ON {} = {}",
+                    row("j"),
+                    row("t")
+                )
+            }
             What::Unique { keys, predicate, nulls_are_equal, .. } => {
                 let mut conditions: Vec<String> = match nulls_are_equal {
                     true => Vec::new(),
@@ -131,6 +150,7 @@ impl Demand {
                 "by the foreign key {name} of the target it refers to a row of {parent} that is \
                  not there"
             ),
+            What::New { relation, .. } => format!("{relation} has a row that is equal to it"),
             What::Unique { keys, .. } => format!(
                 "a row before it has the same key under {name} of the target: {}",
                 keys.join(", ").replace(" COLLATE pg_catalog.\"default\"", "")

@@ -15,10 +15,30 @@ use crate::mapping::PostgresType;
 pub struct Field {
     /// The target's type.
     pub postgres_type: PostgresType,
-    /// How numbers are read where the type is a date or time.
+    /// How numbers are read where the type is a date or time, and blobs where it takes texts.
     pub reading: Option<Reading>,
     /// NULL is refused.
     pub not_null: bool,
+}
+
+/// Takes the bytes of fields, large ones borrowed from where they are stored.
+pub trait Out {
+    /// Takes the next bytes.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl Out for Vec<u8> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// For values that are only tried.
+pub struct Nowhere;
+
+impl Out for Nowhere {
+    fn put(&mut self, _: &[u8]) {}
 }
 
 /// PostgreSQL's limit for one value, less its header.
@@ -26,20 +46,24 @@ const LARGEST_VALUE_BYTES: usize = (1 << 30) - 64;
 /// Integers up to here are exact in a 64-bit float.
 pub const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
-/// Appends `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
-/// may hold part of the field.
+/// Writes `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
+/// may have got part of the field.
 ///
 /// # Errors
 /// The reason why the value does not fit.
 #[inline]
-pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut impl Out) -> Result<(), Misfit> {
     if let ValueRef::Null = value {
         if field.not_null {
             return Err(Misfit::Null);
         }
-        out.extend_from_slice(&(-1_i32).to_be_bytes());
+        out.put(&(-1_i32).to_be_bytes());
         return Ok(());
     }
+    let value = match (value, field.reading) {
+        (ValueRef::Blob(bytes), Some(Reading::Utf8)) => ValueRef::Text(bytes),
+        _ => value,
+    };
     match &field.postgres_type {
         PostgresType::Integer => {
             let number = i32::try_from(integer(value)?).map_err(|_| Misfit::OutOfRange)?;
@@ -63,7 +87,7 @@ fn encode_rarer(
     postgres_type: &PostgresType,
     reading: Option<Reading>,
     value: ValueRef<'_>,
-    out: &mut Vec<u8>,
+    out: &mut impl Out,
 ) -> Result<(), Misfit> {
     match postgres_type {
         PostgresType::DoublePrecision => sized(out, &double(value)?.to_be_bytes()),
@@ -120,12 +144,12 @@ fn encode_rarer(
 }
 
 #[inline]
-fn sized(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend_from_slice(&(bytes.len() as i32).to_be_bytes());
-    out.extend_from_slice(bytes);
+fn sized(out: &mut impl Out, bytes: &[u8]) {
+    out.put(&(bytes.len() as i32).to_be_bytes());
+    out.put(bytes);
 }
 
-fn large(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Misfit> {
+fn large(out: &mut impl Out, bytes: &[u8]) -> Result<(), Misfit> {
     if bytes.len() > LARGEST_VALUE_BYTES {
         return Err(Misfit::TooLarge);
     }
@@ -191,7 +215,7 @@ fn single(number: f64) -> Result<f32, Misfit> {
 fn numeric(
     value: ValueRef<'_>,
     limits: Option<(u16, u16)>,
-    out: &mut Vec<u8>,
+    out: &mut impl Out,
 ) -> Result<(), Misfit> {
     let written = match value {
         ValueRef::Integer(number) => number.to_string(),
@@ -206,11 +230,9 @@ fn numeric(
             .fits(precision, scale)
             .map_err(|too_large| if too_large { Misfit::OutOfRange } else { Misfit::Rounded })?;
     }
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    decimal.write(out);
-    let bytes = (out.len() - start - 4) as i32;
-    out[start..start + 4].copy_from_slice(&bytes.to_be_bytes());
+    let mut digits = Vec::new();
+    decimal.write(&mut digits);
+    sized(out, &digits);
     Ok(())
 }
 
@@ -228,7 +250,7 @@ fn boolean(value: ValueRef<'_>) -> Result<bool, Misfit> {
 
 /// Text as it is; numbers as SQLite would show them.
 #[inline]
-fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl Out) -> Result<(), Misfit> {
     match value {
         ValueRef::Text(bytes) => {
             let text = utf8(bytes)?;
@@ -250,7 +272,7 @@ fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut Vec<u8>) -> Result<()
     }
 }
 
-fn text_of_number(written: &str, limit: Option<u32>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+fn text_of_number(written: &str, limit: Option<u32>, out: &mut impl Out) -> Result<(), Misfit> {
     text(ValueRef::Text(written.as_bytes()), limit, out)
 }
 
@@ -304,7 +326,7 @@ fn document(
     value: ValueRef<'_>,
     accepts: fn(&str) -> bool,
     version: Option<u8>,
-    out: &mut Vec<u8>,
+    out: &mut impl Out,
 ) -> Result<(), Misfit> {
     let written;
     let text = match value {
@@ -327,8 +349,8 @@ fn document(
         return Err(Misfit::TooLarge);
     }
     let bytes = text.len() + usize::from(version.is_some());
-    out.extend_from_slice(&(bytes as i32).to_be_bytes());
-    out.extend(version);
-    out.extend_from_slice(text.as_bytes());
+    out.put(&(bytes as i32).to_be_bytes());
+    out.put(version.as_slice());
+    out.put(text.as_bytes());
     Ok(())
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
 use super::demand::ADDRESS;
-use super::encode::encode;
+use super::encode::{Out, encode};
 use super::matching::Matched;
 use super::misfit::{BadRow, Misfit, StorageClass};
 use crate::inspect::{Shown, Source, Table, quoted};
@@ -105,7 +105,7 @@ impl Load {
     ) -> Result<u64, Error> {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
         let watch = Watch { progress, interrupted: stop };
-        let mut encoder = RowEncoder::new(self, columns.clone());
+        let mut encoder = RowEncoder::new(self, columns.clone(), sender);
         let rejected = &self.matched.rejected;
         let (mut place, mut passed_over) = (0, 0);
         let rows = source.with(|connection| {
@@ -121,27 +121,31 @@ impl Load {
                 } else {
                     encoder.add(source, row)?;
                 }
-                if encoder.buffer.len() >= BUFFER_BYTES {
-                    encoder.flush(sender)?;
-                }
-                Ok(())
+                encoder.check()
             })
         })?;
-        encoder.buffer.extend_from_slice(&(-1_i16).to_be_bytes());
-        encoder.flush(sender)?;
+        encoder.put(&(-1_i16).to_be_bytes());
+        encoder.flush();
+        encoder.check()?;
         sender.blocking_send(Sent::End).map_err(|_| Error::Interrupted)?;
         Ok(rows - passed_over)
     }
 
     /// An error of the server that names a line of the COPY becomes one that names the row.
     fn explain(&self, source: &Source, error: tokio_postgres::Error) -> Error {
-        let line = error.as_db_error().and_then(|report| {
+        let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
+        let report = match &whole {
+            // No row is at fault where the server or the connection ended.
+            Error::Postgres { report, .. } if !whole.is_cut_off() => report.as_db_error(),
+            _ => None,
+        };
+        let line = report.and_then(|report| {
             let after = report.where_()?.split(", line ").nth(1)?;
             let digits = after.find(|character: char| !character.is_ascii_digit());
             after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
         });
         let row = line.and_then(|line| self.row_at(source, line.checked_sub(1)?));
-        match (row, error.as_db_error()) {
+        match (row, report) {
             (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
                 table: self.table.name.clone(),
                 row,
@@ -150,7 +154,7 @@ impl Load {
                 reason: format!("PostgreSQL refuses it: {}", report.message()),
                 fix: "repair the row, or relax the target's rule".to_owned(),
             })),
-            _ => Error::postgres(format!("cannot load {}", self.table.name))(error),
+            _ => whole,
         }
     }
 
@@ -198,26 +202,46 @@ async fn send(
     Ok(0)
 }
 
-/// Rows in the binary COPY format.
+/// Rows in the binary COPY format, handed over buffer by buffer, in the middle of a value too:
+/// however large it is, there is no second copy of it.
 struct RowEncoder<'a> {
     load: &'a Load,
     columns: Vec<usize>,
+    sender: &'a mpsc::Sender<Sent>,
     buffer: Vec<u8>,
+    /// Nobody takes buffers any more.
+    closed: bool,
+}
+
+impl Out for RowEncoder<'_> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.buffer.len() + rest.len() > BUFFER_BYTES && !self.closed {
+            let (now, later) = rest.split_at(BUFFER_BYTES - self.buffer.len());
+            self.buffer.extend_from_slice(now);
+            self.flush();
+            rest = later;
+        }
+        if !self.closed {
+            self.buffer.extend_from_slice(rest);
+        }
+    }
 }
 
 impl<'a> RowEncoder<'a> {
-    fn new(load: &'a Load, columns: Vec<usize>) -> Self {
-        let mut buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4);
+    fn new(load: &'a Load, columns: Vec<usize>, sender: &'a mpsc::Sender<Sent>) -> Self {
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         buffer.extend_from_slice(COPY_HEAD);
-        Self { load, columns, buffer }
+        Self { load, columns, sender, buffer, closed: false }
     }
 
     #[inline]
     fn add(&mut self, source: &Source, row: &Row<'_>) -> Result<(), Error> {
-        self.buffer.extend_from_slice(&(self.columns.len() as i16).to_be_bytes());
+        self.put(&(self.columns.len() as i16).to_be_bytes());
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-            if let Err(misfit) = encode(&column.field, value, &mut self.buffer) {
+            if let Err(misfit) = encode(&column.field, value, self) {
                 let value = Shown(value).to_string();
                 return Err(self.refusal(row, position, value, misfit));
             }
@@ -232,17 +256,16 @@ impl<'a> RowEncoder<'a> {
         row: &Row<'_>,
         address: i64,
     ) -> Result<bool, Error> {
-        let start = self.buffer.len();
-        self.buffer.extend_from_slice(&(self.columns.len() as i16 + 1).to_be_bytes());
+        let mut tuple = (self.columns.len() as i16 + 1).to_be_bytes().to_vec();
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-            if encode(&column.field, value, &mut self.buffer).is_err() {
-                self.buffer.truncate(start);
+            if encode(&column.field, value, &mut tuple).is_err() {
                 return Ok(false);
             }
         }
-        self.buffer.extend_from_slice(&8_i32.to_be_bytes());
-        self.buffer.extend_from_slice(&address.to_be_bytes());
+        tuple.extend_from_slice(&8_i32.to_be_bytes());
+        tuple.extend_from_slice(&address.to_be_bytes());
+        self.put(&tuple);
         Ok(true)
     }
 
@@ -282,9 +305,13 @@ impl<'a> RowEncoder<'a> {
         }))
     }
 
-    fn flush(&mut self, sender: &mpsc::Sender<Sent>) -> Result<(), Error> {
-        let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES * 5 / 4));
-        // Closed only when sending has failed, which then is the error that is reported.
-        sender.blocking_send(Sent::Rows(full.into())).map_err(|_| Error::Interrupted)
+    fn flush(&mut self) {
+        let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES));
+        self.closed |= self.sender.blocking_send(Sent::Rows(full.into())).is_err();
+    }
+
+    /// Closed only when sending has failed, which then is the error that is reported.
+    fn check(&self) -> Result<(), Error> {
+        if self.closed { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

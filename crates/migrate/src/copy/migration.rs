@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 
 use super::begin;
+use super::reconnect::{Outages, RECONNECTS};
 use super::reload::to_database;
 use super::report::{MigrationReport, Seconds};
 use super::run::Migration;
@@ -45,6 +46,12 @@ pub struct MigrateOptions {
     pub part_bytes: u64,
     /// Go on with an unfinished migration, if there is one; its own options apply then.
     pub resume: bool,
+    /// Add rows of a reject file also where equal ones are there; of no other use.
+    #[serde(skip)]
+    pub add_again: bool,
+    /// How often a lost connection is tried anew; not a part of what goes on.
+    #[serde(skip)]
+    pub reconnects: u32,
 }
 
 impl Default for MigrateOptions {
@@ -60,6 +67,8 @@ impl Default for MigrateOptions {
             reject_file: None,
             part_bytes: PART_BYTES,
             resume: false,
+            add_again: false,
+            reconnects: RECONNECTS,
         }
     }
 }
@@ -76,7 +85,7 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    let watch = Watch { progress, interrupted };
+    let (watch, called) = (Watch { progress, interrupted }, Instant::now());
     let session = Session::connect(target).await?;
     session.claim().await?;
     let started = Instant::now();
@@ -92,9 +101,11 @@ pub async fn migrate(
         None => begin::anew(source, &session, options, watch).await?,
     };
     let prepare = started.elapsed().as_secs_f64() - begun.seconds.inspect;
-    Migration { session, seconds: Seconds { prepare, ..begun.seconds }, begun }
-        .run(target, watch)
-        .await
+    let seconds = Seconds { prepare, ..begun.seconds };
+    let outages = Outages::at_most(options.reconnects);
+    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
+    Ok(report)
 }
 
 /// A migration that goes on does so with its own options; others are not ignored in silence.
@@ -117,7 +128,8 @@ fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<
 /// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
 ///
 /// # Errors
-/// As [`migrate`]; a row is named by its line in the file.
+/// As [`migrate`], and [`Error::Target`] for rows that a table without a key holds already; a row
+/// has the name that it had in the source.
 pub async fn load_rejects(
     file: &Path,
     target: &PostgresUrl,
@@ -125,13 +137,14 @@ pub async fn load_rejects(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
+    let called = Instant::now();
     let unusable = |error: std::io::Error| Error::RejectFile {
         path: file.to_owned(),
         reason: format!("no room for a temporary file: {error}"),
     };
     let folder = tempfile::tempdir().map_err(unusable)?;
     let database = folder.path().join("rejects.db");
-    to_database(file, &database)?;
+    let names = to_database(file, &database)?;
     let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
     let watch = Watch { progress, interrupted };
     let session = Session::connect(target).await?;
@@ -139,10 +152,12 @@ pub async fn load_rejects(
     if let Some(found) = state::find(&session.client).await? {
         return Err(Error::Unfinished(found.unfinished()));
     }
-    let begun = begin::adding(&database, &session, &options, watch).await?;
+    let begun = begin::adding(&database, &session, &options, names, watch).await?;
     let seconds = begun.seconds;
-    let mut report = Migration { session, begun, seconds }.run(target, watch).await?;
+    let outages = Outages::default();
+    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
     report.source = file.to_owned();
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
 }
 

@@ -4,6 +4,8 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use crate::mapping::PostgresType;
+
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i64 = 10_957;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
@@ -26,7 +28,8 @@ pub struct Moment {
     pub digits: u8,
 }
 
-/// How a number in a column of dates is to be read (`--map '...=timestamptz using ...'`).
+/// How values of another kind than the type's own are to be read (`--map '...=TYPE using ...'`):
+/// numbers as moments, blobs as texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reading {
     /// Seconds since 1970-01-01 UTC
@@ -39,21 +42,32 @@ pub enum Reading {
     EpochDays,
     /// Julian day numbers, as SQLite's julianday() gives them (rounded to the millisecond)
     JulianDay,
+    /// Blobs are texts in UTF-8
+    Utf8,
 }
 
 impl Reading {
     /// All readings with their names on the command line.
-    pub const NAMES: [(&'static str, Self); 5] = [
+    pub const NAMES: [(&'static str, Self); 6] = [
         ("epoch_seconds", Self::EpochSeconds),
         ("epoch_milliseconds", Self::EpochMilliseconds),
         ("epoch_microseconds", Self::EpochMicroseconds),
         ("epoch_days", Self::EpochDays),
         ("julian_day", Self::JulianDay),
+        ("utf8", Self::Utf8),
     ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether values of this type can be read so.
+    pub fn suits(self, postgres_type: &PostgresType) -> bool {
+        match self {
+            Self::Utf8 => postgres_type.takes_texts(),
+            _ => postgres_type.is_moment(),
+        }
     }
 
     /// Microseconds since 2000-01-01 of a stored integer, if the calendar has them.
@@ -64,6 +78,7 @@ impl Reading {
             Self::EpochMicroseconds => 1,
             Self::EpochDays => MICROS_PER_DAY,
             Self::JulianDay => return self.real(value as f64),
+            Self::Utf8 => return None,
         };
         in_calendar(value.checked_mul(unit)?.checked_sub(EPOCH_DAYS * MICROS_PER_DAY)?)
     }
@@ -76,6 +91,7 @@ impl Reading {
             Self::EpochMilliseconds => (value * 1e3).round(),
             Self::EpochMicroseconds => value,
             Self::EpochDays => value * MICROS_PER_DAY as f64,
+            Self::Utf8 => return None,
             Self::JulianDay => ((value - JULIAN_EPOCH) * 86_400_000.0).round() * 1e3,
         };
         if since_epoch.fract() != 0.0 || since_epoch.abs() > 1e18 {

@@ -126,6 +126,7 @@ fn objection(table: &Table, demand: &Demand, count: u64, addresses: &[i64]) -> F
         What::Check(_) => "target_check",
         What::Domain { .. } => "target_domain",
         What::Reference { .. } => "target_foreign_key",
+        What::New { .. } => "target_row",
         What::Unique { .. } => "target_unique",
     };
     let rows = if count == 1 { "row" } else { "rows" };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::catalog::catalog;
 use super::demand::{self, Demand};
+use super::locks;
 use super::matching::{Matched, match_tables};
 use super::migration::MigrateOptions;
 use super::place::{Place, move_into_place};
@@ -49,6 +50,8 @@ pub async fn create(
 ) -> Result<Prepared, Error> {
     let schema = &audit.schema;
     let statements = statements(schema, &audit.fields, WORKSHOP, session.server_version);
+    let needed = locks::to_make(&statements);
+    locks::ensure(&session.client, statements.tables.len(), needed).await?;
     make_workshop(session, watch).await?;
     for table in &statements.tables {
         session.run(&table.sql(), watch).await?;
@@ -108,6 +111,8 @@ pub async fn existing(
     if matched.is_empty() {
         return Ok((to_add(session, matched).await?, Vec::new()));
     }
+    let needed = locks::to_use(&session.client, &matched, true).await?;
+    locks::ensure(&session.client, matched.len(), needed).await?;
     let all: Vec<&str> = matched.iter().map(|table| table.relation.as_str()).collect();
     session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
     let references = references::of_target(&session.client, &matched).await?;

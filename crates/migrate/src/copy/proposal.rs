@@ -3,12 +3,19 @@
 use std::fmt::Write as _;
 
 use super::encode::Field;
+use super::locks;
+use super::moment::Reading;
 use super::schema::statements;
 use crate::audit::Finding;
 use crate::inspect::{OtherKind, Schema, quoted};
 
 /// Releases are named only where the statements differ; the proposal is for current ones.
 const CURRENT_VERSION: i32 = 180_000;
+
+/// The warning on tables that are too many for a server with default settings.
+pub fn too_many(schema: &Schema, fields: &[Vec<Field>]) -> Option<Finding> {
+    locks::warning(&statements(schema, fields, "public", CURRENT_VERSION))
+}
 
 /// The proposed schema as an SQL script, in `namespace` of the target or in `public`.
 pub fn proposal(
@@ -43,7 +50,8 @@ pub fn proposal(
                 declared => format!("declared {}", declared.replace('\n', " ")),
             };
             let read = field.reading.map_or_else(String::new, |reading| {
-                format!(", numbers read as {}", reading.name())
+                let values = if reading == Reading::Utf8 { "blobs" } else { "numbers" };
+                format!(", {values} read as {}", reading.name())
             });
             let _ = writeln!(script, "{line} -- {declared}{read}");
         }

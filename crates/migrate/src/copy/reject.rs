@@ -10,7 +10,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use super::demand::Demand;
-use super::encode::{Field, encode};
+use super::encode::{Field, Nowhere, encode};
 use super::judge::Judge;
 use super::matching::Matched;
 use super::references::{Reference, parents_first};
@@ -269,12 +269,10 @@ fn refusal(
     row: &Row<'_>,
 ) -> Result<Option<Refusal<'static>>, Error> {
     let refused = |column: usize, reason: String| Ok(Some(Refusal { column, reason, equal: &[] }));
-    let mut scratch = Vec::new();
     for column in matched.written() {
         let value =
             row.get_ref(column.source + 1).map_err(|error| standard.source.explain(error))?;
-        scratch.clear();
-        if let Err(misfit) = encode(&column.field, value, &mut scratch) {
+        if let Err(misfit) = encode(&column.field, value, &mut Nowhere) {
             let type_name = column.field.postgres_type.to_string();
             return refused(column.source, misfit.explain(&type_name));
         }

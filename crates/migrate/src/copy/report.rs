@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::Finding;
+use crate::audit::{Finding, Losses};
 use crate::grid::grid;
 use crate::inspect::{rows, thousands};
 use crate::verify::Verification;
@@ -25,6 +25,8 @@ pub struct MigrationReport {
     pub tables: Vec<MigratedTable>,
     /// What the source has that was not carried over, or not as declared.
     pub findings: Vec<Finding>,
+    /// What of the source does not arrive.
+    pub not_carried_over: Losses,
     /// Sequences that go on after the largest value.
     pub sequences_set: usize,
     /// The proof, unless it was declined.
@@ -39,6 +41,8 @@ pub struct MigrationReport {
     pub steps: usize,
     /// Those that an earlier program had done before it was cut off.
     pub steps_done_before: usize,
+    /// Lost connections that were made anew.
+    pub reconnects: u32,
     /// What did not work after the commit, or what the source got meanwhile.
     pub after_commit: Vec<String>,
     /// Where the time went.
@@ -58,9 +62,11 @@ pub struct MigratedTable {
     pub kept: bool,
 }
 
-/// Seconds by phase.
+/// Seconds, all of them and by phase.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Seconds {
+    /// From the beginning of the command, or of the call, to its end.
+    pub elapsed: f64,
     /// Reading the schema, and every value if types are chosen by them.
     pub inspect: f64,
     /// Creating or taking down.
@@ -73,13 +79,6 @@ pub struct Seconds {
     pub verify: f64,
     /// Commit and VACUUM ANALYZE.
     pub vacuum: f64,
-}
-
-impl Seconds {
-    /// All of it.
-    pub fn total(&self) -> f64 {
-        self.inspect + self.prepare + self.copy + self.keys + self.verify + self.vacuum
-    }
 }
 
 impl MigrationReport {
@@ -120,12 +119,17 @@ impl MigrationReport {
                 self.target
             );
         }
-        for problem in self.notices.iter().chain(&self.after_commit) {
+        let losses = self.not_carried_over.line();
+        for problem in self.notices.iter().chain(&self.after_commit).chain(&losses) {
             let _ = writeln!(text, "{problem}");
         }
         if self.steps_done_before > 0 {
             let (before, steps) = (self.steps_done_before, self.steps);
             let _ = writeln!(text, "{before} of {steps} steps had been done before");
+        }
+        if self.reconnects > 0 {
+            let times = if self.reconnects == 1 { "once" } else { "several times" };
+            let _ = writeln!(text, "the connection was lost {times}; it was made anew");
         }
         let moved: u64 =
             self.tables.iter().filter(|table| !table.kept).map(|table| table.rows).sum();
@@ -138,7 +142,7 @@ impl MigrationReport {
             rows(moved),
             self.target,
             self.schema,
-            seconds.total(),
+            seconds.elapsed,
             seconds.inspect,
             seconds.prepare,
             seconds.copy,

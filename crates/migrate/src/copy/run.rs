@@ -10,6 +10,7 @@ use engine::PostgresUrl;
 use super::begin::Begun;
 use super::crew::Job;
 use super::place::{Place, move_into_place};
+use super::reconnect::Outages;
 use super::reject_file::RejectFile;
 use super::report::{MigratedTable, MigrationReport, Seconds};
 use super::sequences;
@@ -29,6 +30,8 @@ pub struct Migration {
     pub begun: Begun,
     /// Where the time went.
     pub seconds: Seconds,
+    /// The connections that it has lost.
+    pub outages: Outages,
 }
 
 impl Migration {
@@ -77,20 +80,13 @@ impl Migration {
         target: &PostgresUrl,
         watch: Watch<'_>,
     ) -> Result<Option<Verification>, Error> {
-        let mut crew = Vec::new();
-        let worked = self.work(&mut crew, target, watch).await;
-        for session in crew {
-            match &worked {
-                Ok(_) => drop(session),
-                Err(_) => session.give_up().await,
-            }
-        }
+        let worked = self.keep_working(target, watch).await;
         let dry_run = self.begun.saved.options.dry_run;
         let error = match worked {
             Ok(verification) if !dry_run => return Ok(verification),
             Ok(verification) => match self.put_back(watch).await {
                 Ok(()) => return Ok(verification),
-                Err(error) => return Err(self.cut_off(error).await),
+                Err(error) => return Err(self.cut_off(error, watch).await),
             },
             Err(error @ Error::CommitUnknown { .. }) => return Err(error),
             Err(error) => error,
@@ -98,11 +94,35 @@ impl Migration {
         // Stopped cleanly, existing tables get their keys and indexes back at once.
         let clean_stop = matches!(error, Error::Interrupted) && self.begun.saved.options.data_only;
         if error.is_cut_off() && !clean_stop {
-            return Err(self.cut_off(error).await);
+            return Err(self.cut_off(error, watch).await);
         }
         match self.put_back(watch).await {
             Ok(()) => Err(error),
-            Err(_) => Err(self.cut_off(error).await),
+            Err(_) => Err(self.cut_off(error, watch).await),
+        }
+    }
+
+    /// Works over new connections as often as they are lost and can be made anew.
+    async fn keep_working(
+        &mut self,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        loop {
+            let mut crew = Vec::new();
+            let worked = self.work(&mut crew, target, watch).await;
+            for session in crew {
+                match &worked {
+                    Ok(_) => drop(session),
+                    Err(_) => session.give_up().await,
+                }
+            }
+            match worked {
+                Err(error) if error.is_lost_connection() => {
+                    self.reconnect(error, target, watch).await?;
+                }
+                worked => return worked,
+            }
         }
     }
 
@@ -165,11 +185,15 @@ impl Migration {
         Err(error)
     }
 
-    /// Puts the target back, whatever the user wishes meanwhile.
-    async fn put_back(&self, watch: Watch<'_>) -> Result<(), Error> {
+    /// Waits for steps that the server may still be committing, even after an interruption.
+    async fn wait_for_workers(&self, watch: Watch<'_>) -> Result<(), Error> {
         let never = AtomicBool::new(false);
-        let patient = Watch { progress: watch.progress, interrupted: &never };
-        self.session.wait_for_workers(patient).await?;
+        self.session.wait_for_workers(Watch { progress: watch.progress, interrupted: &never }).await
+    }
+
+    /// Puts the target back, even after an interruption.
+    async fn put_back(&self, watch: Watch<'_>) -> Result<(), Error> {
+        self.wait_for_workers(watch).await?;
         let found = state::find(&self.session.client).await?;
         match found {
             Some(found) => state::put_back(&self.session, &found).await,
@@ -177,8 +201,11 @@ impl Migration {
         }
     }
 
-    /// How far it has come, as the target tells, or as far as is known if it cannot be asked.
-    async fn cut_off(&self, cause: Error) -> Error {
+    /// The steps that are done, read from the target, or as far as is known if it cannot be asked.
+    async fn cut_off(&self, cause: Error, watch: Watch<'_>) -> Error {
+        // A worker's step may be committed after the failure of another's: it counts as done. A
+        // server that cannot be asked leaves the count as it was known.
+        let _ = self.wait_for_workers(watch).await;
         let state = match state::find(&self.session.client).await {
             Ok(Some(state)) => state,
             _ => {
@@ -211,8 +238,8 @@ impl Migration {
         verification: Option<Verification>,
         watch: Watch<'_>,
     ) -> MigrationReport {
-        let Self { session, begun, mut seconds } = self;
-        let Begun { job, saved, steps, audit, rejects, .. } = begun;
+        let Self { session, begun, mut seconds, outages } = self;
+        let Begun { job, saved, steps, findings, rejects, .. } = begun;
         let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
         let clock = Instant::now();
@@ -244,7 +271,8 @@ impl Migration {
             schema: saved.namespace,
             dry_run,
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
-            findings: audit.map(|audit| audit.report.findings).unwrap_or_default(),
+            findings,
+            not_carried_over: saved.not_carried_over,
             sequences_set: begun.sequences_set,
             verification,
             rejected_rows,
@@ -252,6 +280,7 @@ impl Migration {
             notices: saved.notices,
             steps: steps.len(),
             steps_done_before: begun.steps_done_before,
+            reconnects: outages.overcome,
             after_commit,
             seconds,
         }

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::types::Value;
-
-use super::encode::{Field, encode};
+use super::encode::Field;
 use crate::audit::resolve;
-use crate::expression::condition;
+use crate::expression::{condition, default_expression};
 use crate::inspect::{Check, Index, Rowid, Schema, Table, quoted};
 use crate::mapping::PostgresType;
 
@@ -205,8 +203,8 @@ fn column(table: &Table, position: usize, field: &Field, server_version: i32) ->
     if field.not_null {
         sql.push_str(" NOT NULL");
     }
-    let default = column.default.as_ref().filter(|_| !column.generated);
-    if let Some(expression) = default.and_then(|default| default_expression(default, field)) {
+    let default = default_expression(column, field).filter(|_| !column.generated);
+    if let Some(expression) = default {
         sql.push_str(&format!(" DEFAULT {expression}"));
     }
     sql
@@ -282,119 +280,4 @@ fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<K
 /// The WHERE of a partial index for PostgreSQL, if it surely means the same.
 pub fn index_predicate(index: &Index, table: &Table, fields: &[Field]) -> Option<String> {
     condition(index.predicate.as_deref()?, table, fields)
-}
-
-/// A default of SQLite as PostgreSQL writes it: a literal that the type takes, or the current
-/// time (in UTC, as SQLite has it). `None` for anything else.
-pub fn default_expression(default: &str, field: &Field) -> Option<String> {
-    let lower = default.trim().to_ascii_lowercase().replace(' ', "");
-    let now = "(now() AT TIME ZONE 'UTC')";
-    let moment = match lower.as_str() {
-        "current_timestamp" | "datetime('now')" | "datetime()" => {
-            Some((now.to_owned(), "YYYY-MM-DD HH24:MI:SS"))
-        }
-        "current_date" | "date('now')" | "date()" => Some((format!("{now}::date"), "YYYY-MM-DD")),
-        "current_time" | "time('now')" | "time()" => Some((format!("{now}::time"), "HH24:MI:SS")),
-        _ => None,
-    };
-    if let Some((expression, form)) = moment {
-        return match field.postgres_type {
-            PostgresType::Timestamp(_) | PostgresType::Date | PostgresType::Time(_) => {
-                Some(expression)
-            }
-            PostgresType::TimestampTz(_) => Some("now()".to_owned()),
-            PostgresType::Text | PostgresType::Varchar(_) => {
-                Some(format!("to_char({now}, '{form}')"))
-            }
-            _ => None,
-        };
-    }
-    literal_expression(default.trim(), field)
-}
-
-fn literal_expression(default: &str, field: &Field) -> Option<String> {
-    let value = literal(default)?;
-    // What the encoder takes, PostgreSQL takes.
-    encode(field, (&value).into(), &mut Vec::new()).ok()?;
-    let shown = match (&value, &field.postgres_type) {
-        (Value::Integer(number), PostgresType::Boolean) => (*number == 1).to_string(),
-        (Value::Integer(number), _) => number.to_string(),
-        (Value::Real(number), _) => format!("{number:?}"),
-        (Value::Text(text), _) => text.clone(),
-        (Value::Blob(bytes), _) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("\\x{hex}")
-        }
-        (Value::Null, _) => return Some("NULL".to_owned()),
-    };
-    match field.postgres_type {
-        PostgresType::Date
-        | PostgresType::Timestamp(_)
-        | PostgresType::TimestampTz(_)
-        | PostgresType::Time(_)
-            if !matches!(value, Value::Text(_)) =>
-        {
-            None
-        }
-        _ => Some(format!("'{}'", shown.replace('\'', "''"))),
-    }
-}
-
-fn literal(default: &str) -> Option<Value> {
-    let lower = default.to_ascii_lowercase();
-    if let Some(inside) = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        let single = !inside.replace("''", "").contains('\'');
-        return single.then(|| Value::Text(inside.replace("''", "'")));
-    }
-    if let Some(hex) = lower.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\'')) {
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
-        return bytes.map(Value::Blob);
-    }
-    match lower.as_str() {
-        "true" => return Some(Value::Integer(1)),
-        "false" => return Some(Value::Integer(0)),
-        "null" => return Some(Value::Null),
-        _ => {}
-    }
-    if let Ok(number) = lower.parse::<i64>() {
-        return Some(Value::Integer(number));
-    }
-    let numeric = lower.bytes().all(|byte| byte.is_ascii_digit() || b"+-.e".contains(&byte));
-    if numeric { lower.parse::<f64>().ok().map(Value::Real) } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_carried_over_when_they_mean_the_same() {
-        let of = |default: &str, postgres_type: &str| {
-            let postgres_type = postgres_type.parse().unwrap();
-            default_expression(default, &Field { postgres_type, reading: None, not_null: false })
-        };
-        for (default, postgres_type, expected) in [
-            ("0", "bigint", Some("'0'")),
-            ("-1.50", "numeric", Some("'-1.5'")),
-            ("1", "boolean", Some("'true'")),
-            ("TRUE", "boolean", Some("'true'")),
-            ("'it''s'", "text", Some("'it''s'")),
-            ("'x'", "bigint", None),
-            ("'2021-02-30'", "date", None),
-            ("x'00ff'", "bytea", Some("'\\x00ff'")),
-            ("CURRENT_TIMESTAMP", "timestamptz", Some("now()")),
-            ("CURRENT_TIMESTAMP", "bigint", None),
-            ("datetime('now')", "timestamp", Some("(now() AT TIME ZONE 'UTC')")),
-            ("CURRENT_DATE", "text", Some("to_char((now() AT TIME ZONE 'UTC'), 'YYYY-MM-DD')")),
-            ("abs(1)", "bigint", None),
-            ("'a' || 'b'", "text", None),
-        ] {
-            assert_eq!(
-                of(default, postgres_type).as_deref(),
-                expected,
-                "{default} {postgres_type}"
-            );
-        }
-    }
 }

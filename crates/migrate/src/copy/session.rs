@@ -82,7 +82,7 @@ impl Session {
     /// Lets nobody else migrate into this database while the connection lasts.
     ///
     /// # Errors
-    /// [`Error::Target`] names the session that does so already.
+    /// [`Error::Claimed`] names the session that does so already.
     pub async fn claim(&self) -> Result<(), Error> {
         let failed = || Error::postgres("cannot lock the database for a migration");
         // A program that has just ended may not be gone from the server yet.
@@ -104,10 +104,7 @@ impl Session {
         let row = self.client.query_one(&sql, &[]).await.map_err(failed())?;
         let process = row.get::<_, Option<i32>>(0);
         let process = process.map_or_else(|| "?".to_owned(), |process| process.to_string());
-        Err(Error::Target(format!(
-            "another crossover migrates into this database (server process {process}): wait for \
-             it, or, if its program is gone, end it by SELECT pg_terminate_backend({process})"
-        )))
+        Err(Error::Claimed { process })
     }
 
     /// Waits until the server has ended what workers of an earlier program, or our own that were

@@ -14,7 +14,7 @@ use super::references::Reference;
 use super::report::MigratedTable;
 use super::session::Session;
 use super::step::{Stage, Step};
-use crate::{Error, Watch};
+use crate::{Error, Losses, Watch};
 
 /// The schema in which everything unfinished lies.
 pub const WORKSHOP: &str = "crossover_migration";
@@ -41,6 +41,9 @@ pub struct Saved {
     pub demands: Vec<Demand>,
     /// What is not right and was not right before.
     pub notices: Vec<String>,
+    /// What of the source does not arrive.
+    #[serde(default)]
+    pub not_carried_over: Losses,
 }
 
 /// An unfinished migration.

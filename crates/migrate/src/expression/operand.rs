@@ -2,7 +2,7 @@
 //! PostgreSQL as they do in SQLite.
 
 use super::parse::{Expression, Literal};
-use crate::copy::{EXACT_IN_DOUBLE, Field};
+use crate::copy::{EXACT_IN_DOUBLE, Field, Reading};
 use crate::inspect::{Affinity, Table, quoted};
 use crate::mapping::PostgresType;
 
@@ -52,6 +52,9 @@ impl Operands<'_> {
     /// A column, if it compares here as in SQLite.
     pub fn column(&self, position: usize) -> Option<Operand> {
         let (column, field) = (&self.table.columns[position], &self.fields[position]);
+        if is_decoded(field) {
+            return None;
+        }
         let is_number =
             matches!(column.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real);
         let kind = match &field.postgres_type {
@@ -80,7 +83,9 @@ impl Operands<'_> {
     pub fn text(&self, expression: &Expression) -> Option<String> {
         let Expression::Column(position) = expression else { return None };
         let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
-        let is_text = field.postgres_type.is_text() && column.affinity == Affinity::Text;
+        let is_text = field.postgres_type.is_text()
+            && column.affinity == Affinity::Text
+            && !is_decoded(field);
         is_text.then(|| self.name(*position))
     }
 
@@ -134,6 +139,11 @@ impl Operands<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether blobs become texts, which SQLite orders after all texts and measures in bytes.
+fn is_decoded(field: &Field) -> bool {
+    field.reading == Some(Reading::Utf8)
 }
 
 /// Whether two columns of these kinds compare here as in SQLite.

@@ -1,47 +1,10 @@
-//! What people may start from where translation ends: the same SQL with names as migration writes
-//! them, and the usual functions of defaults.
+//! What people may start from where translation ends: the same SQL with names as migration writes them.
 
 use crate::inspect::quoted;
 use crate::inspect::token::{TokenKind, tokens};
 
 /// Functions that only have another name in PostgreSQL.
 const OTHER_NAMES: [(&str, &str); 2] = [("ifnull", "coalesce"), ("instr", "strpos")];
-
-/// Defaults of SQLite, without blanks, beside what PostgreSQL has for them.
-const DEFAULTS: [(&str, &str); 13] = [
-    ("strftime('%s','now')", "floor(extract(epoch FROM now()))::bigint"),
-    ("cast(strftime('%s','now')asinteger)", "floor(extract(epoch FROM now()))::bigint"),
-    ("cast(strftime('%s','now')asint)", "floor(extract(epoch FROM now()))::bigint"),
-    ("unixepoch()", "floor(extract(epoch FROM now()))::bigint"),
-    ("unixepoch('now')", "floor(extract(epoch FROM now()))::bigint"),
-    (
-        "strftime('%Y-%m-%dT%H:%M:%fZ','now')",
-        "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')",
-    ),
-    (
-        "strftime('%Y-%m-%dT%H:%M:%SZ','now')",
-        "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')",
-    ),
-    ("datetime('now','localtime')", "localtimestamp(0)"),
-    ("julianday('now')", "extract(epoch FROM now()) / 86400.0 + 2440587.5"),
-    ("random()", "('x' || substr(md5(random()::text), 1, 16))::bit(64)::bigint"),
-    ("lower(hex(randomblob(16)))", "replace(gen_random_uuid()::text, '-', '')"),
-    ("hex(randomblob(16))", "upper(replace(gen_random_uuid()::text, '-', ''))"),
-    ("uuid()", "gen_random_uuid()"),
-];
-
-/// PostgreSQL's expression for a default that is not a literal, if it is one of the usual ones.
-pub fn default_start(default: &str) -> Option<&'static str> {
-    let tokens = tokens(default);
-    let parts = tokens.iter().map(|token| match token.kind {
-        TokenKind::Word => token.text.to_ascii_lowercase(),
-        _ => token.text.to_owned(),
-    });
-    let written = parts.collect::<String>();
-    let inner = written.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let known = |text: &str| DEFAULTS.iter().find(|(known, _)| *known == text);
-    known(&written).or_else(|| known(inner?)).map(|(_, expression)| *expression)
-}
 
 /// `sql` with `names` quoted as migration writes them (which keeps their case) and other quotes of
 /// names as PostgreSQL has them; everything else is as it was.
@@ -90,13 +53,5 @@ mod tests {
             "SELECT \"name\", \"b c\", coalesce(\"d\",'Name') FROM \"T\" -- all of t\n\
              WHERE \"name\" = 'x'"
         );
-    }
-
-    #[test]
-    fn usual_defaults_are_known() {
-        let epoch = "floor(extract(epoch FROM now()))::bigint";
-        assert_eq!(default_start("strftime( '%s', 'now' )"), Some(epoch));
-        assert_eq!(default_start("(UNIXEPOCH())"), Some(epoch));
-        assert_eq!(default_start("abs(-1)"), None);
     }
 }

@@ -34,8 +34,6 @@ impl Translator<'_> {
                     parts.iter().map(|part| self.nested(part)).collect();
                 Some(parts?.join(" OR "))
             }
-            // What a type ensures is true of NULL too here, which NOT would turn round.
-            Expression::Not(inner) if has_function(inner) => None,
             Expression::Not(inner) => Some(format!("NOT ({})", self.condition(inner)?)),
             Expression::Compare(left, operator, right) => self.comparison(left, operator, right),
             Expression::IsNull(operand, negated) => {
@@ -58,9 +56,11 @@ impl Translator<'_> {
                 (operand.kind == Kind::Boolean).then_some(operand.sql)
             }
             Expression::Function(name, arguments) => match (name.as_str(), arguments.as_slice()) {
-                // What the type ensures.
+                // What the type ensures, but of NULL, of which it is not known.
                 ("json_valid", [Expression::Column(column)]) => {
-                    self.operands.is_json(*column).then(|| "true".to_owned())
+                    let name = self.operands.name(*column);
+                    let is_json = self.operands.is_json(*column);
+                    is_json.then(|| format!("({name} IS NOT NULL OR NULL)"))
                 }
                 _ => None,
             },
@@ -148,16 +148,6 @@ impl Translator<'_> {
     }
 }
 
-/// Whether a function stands as a condition somewhere in it.
-fn has_function(condition: &Expression) -> bool {
-    match condition {
-        Expression::Function(..) => true,
-        Expression::Not(inner) => has_function(inner),
-        Expression::And(parts) | Expression::Or(parts) => parts.iter().any(has_function),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,7 +209,8 @@ mod tests {
                 "lower(\"name\" COLLATE \"C\") NOT LIKE '!_%' ESCAPE '!'",
             ),
             ("name <> '\\'", "\"name\" <> E'\\\\'"),
-            ("json_valid(j) OR j IS NULL", "true OR \"j\" IS NULL"),
+            ("json_valid(j) OR j IS NULL", "(\"j\" IS NOT NULL OR NULL) OR \"j\" IS NULL"),
+            ("NOT (json_valid(j) OR n > 1)", "NOT ((\"j\" IS NOT NULL OR NULL) OR \"n\" > 1)"),
         ] {
             assert_eq!(translate(text).as_deref(), Some(expected), "{text}");
         }
@@ -254,7 +245,6 @@ mod tests {
             "\"a b\" > 0",
             "\"a b\" = 2",
             "json_valid(name)",
-            "NOT (json_valid(j) OR n > 1)",
             "length(n) = 2",
             "abs(n) > 1",
             "CASE n WHEN 1 THEN 1 END",

@@ -1,6 +1,7 @@
 //! What a SQLite file declares: tables, columns, keys, indexes, and all that is not a table.
 //! Everything later (audit, mapping, copy, verification) works from this description.
 
+mod default;
 mod read;
 mod shadow;
 mod shown;
@@ -9,12 +10,16 @@ mod statement;
 pub(crate) mod token;
 
 pub use read::schema;
+pub use shadow::{Content, content};
 pub use shown::{Shown, rows, shorten, thousands};
 pub use source::Source;
 
 pub(crate) use engine::sqlite::quote_identifier as quoted;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rusqlite::Row;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
 /// The schema of one SQLite file.
@@ -33,6 +38,8 @@ pub struct OtherObject {
     pub kind: OtherKind,
     /// Its name.
     pub name: String,
+    /// The table (or view) of a trigger; the name itself for all others.
+    pub table: String,
     /// The statement that made it, as it was written.
     pub sql: String,
 }
@@ -90,12 +97,16 @@ pub struct Table {
     pub strict: bool,
     /// `Some` with the last value given out if declared `AUTOINCREMENT`.
     pub autoincrement: Option<i64>,
+    /// Indexes that PostgreSQL does not get, and why.
+    pub left_out: Vec<(Index, LeftOut)>,
     /// Its CHECK constraints.
     pub checks: Vec<Check>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
     /// Some foreign key is `INITIALLY DEFERRED`.
     pub deferred: bool,
+    /// By rowid, the names that rows had where they came from: those of a reject file.
+    pub row_names: Arc<HashMap<i64, String>>,
 }
 
 /// How a row of a table is addressed.
@@ -124,6 +135,8 @@ pub struct Column {
     pub not_null: bool,
     /// The default's text as written.
     pub default: Option<String>,
+    /// The value that it gives every row, if it is the same for all.
+    pub default_value: Option<Value>,
     /// A generated column, stored or not.
     pub generated: bool,
     /// What it is generated from, as written.
@@ -206,6 +219,18 @@ impl Index {
     pub fn columns(&self) -> Option<Vec<usize>> {
         self.parts.iter().map(|part| part.column).collect()
     }
+}
+
+/// The largest number of columns in an index of PostgreSQL.
+pub const MOST_INDEX_COLUMNS: usize = 32;
+
+/// Why PostgreSQL does not get an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// By `--skip-index`.
+    Asked,
+    /// It has more than [`MOST_INDEX_COLUMNS`].
+    TooManyColumns,
 }
 
 /// One column or expression of an index.
@@ -292,10 +317,14 @@ impl Table {
         }
     }
 
+    fn rowid_name(&self, rowid: i64) -> String {
+        self.row_names.get(&rowid).cloned().unwrap_or_else(|| format!("rowid {rowid}"))
+    }
+
     /// Names a row by its address.
     pub fn address_name(&self, address: i64) -> String {
         match self.rowid_expression() {
-            Some(_) => format!("rowid {address}"),
+            Some(_) => self.rowid_name(address),
             None => format!("row {address} in the order of the key"),
         }
     }
@@ -303,7 +332,7 @@ impl Table {
     /// Names a row that `select(columns)` gave: `rowid 4711`, or the values of its key.
     pub fn row_name(&self, row: &Row<'_>, columns: &[usize]) -> String {
         if let Ok(ValueRef::Integer(rowid)) = row.get_ref(0) {
-            return format!("rowid {rowid}");
+            return self.rowid_name(rowid);
         }
         let key = if self.primary_key.is_empty() { columns } else { &self.primary_key };
         let parts: Vec<String> = key

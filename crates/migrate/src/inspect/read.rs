@@ -1,7 +1,10 @@
 //! Reads the schema with SQLite's own table-valued pragmas: nothing here parses what SQLite knows.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::default::Calculator;
 use super::shadow::is_shadow;
 use super::{
     Affinity, Column, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, Schema, Table,
@@ -13,6 +16,7 @@ use super::{
 /// # Errors
 /// What SQLite reports, for example for a damaged schema.
 pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
+    let calculator = Calculator::new()?;
     let mut schema = Schema { others: others(connection)?, tables: Vec::new() };
     let mut statement = connection.prepare(
         "SELECT l.name, l.wr, l.strict, coalesce(m.sql, '') \
@@ -25,18 +29,20 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
         let name: String = row.get(0)?;
         if schema.others.iter().any(|other| is_shadow(other, &name)) {
             let kind = OtherKind::ShadowTable;
-            schema.others.push(OtherObject { kind, name, sql: row.get(3)? });
+            let table = name.clone();
+            schema.others.push(OtherObject { kind, name, table, sql: row.get(3)? });
             continue;
         }
         let (without_rowid, strict, sql) = (row.get(1)?, row.get(2)?, row.get::<_, String>(3)?);
-        schema.tables.push(table(connection, name, without_rowid, strict, &sql)?);
+        let kind = (without_rowid, strict);
+        schema.tables.push(table(connection, &calculator, name, kind, &sql)?);
     }
     Ok(schema)
 }
 
 fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
     let mut statement = connection.prepare(
-        "SELECT type, name, coalesce(sql, '') FROM main.sqlite_schema \
+        "SELECT type, name, tbl_name, coalesce(sql, '') FROM main.sqlite_schema \
          WHERE type IN ('view', 'trigger') OR (type = 'table' AND rootpage = 0) \
          ORDER BY type, name",
     )?;
@@ -46,20 +52,20 @@ fn others(connection: &Connection) -> rusqlite::Result<Vec<OtherObject>> {
             "trigger" => OtherKind::Trigger,
             _ => OtherKind::VirtualTable,
         };
-        Ok(OtherObject { kind, name: row.get(1)?, sql: row.get(2)? })
+        Ok(OtherObject { kind, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
     })?;
     objects.collect()
 }
 
 fn table(
     connection: &Connection,
+    calculator: &Calculator,
     name: String,
-    without_rowid: bool,
-    strict: bool,
+    (without_rowid, strict): (bool, bool),
     sql: &str,
 ) -> rusqlite::Result<Table> {
     let facts = statement::facts(sql);
-    let (columns, primary_key) = columns(connection, &name, strict, &facts)?;
+    let (columns, primary_key) = columns(connection, calculator, &name, strict, &facts)?;
     let (indexes, key_has_index) = indexes(connection, &name)?;
     let rowid = rowid(&columns, &primary_key, without_rowid, key_has_index);
     let autoincrement =
@@ -72,16 +78,19 @@ fn table(
         rowid,
         foreign_keys,
         indexes,
+        left_out: Vec::new(),
         strict,
         autoincrement,
         checks: facts.checks,
         collations: facts.collations,
         deferred: facts.deferred,
+        row_names: Arc::default(),
     })
 }
 
 fn columns(
     connection: &Connection,
+    calculator: &Calculator,
     table: &str,
     strict: bool,
     facts: &statement::Facts,
@@ -104,11 +113,15 @@ fn columns(
             key.push((place, columns.len()));
         }
         let name: String = row.get(0)?;
+        let affinity = Affinity::of(&declared_type, strict);
+        let default: Option<String> = row.get(3)?;
+        let value = |default: &String| calculator.value(default, affinity);
         columns.push(Column {
-            affinity: Affinity::of(&declared_type, strict),
+            affinity,
             declared_type,
             not_null: row.get(2)?,
-            default: row.get(3)?,
+            default_value: default.as_ref().and_then(value),
+            default,
             generated: row.get::<_, i64>(5)? >= 2,
             expression: told(&facts.generated, &name),
             collation: told(&facts.column_collations, &name),

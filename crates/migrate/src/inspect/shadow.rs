@@ -11,8 +11,41 @@ pub fn is_shadow(owner: &OtherObject, name: &str) -> bool {
     let Some(ending) = ending.filter(|_| owner.kind == OtherKind::VirtualTable) else {
         return false;
     };
-    let Some((module, options)) = declared(&owner.sql) else { return false };
-    endings(&module).contains(&ending) && !options.iter().any(|option| replaces(option, ending))
+    let Some(declared) = declared(&owner.sql) else { return false };
+    let mut options = declared.options.iter();
+    endings(&declared.module).contains(&ending)
+        && !options.any(|(option, _)| replaces(option, ending))
+}
+
+/// Where a virtual table has its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// In tables of its own; this one has a row for each.
+    Own(String),
+    /// In another table or view (`content=` of FTS): it is an index.
+    Of(String),
+    /// Nowhere: FTS without content keeps words alone.
+    Nowhere,
+    /// As its module has it, which is none of SQLite's own.
+    Unknown,
+}
+
+/// The module of a virtual table, in lower case, and where the table has its rows.
+pub fn content(owner: &OtherObject) -> (String, Content) {
+    let Some(Declared { module, options }) = declared(&owner.sql) else {
+        return (String::new(), Content::Unknown);
+    };
+    let named = options.iter().find(|(option, _)| replaces(option, "content"));
+    let content = match (module.as_str(), named) {
+        ("fts3" | "fts4" | "fts5", Some((_, name))) if name.is_empty() => Content::Nowhere,
+        ("fts3" | "fts4" | "fts5", Some((_, name))) => Content::Of(name.clone()),
+        ("fts3" | "fts4" | "fts5", None) => Content::Own(format!("{}_content", owner.name)),
+        ("rtree" | "rtree_i32" | "geopoly", _) => Content::Own(format!("{}_rowid", owner.name)),
+        // They show what other tables hold.
+        ("fts4aux" | "fts5vocab" | "fts3tokenize" | "dbstat", _) => Content::Nowhere,
+        _ => Content::Unknown,
+    };
+    (module, content)
 }
 
 /// What the modules that SQLite brings always add to the name of their table.
@@ -36,18 +69,28 @@ fn replaces(option: &str, ending: &str) -> bool {
     }
 }
 
-/// The module of a virtual table and the options that it was given, in lower case.
-fn declared(sql: &str) -> Option<(String, Vec<String>)> {
+/// What stands behind USING.
+struct Declared {
+    /// The module, in lower case.
+    module: String,
+    /// The options, in lower case, with their values.
+    options: Vec<(String, String)>,
+}
+
+fn declared(sql: &str) -> Option<Declared> {
     let tokens = tokens(sql);
     let using = tokens.iter().position(|token| token.is_word("USING"))?;
     let module = tokens.get(using + 1)?.name()?.to_ascii_lowercase();
     let open = using + 2;
     let inside = tokens.get(open + 1..closing(&tokens, open)).unwrap_or_default();
     let options = inside.split(|token| token.is(",")).filter_map(|argument| match argument {
-        [name, equals, ..] if equals.is("=") => name.name(),
+        [name, equals, value @ ..] if equals.is("=") => {
+            let value = value.first().and_then(|value| value.name().or_else(|| value.text_value()));
+            Some((name.name()?.to_ascii_lowercase(), value.unwrap_or_default()))
+        }
         _ => None,
     });
-    Some((module, options.map(|option| option.to_ascii_lowercase()).collect()))
+    Some(Declared { module, options: options.collect() })
 }
 
 #[cfg(test)]

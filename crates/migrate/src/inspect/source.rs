@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use engine::sqlite::file::{self, beside};
 use rusqlite::{Connection, ErrorCode, Row};
 
 use super::Table;
@@ -170,11 +171,13 @@ impl Source {
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
-    refuse_truncated(path)?;
     let connection = match engine::sqlite::open_read_only(path) {
         Ok(connection) => connection,
         Err(error @ engine::Error::CannotOpen { .. }) => {
-            let known = hot_journal(path).or_else(|| wal_on_read_only_medium(path));
+            // Only now: no connection to the file is open, so looking at it drops no lock.
+            let known = hot_journal(path)
+                .or_else(|| wal_on_read_only_medium(path))
+                .or_else(|| truncated(path));
             return Err(known.unwrap_or(Error::Engine(error)));
         }
         Err(error) => return Err(error.into()),
@@ -213,18 +216,12 @@ fn fingerprint(path: &Path) -> String {
 /// The first 100 bytes (<https://sqlite.org/fileformat2.html>, section 1.3).
 fn header(path: &Path) -> Option<[u8; 100]> {
     let mut header = [0; 100];
-    File::open(path).ok()?.read_exact(&mut header).ok()?;
+    file::open(path).ok()?.read_exact(&mut header).ok()?;
     Some(header)
 }
 
 fn wal_path(path: &Path) -> PathBuf {
     beside(path, "-wal")
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// A rollback journal that a crash left has to be played back, which a reader may not.
@@ -236,13 +233,10 @@ fn hot_journal(path: &Path) -> Option<Error> {
     is_journal.then(|| Error::HotJournal { path: path.to_owned() })
 }
 
-/// SQLite finds a missing end only when it reads that far; the header tells at once. While a WAL
+/// A file that is shorter than its header says, which SQLite refuses as malformed. While a WAL
 /// stands beside the file, pages may rightly be missing from it.
-fn refuse_truncated(path: &Path) -> Result<(), Error> {
-    let (Some(header), Ok(file)) = (header(path), path.metadata()) else { return Ok(()) };
-    if !header.starts_with(b"SQLite format 3\0") {
-        return Ok(());
-    }
+fn truncated(path: &Path) -> Option<Error> {
+    let (header, file) = (header(path)?, path.metadata().ok()?);
     let number = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };
@@ -252,14 +246,12 @@ fn refuse_truncated(path: &Path) -> Result<(), Error> {
     };
     let size_is_valid = number(24) == number(92);
     let expected = u64::from(number(28)) * page_bytes;
-    if size_is_valid && file.len() < expected && !wal_path(path).exists() {
-        return Err(Error::Truncated {
-            path: path.to_owned(),
-            expected_bytes: expected,
-            actual_bytes: file.len(),
-        });
-    }
-    Ok(())
+    let is_short = size_is_valid && file.len() < expected && !wal_path(path).exists();
+    is_short.then(|| Error::Truncated {
+        path: path.to_owned(),
+        expected_bytes: expected,
+        actual_bytes: file.len(),
+    })
 }
 
 /// A file in WAL mode needs its `-shm` file; where none can be made, SQLite says only "unable to

@@ -14,6 +14,15 @@ pub struct Candidate {
     pub field: Option<Field>,
     /// Another type may be chosen if a value does not fit this one.
     pub may_fall_back: bool,
+    /// It was asked for by a `--map` rule.
+    pub is_rule: bool,
+}
+
+impl Candidate {
+    /// Whether blobs are what the column is meant for.
+    pub fn is_for_bytes(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| field.postgres_type == PostgresType::Bytea)
+    }
 }
 
 /// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
@@ -26,15 +35,14 @@ pub fn candidate(table: &Table, rules: &Rules) -> Result<Vec<Candidate>, Error> 
         let field = |postgres_type, reading| Some(Field { postgres_type, reading, not_null });
         if let Some(mapping) = rules.find(&table.name, &column.name) {
             let field = field(mapping.postgres_type.clone(), mapping.reading);
-            return Ok(Candidate { field, may_fall_back: false });
+            return Ok(Candidate { field, may_fall_back: false, is_rule: true });
         }
-        Ok(match declared(column) {
-            Declared::Hard(hard) => Candidate { field: field(hard, None), may_fall_back: false },
-            Declared::IfAllowed(soft) => {
-                Candidate { field: field(soft, None), may_fall_back: true }
-            }
-            Declared::Unknown => Candidate { field: None, may_fall_back: true },
-        })
+        let (field, may_fall_back) = match declared(column) {
+            Declared::Hard(hard) => (field(hard, None), false),
+            Declared::IfAllowed(soft) => (field(soft, None), true),
+            Declared::Unknown => (None, true),
+        };
+        Ok(Candidate { field, may_fall_back, is_rule: false })
     };
     table.columns.iter().enumerate().map(each).collect()
 }

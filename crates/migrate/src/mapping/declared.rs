@@ -85,6 +85,7 @@ mod tests {
                 affinity: Affinity::of(text, false),
                 not_null: false,
                 default: None,
+                default_value: None,
                 generated: false,
                 expression: None,
                 collation: None,

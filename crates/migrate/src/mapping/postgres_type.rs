@@ -112,6 +112,11 @@ impl PostgresType {
         matches!(self, Self::Text | Self::Varchar(_))
     }
 
+    /// Whether any text, or any of a certain form, is a value.
+    pub fn takes_texts(&self) -> bool {
+        matches!(self, Self::Citext | Self::Char(_) | Self::Json | Self::Jsonb) || self.is_text()
+    }
+
     /// Whether PostgreSQL accepts a foreign key from a column of `other` to one of this type.
     pub fn refers_to(&self, other: &Self) -> bool {
         self == other
@@ -159,7 +164,7 @@ impl Display for PostgresType {
 
 /// The names that `--map` understands, for messages.
 const KNOWN: &str = "smallint, integer, bigint, real, double precision, numeric[(p,s)], boolean, \
-    text, varchar[(n)], char(n), uuid, date, time, timestamp, timestamptz, bytea, json, jsonb";
+    text, citext, varchar[(n)], char(n), uuid, date, time, timestamp, timestamptz, bytea, json, jsonb";
 
 impl FromStr for PostgresType {
     type Err = String;
@@ -191,6 +196,7 @@ impl FromStr for PostgresType {
             }
             "boolean" | "bool" => Self::Boolean,
             "text" => Self::Text,
+            "citext" => Self::Citext,
             "varchar" | "character varying" => Self::Varchar(limit(0, 1, 10_485_760)?),
             "char" | "character" => Self::Char(limit(0, 1, 10_485_760)?.unwrap_or(1)),
             "uuid" => Self::Uuid,
@@ -240,6 +246,7 @@ mod tests {
             "numeric(10,2)",
             "boolean",
             "text",
+            "citext",
             "varchar",
             "varchar(512)",
             "char(3)",

@@ -17,7 +17,7 @@ pub struct Mapping {
     pattern: String,
     /// The type that the column gets.
     pub postgres_type: PostgresType,
-    /// How numbers in it are read.
+    /// How numbers or blobs in it are read.
     pub reading: Option<Reading>,
 }
 
@@ -58,8 +58,10 @@ impl FromStr for Mapping {
             }
         };
         let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
-        if reading.is_some() && !postgres_type.is_moment() {
-            return Err(wrong("`using` is for date, timestamp and timestamptz".to_owned()));
+        if reading.is_some_and(|reading| !reading.suits(&postgres_type)) {
+            let problem = "`using` is for date, timestamp and timestamptz, `using utf8` for text, \
+                           varchar, char, citext, json and jsonb";
+            return Err(wrong(problem.to_owned()));
         }
         let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());
         Ok(Self { written, pattern, postgres_type, reading })
@@ -160,6 +162,7 @@ mod tests {
             ("a.b=varchr(3)", "unknown type `varchr(3)`"),
             ("a.b=date using moon", "use epoch_seconds,"),
             ("a.b=text using epoch_seconds", "is for date"),
+            ("a.b=date using utf8", "`using utf8` for text"),
         ] {
             let message = text.parse::<Mapping>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

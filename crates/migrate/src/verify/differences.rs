@@ -81,17 +81,16 @@ pub async fn differences(
         .collect();
     let mut target_rows = Rows::new();
     let mut collector = Collector::new(shape, &looked_at);
-    rows::of_target(client, matched, None, watch, |tuple| collector.add(tuple, &mut target_rows))
-        .await?;
+    let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
+    rows::of_target(client, matched, None, false, watch, add).await?;
     let source_rows = blocking(watch, {
         let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
         let (shape, looked_at) = (shape.clone(), looked_at.clone());
         move |watch| {
             let mut rows = Rows::new();
             let mut collector = Collector::new(&shape, &looked_at);
-            rows::of_source(&source, &table, &matched, OfSource::All, watch, |tuple| {
-                collector.add(tuple, &mut rows)
-            })?;
+            let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
+            rows::of_source(&source, &table, &matched, OfSource::All, watch, &mut take)?;
             Ok(rows)
         }
     })

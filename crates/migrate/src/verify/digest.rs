@@ -4,6 +4,8 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::field::{Canonical, canonical};
+use super::pieces::{Hashes, LARGE_ROW_BYTES, Pieces};
+use super::rows::Take;
 use crate::Error;
 
 /// Buckets of keys: few enough to stay in the processor's cache.
@@ -136,6 +138,9 @@ impl<'a> Hasher<'a> {
     /// A tuple of another shape.
     #[inline]
     pub fn add(&mut self, tuple: &[u8]) -> Result<(), Error> {
+        if tuple.len() >= LARGE_ROW_BYTES {
+            return self.add_large(tuple);
+        }
         self.row.read(self.shape, tuple)?;
         for (position, sum) in self.digest.columns.iter_mut().enumerate() {
             *sum = sum.wrapping_add(xxh3_128(self.row.field(position)));
@@ -145,6 +150,45 @@ impl<'a> Hasher<'a> {
         *sum = sum.wrapping_add(self.row.hash());
         self.digest.rows += 1;
         Ok(())
+    }
+
+    fn add_large(&mut self, tuple: &[u8]) -> Result<(), Error> {
+        let mut pieces = Pieces::new(self.shape);
+        let mut rest = tuple;
+        for _ in &self.shape.forms {
+            let (field, after) = split_field(rest).ok_or_else(malformed)?;
+            pieces.add(&rest[..4], field);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            return Err(malformed());
+        }
+        self.add_hashes(pieces.hashes());
+        Ok(())
+    }
+
+    fn add_hashes(&mut self, hashes: Hashes) {
+        for (sum, hash) in self.digest.columns.iter_mut().zip(hashes.columns) {
+            *sum = sum.wrapping_add(hash);
+        }
+        let sum = &mut self.digest.buckets[bucket(hashes.key)];
+        *sum = sum.wrapping_add(hashes.row);
+        self.digest.rows += 1;
+    }
+}
+
+impl Take for Hasher<'_> {
+    #[inline]
+    fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
+        self.add(tuple)
+    }
+
+    fn pieces(&self) -> Option<Pieces> {
+        Some(Pieces::new(self.shape))
+    }
+
+    fn take_pieces(&mut self, pieces: Pieces) {
+        self.add_hashes(pieces.hashes());
     }
 }
 
@@ -173,4 +217,25 @@ fn split_field(tuple: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
 
 fn malformed() -> Error {
     Error::Worker("a row of unexpected shape".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_in_pieces_has_the_hashes_of_a_whole_one() {
+        let field = |bytes: &[u8]| [&(bytes.len() as i32).to_be_bytes(), bytes].concat();
+        let null = (-1_i32).to_be_bytes().to_vec();
+        let tuple = [field(b"key"), field(&[7; 1000]), null, field(b"blanks  ")].concat();
+        let (same, blanks) = (Canonical::Same, Canonical::Blanks);
+        for key in [vec![0], vec![3, 0], vec![0, 1, 2, 3], vec![1]] {
+            let shape = Shape { forms: vec![same, same, same, blanks], key };
+            let (mut whole, mut pieces) = (Hasher::new(&shape), Hasher::new(&shape));
+            whole.add(&tuple).unwrap();
+            pieces.add_large(&tuple).unwrap();
+            assert_eq!(whole.digest.columns, pieces.digest.columns);
+            assert_eq!(whole.digest.buckets, pieces.digest.buckets, "{:?}", shape.key);
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod differences;
 mod digest;
 mod field;
 mod part;
+mod pieces;
 mod rows;
 mod text;
 
@@ -25,8 +26,10 @@ use self::digest::{Hasher, Shape, TableDigest};
 use self::field::Canonical;
 use self::part::{OfSource, Part};
 use self::rows::UNFIT_SHOWN;
-use crate::audit::readers;
-use crate::copy::{BadRow, Matched, PART_BYTES, catalog, current_schema, match_tables};
+use crate::audit::{Losses, readers};
+use crate::copy::{
+    BadRow, Matched, PART_BYTES, catalog, current_schema, locks, match_tables, objects,
+};
 use crate::inspect::{Schema, Source, Table, schema};
 use crate::mapping::Rules;
 use crate::selection::{Selection, estimated_rows};
@@ -54,14 +57,17 @@ impl Default for VerifyOptions {
 }
 
 /// The result of a verification.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Verification {
     /// One entry per table.
     pub tables: Vec<TableVerification>,
+    /// What of the source does not arrive; a migration says that itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_carried_over: Option<Losses>,
 }
 
 impl Verification {
-    /// Whether everything is the same.
+    /// Whether everything that was compared is the same.
     pub fn is_equal(&self) -> bool {
         self.tables.iter().all(|table| table.equal)
     }
@@ -134,8 +140,13 @@ pub async fn verify(
     let found = catalog(&clients[0], &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let needed = locks::to_use(&clients[0], &matched, false).await?;
+    locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();
-    compare_all(&clients, &source, &schema, &matched, options.part_bytes, watch).await
+    let part_bytes = options.part_bytes;
+    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, watch).await?;
+    let findings = objects(&source, &schema, found, watch).await?;
+    Ok(Verification { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 
 /// Up to `count` connections whose transactions see one state of the database; at least one.
@@ -176,21 +187,30 @@ pub(crate) async fn compare_all(
     part_bytes: u64,
     watch: Watch<'_>,
 ) -> Result<Verification, Error> {
-    let Some(first) = clients.first() else { return Ok(Verification { tables: Vec::new() }) };
+    let Some(first) = clients.first() else { return Ok(Verification::default()) };
     let parts = part::plan(first, source, schema, matched, part_bytes).await?;
     let comparison = Comparison::new(source, schema, matched, &parts, watch);
-    let (comparison, parts, next) = (&comparison, &parts, AtomicUsize::new(0));
+    // Large rows one at a time, over one connection, since each keeps the room for its largest; and
+    // for the same reason the source's first.
+    let (mut large, others): (Vec<&Part>, Vec<&Part>) =
+        parts.iter().partition(|part| part.is_large);
+    large.sort_by_key(|part| part.of_source == OfSource::None);
+    let (comparison, large, others, next) = (&comparison, &large, &others, AtomicUsize::new(0));
     let next = &next;
-    let comparing = clients.iter().map(|client| async move {
+    let comparing = clients.iter().enumerate().map(|(place, client)| async move {
         let mut compared = Vec::new();
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+        for part in large.iter().filter(|_| place == 0) {
+            compared.extend(comparison.add(client, part).await?);
+        }
+        while let Some(part) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
             compared.extend(comparison.add(client, part).await?);
         }
         Ok::<_, Error>(compared)
     });
     let mut compared: Vec<_> = try_join_all(comparing).await?.into_iter().flatten().collect();
     compared.sort_by_key(|(place, _)| *place);
-    Ok(Verification { tables: compared.into_iter().map(|(_, table)| table).collect() })
+    let tables = compared.into_iter().map(|(_, table)| table).collect();
+    Ok(Verification { tables, not_carried_over: None })
 }
 
 /// Compares one table on one connection.
@@ -201,7 +221,8 @@ pub(crate) async fn compare(
     matched: &Matched,
     watch: Watch<'_>,
 ) -> Result<TableVerification, Error> {
-    let part = Part { table: 0, of_source: OfSource::All, of_target: None };
+    let is_large = part::is_large(source, table)?;
+    let part = Part { table: 0, of_source: OfSource::All, of_target: None, is_large };
     let shape = shape(table, matched);
     let sides = read(client, source, table, matched, &shape, &part, watch).await?;
     judge(client, source, table, matched, &shape, sides, watch).await
@@ -284,18 +305,26 @@ async fn read(
         move |watch| {
             let mut hasher = Hasher::new(&shape);
             let (rows, unfit) =
-                rows::of_source(&source, &table, &matched, rows, watch, |tuple| hasher.add(tuple))?;
+                rows::of_source(&source, &table, &matched, rows, watch, &mut hasher)?;
             hasher.digest.rows = rows;
             Ok((hasher.digest, unfit))
         }
     });
     let reading_target = async {
         let (mut hasher, condition) = (Hasher::new(shape), part.of_target.as_deref());
-        rows::of_target(client, matched, condition, watch, |tuple| hasher.add(tuple)).await?;
+        let is_large = part.is_large;
+        let add = |tuple: &[u8]| hasher.add(tuple);
+        rows::of_target(client, matched, condition, is_large, watch, add).await?;
         Ok::<TableDigest, Error>(hasher.digest)
     };
-    let (of_source, of_target) = tokio::join!(reading_source, reading_target);
-    let ((of_source, unfit), of_target) = (of_source?, of_target?);
+    let ((of_source, unfit), of_target) = match part.is_large {
+        // Two large rows at the same time would be twice their memory.
+        true => (reading_source.await?, reading_target.await?),
+        false => {
+            let (of_source, of_target) = tokio::join!(reading_source, reading_target);
+            (of_source?, of_target?)
+        }
+    };
     Ok(Sides { of_source, of_target, unfit })
 }
 

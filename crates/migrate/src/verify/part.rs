@@ -2,14 +2,18 @@
 //! added up, and the rows of a part need not be the same on both sides: the source is cut by ranges
 //! of rowids, the target by ranges of its own pages, or of the key before release 14.
 
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Row};
 
+use super::pieces::LARGE_ROW_BYTES;
 use crate::Error;
 use crate::copy::{MOST_PARTS, Matched, ranges, rowid_span};
-use crate::inspect::{Rowid, Schema, Source, Table, quoted};
+use crate::inspect::{Column, Rowid, Schema, Source, Table, quoted};
 
 /// PostgreSQL's usual page; a target with others has parts of another size.
 const PAGE_BYTES: u64 = 8192;
+/// What is kept outside of a table's pages is compressed at most 255 times: below this no row of it
+/// is large.
+const SMALLEST_TOAST_BYTES: u64 = (LARGE_ROW_BYTES / 256) as u64;
 /// The release from which on a range of pages is read without all others
 /// (`server_version_num`).
 const PAGE_RANGES_SINCE: i32 = 140_000;
@@ -23,6 +27,8 @@ pub struct Part {
     pub of_source: OfSource,
     /// A condition on the target's rows; `None` for all.
     pub of_target: Option<String>,
+    /// The table has rows of many megabytes.
+    pub is_large: bool,
 }
 
 /// What a part reads of the source.
@@ -44,7 +50,7 @@ pub async fn plan(
     matched: &[Matched],
     part_bytes: u64,
 ) -> Result<Vec<Part>, Error> {
-    let pages = pages(client, matched).await?;
+    let (pages, toasted): (Vec<u64>, Vec<u64>) = sizes(client, matched).await?.into_iter().unzip();
     let failed = Error::postgres("cannot read the server's release");
     let version = "SELECT current_setting('server_version_num')::int";
     let version: i32 = client.query_one(version, &[]).await.map_err(failed)?.get(0);
@@ -71,21 +77,43 @@ pub async fn plan(
                 None => vec![None],
             },
         };
-        parts.extend(join(place, of_source, of_target));
+        let may_be_large = of_table.partitioned || toasted[place] >= SMALLEST_TOAST_BYTES;
+        let is_large = may_be_large && is_large(source, table)?;
+        parts.extend(match is_large {
+            true => apart(place, of_source, of_target),
+            false => join(place, of_source, of_target),
+        });
     }
     Ok(parts)
 }
 
-/// The pages of each table.
-async fn pages(client: &Client, matched: &[Matched]) -> Result<Vec<u64>, Error> {
+/// Whether some row is large. SQLite tells lengths without reading what is long.
+pub fn is_large(source: &Source, table: &Table) -> Result<bool, Error> {
+    let bytes = |column: &Column| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
+    let bytes: Vec<String> = table.columns.iter().map(bytes).collect();
+    let sql = format!(
+        "SELECT EXISTS (SELECT 1 FROM main.{} NOT INDEXED WHERE {} >= {LARGE_ROW_BYTES})",
+        quoted(&table.name),
+        bytes.join(" + ")
+    );
+    source.with(|connection| {
+        connection.query_row(&sql, [], |row| row.get(0)).map_err(|error| source.explain(error))
+    })
+}
+
+/// The pages of each table, and the bytes that it keeps outside of them.
+async fn sizes(client: &Client, matched: &[Matched]) -> Result<Vec<(u64, u64)>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let sql = format!(
-        "SELECT coalesce(pg_relation_size(t.oid), 0) / {PAGE_BYTES} \
-         FROM unnest($1::oid[]) WITH ORDINALITY AS t(oid, place) ORDER BY t.place"
+        "SELECT coalesce(pg_relation_size(t.oid), 0) / {PAGE_BYTES}, \
+         coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)), 0) \
+         FROM unnest($1::oid[]) WITH ORDINALITY AS t(oid, place) \
+         LEFT JOIN pg_class AS c ON c.oid = t.oid ORDER BY t.place"
     );
     let failed = Error::postgres("cannot read the sizes of the target's tables");
     let rows = client.query(&sql, &[&tables]).await.map_err(failed)?;
-    Ok(rows.iter().map(|row| row.get::<_, i64>(0).unsigned_abs()).collect())
+    let number = |row: &Row, place: usize| row.get::<_, i64>(place).unsigned_abs();
+    Ok(rows.iter().map(|row| (number(row, 0), number(row, 1))).collect())
 }
 
 /// Conditions that together hold of every row.
@@ -144,8 +172,20 @@ fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) 
         table,
         of_source: of_source.next().unwrap_or(OfSource::None),
         of_target: of_target.next().unwrap_or_else(|| Some("false".to_owned())),
+        is_large: false,
     });
     parts.collect()
+}
+
+/// Parts with large rows, each of one side alone.
+fn apart(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+    let nothing = || Some("false".to_owned());
+    let of_source = of_source.into_iter().map(|of_source| (of_source, nothing()));
+    let of_target = of_target.into_iter().map(|of_target| (OfSource::None, of_target));
+    let sides = of_source.chain(of_target);
+    sides
+        .map(|(of_source, of_target)| Part { table, of_source, of_target, is_large: true })
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 
 use futures_util::TryStreamExt as _;
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use tokio_postgres::Client;
 
 use super::part::OfSource;
-use crate::copy::{BadRow, Matched, encode};
+use super::pieces::{LARGE_ROW_BYTES, Pieces};
+use crate::copy::{BadRow, Field, Matched, MatchedColumn, Misfit, encode};
 use crate::inspect::{Shown, Source, Table, quoted};
+use crate::mapping::PostgresType;
 use crate::{Error, Watch};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
@@ -17,6 +20,27 @@ const ROWS_BETWEEN_LOOKS: u64 = 4096;
 /// Rows of the source that cannot be encoded are named, but not all of them.
 pub const UNFIT_SHOWN: usize = 20;
 
+/// Takes the rows of a table.
+pub trait Take {
+    /// Takes a row in binary COPY form.
+    fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error>;
+
+    /// What a large row is hashed by piece by piece; `None` where it is taken whole.
+    fn pieces(&self) -> Option<Pieces> {
+        None
+    }
+
+    /// Takes such a row.
+    fn take_pieces(&mut self, _: Pieces) {}
+}
+
+/// Rows that are taken one after the other in one piece.
+impl<F: FnMut(&[u8]) -> Result<(), Error>> Take for F {
+    fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
+        self(tuple)
+    }
+}
+
 /// Reads the source's table or a part of it; rows that do not fit the target's types are returned (the first few)
 /// and handed over as nothing, so that they count as different. Rejected rows do not take part.
 pub fn of_source(
@@ -25,7 +49,7 @@ pub fn of_source(
     matched: &Matched,
     part: OfSource,
     watch: Watch<'_>,
-    mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+    taker: &mut impl Take,
 ) -> Result<(u64, Vec<BadRow>), Error> {
     let rowids = match part {
         OfSource::All => None,
@@ -37,26 +61,53 @@ pub fn of_source(
     let mut unfit = Vec::new();
     let rejected = &matched.rejected;
     let (mut place, mut passed_over) = (0, 0);
-    let rows = source.with(|connection| {
-        source.each_row(connection, table, &columns, rowids, watch, |row| {
-            place += 1;
-            if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
-                passed_over += 1;
-                return Ok(());
-            }
-            tuple.clear();
-            match encode_row(source, table, matched, row, &columns, &mut tuple)? {
-                None => each(&tuple),
-                Some(bad) => {
-                    if unfit.len() < UNFIT_SHOWN {
-                        unfit.push(bad);
-                    }
-                    Ok(())
+    let rows =
+        source.with(|connection| {
+            source.each_row(connection, table, &columns, rowids, watch, |row| {
+                place += 1;
+                if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
+                    passed_over += 1;
+                    return Ok(());
                 }
-            }
-        })
-    })?;
+                let large = bytes_of(row, &matched.columns) >= LARGE_ROW_BYTES;
+                let mut pieces = large.then(|| taker.pieces()).flatten();
+                tuple.clear();
+                let bad = encode_row(source, table, matched, row, &columns, |field, value| {
+                    match &mut pieces {
+                        Some(pieces) => pieces.add_stored(field, value),
+                        None => encode(field, value, &mut tuple),
+                    }
+                })?;
+                match (bad, pieces) {
+                    (None, None) => taker.tuple(&tuple),
+                    (None, Some(pieces)) => {
+                        taker.take_pieces(pieces);
+                        Ok(())
+                    }
+                    (Some(bad), _) => {
+                        if unfit.len() < UNFIT_SHOWN {
+                            unfit.push(bad);
+                        }
+                        Ok(())
+                    }
+                }
+            })
+        })?;
     Ok((rows - passed_over, unfit))
+}
+
+/// The bytes of a row's texts and blobs.
+#[inline]
+fn bytes_of(row: &Row<'_>, columns: &[MatchedColumn]) -> usize {
+    let may_be_large = |field: &Field| {
+        field.postgres_type.takes_texts() || field.postgres_type == PostgresType::Bytea
+    };
+    let places = columns.iter().enumerate().filter(|(_, column)| may_be_large(&column.field));
+    let bytes = places.map(|(place, _)| match row.get_ref(place + 1) {
+        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
+        _ => 0,
+    });
+    bytes.sum()
 }
 
 #[inline]
@@ -66,11 +117,11 @@ fn encode_row(
     matched: &Matched,
     row: &Row<'_>,
     columns: &[usize],
-    tuple: &mut Vec<u8>,
+    mut write: impl FnMut(&Field, ValueRef<'_>) -> Result<(), Misfit>,
 ) -> Result<Option<BadRow>, Error> {
     for (position, column) in matched.columns.iter().enumerate() {
         let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-        if let Err(misfit) = encode(&column.field, value, tuple) {
+        if let Err(misfit) = write(&column.field, value) {
             return Ok(Some(BadRow {
                 table: table.name.clone(),
                 row: table.row_name(row, columns),
@@ -84,13 +135,59 @@ fn encode_row(
     Ok(None)
 }
 
-/// Reads the target's table, or the rows for which a condition holds.
+/// Reads the target's table, or the rows for which a condition holds. Large rows are read one by
+/// one if there are any: of those that follow each other the connection would hold several.
 pub async fn of_target(
     client: &Client,
     matched: &Matched,
     condition: Option<&str>,
+    is_large: bool,
     watch: Watch<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    if !is_large {
+        return copy_out(client, matched, condition, watch, &mut each).await;
+    }
+    let (relation, bytes) = (&matched.relation, bytes_in_target(&matched.columns));
+    let within = condition.unwrap_or("true");
+    let sql = format!(
+        "SELECT format('tableoid = %s::oid AND ctid = %L::tid', tableoid::oid, ctid) \
+         FROM {relation} WHERE ({within}) AND {bytes} >= {LARGE_ROW_BYTES}"
+    );
+    let failed = Error::postgres(format!("cannot look for large rows of {relation}"));
+    // Copied, since a row that is kept would keep the connection's buffer, however large that is.
+    let large = client.query(&sql, &[]).await.map_err(failed)?;
+    let large: Vec<String> = large.into_iter().map(|row| row.get(0)).collect();
+    let others = format!("({within}) AND {bytes} < {LARGE_ROW_BYTES}");
+    let mut rows = copy_out(client, matched, Some(&others), watch, &mut each).await?;
+    for row in &large {
+        rows += copy_out(client, matched, Some(row), watch, &mut each).await?;
+    }
+    Ok(rows)
+}
+
+/// The bytes of a row's texts and blobs as the target tells them, most without reading them.
+fn bytes_in_target(columns: &[MatchedColumn]) -> String {
+    let bytes = columns.iter().filter_map(|column| {
+        let name = quoted(&column.name);
+        let bytes = match &column.field.postgres_type {
+            PostgresType::Bytea => format!("octet_length({name})"),
+            PostgresType::Jsonb => format!("pg_column_size({name})"),
+            texts if texts.takes_texts() => format!("octet_length({name}::text)"),
+            _ => return None,
+        };
+        Some(format!("coalesce({bytes}, 0)::bigint"))
+    });
+    let bytes: Vec<String> = bytes.collect();
+    if bytes.is_empty() { "0".to_owned() } else { format!("({})", bytes.join(" + ")) }
+}
+
+async fn copy_out(
+    client: &Client,
+    matched: &Matched,
+    condition: Option<&str>,
+    watch: Watch<'_>,
+    each: &mut impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let names: Vec<String> = matched.columns.iter().map(|column| quoted(&column.name)).collect();
     let (names, relation) = (names.join(", "), &matched.relation);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Difference, DifferenceKind, TableVerification, Verification};
+use crate::audit::Losses;
 use crate::grid::grid;
 use crate::inspect::{rows, thousands};
 
@@ -29,11 +30,21 @@ impl Verification {
         let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing = self.tables.iter().filter(|table| !table.equal).count();
         let verdict = match differing {
+            0 if self.leaves_rows_behind() => {
+                format!("equal: {} in every column, but others were left behind", rows(compared))
+            }
             0 => format!("equal: {} in every column", rows(compared)),
             _ => format!("{differing} of {} tables differ", self.tables.len()),
         };
-        let _ = writeln!(text, "{verdict}");
+        let losses = self.not_carried_over.as_ref().and_then(Losses::line);
+        for line in losses.into_iter().chain([verdict]) {
+            let _ = writeln!(text, "{line}");
+        }
         text
+    }
+
+    fn leaves_rows_behind(&self) -> bool {
+        self.not_carried_over.as_ref().is_some_and(|losses| !losses.rows.is_empty())
     }
 }
 

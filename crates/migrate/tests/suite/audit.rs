@@ -160,7 +160,7 @@ fn a_rule_that_fits_nothing_is_refused() {
 fn a_selection_leaves_tables_out_and_says_so_where_keys_refer_to_them() {
     let file = as_found();
     let options = AuditOptions {
-        selection: migrate::Selection { tables: vec!["tr*".into()], excluded: vec![] },
+        selection: migrate::Selection { tables: vec!["tr*".into()], ..Default::default() },
         rules: rules(&[]),
         ..AuditOptions::default()
     };
@@ -238,7 +238,8 @@ fn uniqueness_under_another_collation_is_named_with_what_it_becomes() {
     assert!(!lines.iter().any(|line| line.starts_with("plain")));
 }
 
-/// Statements that are proposed as complete are accepted by PostgreSQL beside what migration made.
+/// Statements that are proposed are accepted by PostgreSQL beside what migration made, and so are
+/// these drafts without their comments.
 #[tokio::test]
 async fn proposed_statements_can_be_run() {
     let file = File::new(
@@ -257,9 +258,9 @@ async fn proposed_statements_can_be_run() {
     let report = target.migrate(&file, &options).await.unwrap();
     let statements: Vec<&str> =
         report.findings.iter().filter_map(|finding| finding.statement.as_deref()).collect();
-    assert_eq!(statements.len(), 9, "{statements:#?}");
+    assert_eq!(statements.len(), 8, "{statements:#?}");
     for statement in statements {
-        target.run(statement).await;
+        target.run(&statement.replace("\n-- ", "\n")).await;
     }
     target.run("INSERT INTO tag(name, n) VALUES ('c', 4); DELETE FROM tag WHERE n = 4").await;
     let made = "SELECT format('%s %s %s', name, doubled, length(key)) FROM tag \

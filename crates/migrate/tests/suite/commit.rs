@@ -19,9 +19,14 @@ async fn hand_on(mut client: TcpStream, mut server: UnixStream) {
                 let Ok(bytes @ 1..) = read else { return };
                 server.write_all(&request[..bytes]).await.unwrap();
                 if request[..bytes].windows(7).any(|each| each == b"COMMIT\0") {
-                    // Its answer means that it is done.
-                    assert!(server.read(&mut answer).await.unwrap() > 0);
-                    return;
+                    // Its answer, which others may precede, means that it is done.
+                    loop {
+                        let bytes = server.read(&mut answer).await.unwrap();
+                        assert!(bytes > 0);
+                        if answer[..bytes].windows(7).any(|each| each == b"COMMIT\0") {
+                            return;
+                        }
+                    }
                 }
             }
             read = server.read(&mut answer) => {
@@ -33,7 +38,7 @@ async fn hand_on(mut client: TcpStream, mut server: UnixStream) {
 }
 
 /// The target by a way on which the connection is lost while committing.
-async fn by_a_bad_way(target: &Target) -> PostgresUrl {
+pub async fn by_a_bad_way(target: &Target) -> PostgresUrl {
     let url = &target.url;
     let socket = format!("{}/.s.PGSQL.{}", url.host().unwrap(), url.port().unwrap_or(5432));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

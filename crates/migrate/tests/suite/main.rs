@@ -4,15 +4,23 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod audit;
+mod audit_clean;
 mod audit_keys;
 mod audit_named;
 mod audit_target;
 mod bad_input;
 mod commit;
 mod data_only;
+mod large;
+mod losses;
+mod many_tables;
 mod migrate;
+mod outage;
 mod properties;
 mod reject;
+mod reload;
+mod remedies;
 mod resume;
 mod support;
+mod utf8_blobs;
 mod verify;

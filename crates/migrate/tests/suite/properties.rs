@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use rusqlite::types::Value;
 
 use crate::support::{File, Target};
@@ -148,19 +148,13 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// `usual`, or as many as CROSSOVER_TEST_CASES says.
-fn cases(usual: u32) -> Config {
-    let told = std::env::var("CROSSOVER_TEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    Config { cases: told.unwrap_or(usual), ..Config::default() }
-}
-
 #[test]
 fn every_storage_class_under_every_declared_type_arrives_or_is_named() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let target = runtime.block_on(Target::new());
     // Before release 12 fewer digits of a float are shown than it has.
     runtime.block_on(target.run("SET extra_float_digits = 3"));
-    let mut runner = TestRunner::new(cases(60));
+    let mut runner = TestRunner::new(testing::cases(60));
     let strategy = (proptest::collection::vec(column(), 1..8), any::<bool>());
     let (moved, blocked) = (Cell::new(0), Cell::new(0));
     let result = runner.run(&strategy, |(mut columns, without_rowid)| {
@@ -257,7 +251,7 @@ fn exactly_the_rows_that_cannot_stand_are_rejected() {
     let key = || proptest::option::weighted(0.6, 0_i64..14);
     let row = (key(), key(), proptest::bool::weighted(0.9));
     let rows = proptest::collection::vec(row, 1..12);
-    let mut runner = TestRunner::new(cases(40));
+    let mut runner = TestRunner::new(testing::cases(40));
     let result = runner.run(&rows, |rows| {
         let file = family(&rows);
         let options = migrate::MigrateOptions {

@@ -15,15 +15,15 @@ const TABLES: &str = "\
     CREATE TABLE traffic(day int, article_id int REFERENCES articles, pageviews int, \
         PRIMARY KEY(day, article_id))";
 
-fn reject_file(file: &File) -> std::path::PathBuf {
+pub fn reject_file(file: &File) -> std::path::PathBuf {
     file.path.with_file_name("rejects.jsonl")
 }
 
-fn rejecting(file: &File) -> MigrateOptions {
+pub fn rejecting(file: &File) -> MigrateOptions {
     MigrateOptions { reject_file: Some(reject_file(file)), ..data_only() }
 }
 
-async fn load(target: &Target, file: &File) -> Result<migrate::MigrationReport, Error> {
+pub async fn load(target: &Target, file: &File) -> Result<migrate::MigrationReport, Error> {
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
     let (path, options) = (reject_file(file), MigrateOptions::default());
     migrate::load_rejects(&path, &target.url, &options, &progress, &interrupted).await
@@ -68,9 +68,9 @@ async fn the_articles_slugs_cost_four_rows_and_those_that_need_them() {
     let error = target.migrate(&file, &replace).await.unwrap_err();
     assert!(error.to_string().contains("exists already"), "{error}");
 
-    // Not repaired, nothing is loaded, and the line is named.
+    // Not repaired, nothing is loaded, and the source's row is named.
     let error = load(&target, &file).await.unwrap_err().to_string();
-    assert!(error.contains("articles, rowid 1, column slug"), "{error}");
+    assert!(error.contains("articles, rowid 11, column slug"), "{error}");
     assert_eq!(target.texts("SELECT count(*)::text FROM articles").await, moved);
 
     let zeros = "0".repeat(200);

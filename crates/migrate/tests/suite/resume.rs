@@ -31,7 +31,7 @@ const TABLES: &str = "\
     CREATE INDEX item_kind ON item(kind_id)";
 
 fn in_parts(options: MigrateOptions) -> MigrateOptions {
-    MigrateOptions { part_bytes: 100_000, ..options }
+    MigrateOptions { part_bytes: 100_000, reconnects: 0, ..options }
 }
 
 fn resuming(options: MigrateOptions) -> MigrateOptions {

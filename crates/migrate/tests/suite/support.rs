@@ -1,6 +1,5 @@
 //! What the tests share: a SQLite file from a script, a fresh database on a shared server.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -82,7 +81,7 @@ impl Target {
         let running = match shared.upgrade() {
             Some(running) => running,
             None => {
-                let running = Arc::new(start(&tested_release()).await);
+                let running = Arc::new(start(&tested_release(), Vec::new()).await);
                 *shared = Arc::downgrade(&running);
                 running
             }
@@ -96,7 +95,7 @@ impl Target {
         let tested = tested_release();
         let major = tested.split('.').next().and_then(|major| major.parse().ok());
         if major.is_some_and(|major: u32| major < release) {
-            passed_over(&format!("it needs PostgreSQL {release}"));
+            testing::skip(&format!("it needs PostgreSQL {release}"));
             return None;
         }
         Some(Self::new().await)
@@ -104,7 +103,12 @@ impl Target {
 
     /// On a server of its own.
     pub async fn release(version: &str) -> Self {
-        Self::on(Arc::new(start(version).await)).await
+        Self::on(Arc::new(start(version, Vec::new()).await)).await
+    }
+
+    /// On a server of its own with these settings.
+    pub async fn with_settings(settings: Vec<(String, String)>) -> Self {
+        Self::on(Arc::new(start(&tested_release(), settings).await)).await
     }
 
     async fn on(running: Arc<Running>) -> Self {
@@ -173,7 +177,7 @@ impl SmallDisk {
         let disk = Self(folder);
         let made = disk.mount("size=24m,mode=0777");
         if !made {
-            passed_over("only root may mount a small disk");
+            testing::skip("only root may mount a small disk");
         }
         made.then_some(disk)
     }
@@ -199,19 +203,11 @@ fn tested_release() -> String {
     std::env::var("CROSSOVER_TEST_POSTGRES").unwrap_or_else(|_| "18".to_owned())
 }
 
-/// Says so on standard error itself: what a passing test prints is not shown.
-fn passed_over(reason: &str) {
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("a test");
-    let line = format!("{test} is passed over: {reason}\n");
-    std::io::stderr().write_all(line.as_bytes()).unwrap();
-}
-
 pub fn data_only() -> MigrateOptions {
     MigrateOptions { data_only: true, ..MigrateOptions::default() }
 }
 
-async fn start(version: &str) -> Running {
+async fn start(version: &str, settings: Vec<(String, String)>) -> Running {
     use std::os::unix::fs::PermissionsExt as _;
     let data = tempfile::tempdir().unwrap();
     // As root the servers' account has to pass through.
@@ -219,7 +215,8 @@ async fn start(version: &str) -> Running {
     let locations = Locations { data: data.path().to_owned(), ..Locations::detect().unwrap() };
     let mut options = StartOptions::new(version).unwrap();
     options.temporary = true;
-    options.settings = vec![("fsync".to_owned(), "off".to_owned())];
+    options.settings = settings;
+    options.settings.push(("fsync".to_owned(), "off".to_owned()));
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
     let server = PostgresServer::start(&locations, options, &progress, &interrupted).await.unwrap();
     Running { server, _data: data }

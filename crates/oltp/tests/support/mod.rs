@@ -1,5 +1,5 @@
 //! What the tests share: real servers in a place of their own, small tables, short loads.
-#![allow(dead_code, clippy::print_stderr, reason = "each test file uses a part of it; skips")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
@@ -55,7 +55,7 @@ impl Place {
                 Some(MariadbServer::start(&self.locations, &programs, &[], &NEVER).unwrap())
             }
             Err(error) => {
-                eprintln!("skipped: {error}");
+                testing::skip(&error.to_string());
                 None
             }
         }

@@ -1,6 +1,9 @@
 //! How often the intervals of mean, ratio and bootstrap cover the truth in simulated experiments.
 
-use stats::{Estimate, bca_interval, mean_estimate, ratio_comparison, unpaired_ratio_comparison};
+use stats::{
+    Estimate, bca_interval, geometric_mean_estimate, mean_estimate, ratio_comparison,
+    unpaired_ratio_comparison,
+};
 
 use crate::machine::{Machine, Noise, SlowMode};
 use crate::{chance, repetitions};
@@ -27,26 +30,44 @@ fn true_ratio(noise: &Noise) -> f64 {
     RATIO * one_sided.map_or(1.0, |mode| mode.factor.powf(mode.probability))
 }
 
-/// The shares of experiments whose intervals of the mean and of the ratio cover, by blocks.
-fn coverage(name: &str, noise: Noise) -> Vec<(f64, f64)> {
+/// The geometric mean of a's time.
+fn true_geometric_mean(noise: &Noise) -> f64 {
+    RATIO * noise.slow_mode.map_or(1.0, |mode| mode.factor.powf(mode.probability))
+}
+
+/// Shares of experiments whose intervals cover.
+struct Coverage {
+    mean: f64,
+    geometric_mean: f64,
+    ratio: f64,
+}
+
+/// The coverage by blocks.
+fn coverage(name: &str, noise: Noise) -> Vec<Coverage> {
     let seed: u64 = name.bytes().map(u64::from).sum();
     let count = repetitions(5_000);
     let of_blocks = |blocks: usize| {
         let mut machine = Machine::new(100 * seed + blocks as u64, noise);
-        let (mut means, mut ratios) = (0, 0);
+        let (mut means, mut geometric, mut ratios) = (0, 0, 0);
         for _ in 0..count {
             let (a, b) = machine.run_blocks(&[1.0], blocks, |_| RATIO).remove(0);
             let ratio = ratio_comparison(&a, &b, 0.95).unwrap().ratio;
-            means += usize::from(covers(&mean_estimate(&a, 0.95).unwrap(), true_mean(&noise)));
+            let (mean, log_mean) = (mean_estimate(&a, 0.95), geometric_mean_estimate(&a, 0.95));
+            means += usize::from(covers(&mean.unwrap(), true_mean(&noise)));
+            geometric += usize::from(covers(&log_mean.unwrap(), true_geometric_mean(&noise)));
             ratios += usize::from(covers(&ratio, true_ratio(&noise)));
         }
-        (means as f64 / count as f64, ratios as f64 / count as f64)
+        let share = |covered: usize| covered as f64 / count as f64;
+        Coverage { mean: share(means), geometric_mean: share(geometric), ratio: share(ratios) }
     };
-    let shares: Vec<(f64, f64)> = BLOCKS.map(of_blocks).into();
-    for (blocks, (mean, ratio)) in BLOCKS.iter().zip(&shares) {
-        println!("{name}, {blocks} blocks: mean {mean:.3}, ratio {ratio:.3}");
+    let all: Vec<Coverage> = BLOCKS.map(of_blocks).into();
+    for (blocks, Coverage { mean, geometric_mean, ratio }) in BLOCKS.iter().zip(&all) {
+        println!(
+            "{name}, {blocks} blocks: mean {mean:.3}, geometric mean {geometric_mean:.3}, \
+             ratio {ratio:.3}"
+        );
     }
-    shares
+    all
 }
 
 fn trials(trial: f64) -> Noise {
@@ -66,10 +87,10 @@ fn assert_nominal(found: f64) {
     assert!((found - 0.95).abs() <= chance(0.95, repetitions(5_000)), "covers {found}");
 }
 
-/// Differences of lognormal times are normal whatever their deviation, and what a block or a
-/// start adds is normal too: Student's t is exact.
+/// Logarithms of lognormal times and their differences are normal whatever their deviation, and what
+/// a block or a start adds is normal too: Student's t is exact.
 #[test]
-fn ratios_of_lognormal_times_are_covered_exactly() {
+fn logarithms_of_lognormal_times_are_covered_exactly() {
     let noises = [
         ("lognormal 3%", trials(0.03)),
         ("lognormal 10%", trials(0.10)),
@@ -78,7 +99,8 @@ fn ratios_of_lognormal_times_are_covered_exactly() {
         ("starts 5%, trials 5%", Noise { start: 0.05, ..trials(0.05) }),
     ];
     for (name, noise) in noises {
-        for (_, ratio) in coverage(name, noise) {
+        for Coverage { geometric_mean, ratio, .. } in coverage(name, noise) {
+            assert_nominal(geometric_mean);
             assert_nominal(ratio);
         }
     }
@@ -93,11 +115,11 @@ fn means_of_lognormal_times_lose_a_point_when_very_noisy() {
         ("means, blocks 8%, trials 5%", Noise { block: 0.08, ..trials(0.05) }),
     ];
     for (name, noise) in noises {
-        for (mean, _) in coverage(name, noise) {
+        for Coverage { mean, .. } in coverage(name, noise) {
             assert_nominal(mean);
         }
     }
-    for (mean, _) in coverage("means, lognormal 25%", trials(0.25)) {
+    for Coverage { mean, .. } in coverage("means, lognormal 25%", trials(0.25)) {
         assert_at_least(mean, 0.94);
     }
 }
@@ -105,8 +127,10 @@ fn means_of_lognormal_times_lose_a_point_when_very_noisy() {
 /// Two modes, both common and in both engines: close to nominal.
 #[test]
 fn an_even_mixture_of_two_modes_is_nearly_covered() {
-    for (mean, ratio) in coverage("half of the trials 1.3 times slower", slow(0.5, 1.3, true)) {
+    let all = coverage("half of the trials 1.3 times slower", slow(0.5, 1.3, true));
+    for Coverage { mean, geometric_mean, ratio } in all {
         assert_at_least(mean, 0.925);
+        assert_at_least(geometric_mean, 0.925);
         assert_at_least(ratio, 0.935);
     }
 }
@@ -116,8 +140,9 @@ fn an_even_mixture_of_two_modes_is_nearly_covered() {
 #[test]
 fn a_rare_slow_mode_of_one_engine_is_not_covered_by_few_blocks() {
     let shares = coverage("a tenth of one engine's trials 1.5 times slower", slow(0.1, 1.5, false));
-    for (blocks, (mean, ratio)) in BLOCKS.iter().zip(shares) {
+    for (blocks, Coverage { mean, geometric_mean, ratio }) in BLOCKS.iter().zip(shares) {
         assert!(mean < 0.9 && ratio < 0.9, "{blocks}: {mean}, {ratio}");
+        assert!(geometric_mean < 0.9, "{blocks}: {geometric_mean}");
         assert!(mean > 0.9 - 0.9_f64.powi(*blocks as i32), "{blocks}: {mean}");
     }
 }

@@ -8,11 +8,12 @@ mod crossings;
 mod machine;
 mod nothing_there;
 mod planted;
+mod power;
 mod runner;
 
 /// The number of experiments that is asked for; ten times as many with CROSSOVER_PROVE=1.
 fn repetitions(asked: usize) -> usize {
-    let prove = std::env::var("CROSSOVER_PROVE").is_ok_and(|value| value == "1");
+    let prove = testing::prove();
     if prove { 10 * asked } else { asked }
 }
 

@@ -99,19 +99,16 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if arguments.run.resume.is_none() {
-        say_duration(&plan, arguments.run.dry_run, shared)?;
+        say_what_exceeds_the_budget(&plan, shared)?;
     }
     carry_out(plan, &arguments.run, shared)
 }
 
-/// How long it is expected to take, and what of the plan's budget cannot be kept: blocks beyond the
-/// fifth and bisections are left out for it, no more.
-fn say_duration(plan: &Plan, dry_run: bool, shared: &Shared) -> anyhow::Result<()> {
+/// What of the plan's budget cannot be kept: blocks beyond the fifth and bisections are left out for
+/// it, no more.
+fn say_what_exceeds_the_budget(plan: &Plan, shared: &Shared) -> anyhow::Result<()> {
     let preview = Preview::of(plan)?;
-    if !dry_run {
-        shared.say(&preview.duration_in_words());
-    }
-    let (Some(budget), Some(seconds)) = (plan.budget, preview.duration_seconds) else {
+    let (Some(budget), Some(seconds)) = (plan.budget, preview.assumed_seconds) else {
         return Ok(());
     };
     let blocks = preview.blocks.min(stats::INTERVAL_MIN_REPLICATES);

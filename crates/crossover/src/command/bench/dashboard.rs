@@ -11,7 +11,7 @@ use super::{
     Filling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
 };
 use crate::command::report;
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{Outcome, Shared, Usage, sqlite_file};
 
 /// The article's experiment: nine requests over four periods, with 1, 2 and 4 clients.
 #[derive(clap::Args)]
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<NonZeroU16>,
     /// `reference`, or a SQLite file with a dashboard's data [default: reference]
-    #[arg(long, value_name = "reference|FILE", env = "CROSSOVER_DATA")]
+    #[arg(long, value_name = "reference|FILE", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
     /// Size of the reference dataset, 1 being the article's
     #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SCALE")]
@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
     /// Send the article's load once to a server that speaks the query API, ours or not
-    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "equivalent_within", "max_failures", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
     url: Option<String>,
     /// A file with the API key for --url, `-` for standard input; else CROSSOVER_KEY
     #[arg(long, value_name = "FILE", requires = "url")]

@@ -8,7 +8,7 @@ use lab::preview::{Preview, Start};
 
 use crate::shared::{Outcome, OutputFormat, Shared};
 
-/// Prints the treatments, their order and the expected duration, learnt from `runs` if need be.
+/// Prints the treatments, their order and the expected duration, learnt from `runs` where it can be.
 pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome> {
     let mut preview = Preview::of(plan)?;
     preview.learn_duration(plan, runs);

@@ -2,6 +2,7 @@
 //! that is started on several engines, without writing a plan.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use engine::{EngineSource, EngineSpec};
@@ -11,7 +12,7 @@ use lab::plan::{
 };
 
 use super::{RunArguments, carry_out};
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{Outcome, Shared, Usage, sqlite_file};
 
 /// What the other keys of a plan are, where nothing is said.
 const PLAN: &str = r#"
@@ -54,7 +55,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH", env = "CROSSOVER_READY")]
     ready: Option<String>,
     /// A SQLite file that is copied into every engine
-    #[arg(long, value_name = "FILE.db", requires = "start", env = "CROSSOVER_DATA")]
+    #[arg(long, value_name = "FILE.db", requires = "start", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
     /// A request: [METHOD] PATH [WEIGHT]; repeatable
     #[arg(long = "request", value_name = "REQUEST")]
@@ -65,6 +66,9 @@ pub struct Arguments {
     /// An access log of nginx or Apache: its GET and HEAD requests, weighted by their number
     #[arg(long, value_name = "FILE", conflicts_with = "list", env = "CROSSOVER_FROM_LOG")]
     from_log: Option<PathBuf>,
+    /// At most so many different requests of the log, the most frequent ones [default: 100]
+    #[arg(long, value_name = "N", requires = "from_log", env = "CROSSOVER_MOST")]
+    most: Option<NonZeroUsize>,
     /// A header of every request: 'Name: value'; {key} stands for CROSSOVER_KEY; repeatable
     #[arg(long = "header", value_name = "HEADER", value_parser = header)]
     headers: Vec<(String, String)>,
@@ -210,7 +214,11 @@ fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
     }
     let source = match (&arguments.list, &arguments.from_log) {
         (Some(list), _) => Some(RequestSource::of_file(list.clone())),
-        (None, Some(log)) => Some(RequestSource::of_log(log.clone())),
+        (None, Some(log)) => {
+            let source = RequestSource::of_log(log.clone());
+            let most = arguments.most.map_or(source.most, NonZeroUsize::get);
+            Some(RequestSource { most, ..source })
+        }
         (None, None) => None,
     };
     plan.request_source = source.map(|source| RequestSource { answer, headers, ..source });

@@ -13,13 +13,16 @@ mod url;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lab::plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
+
 use lab::record::RunFolder;
-use lab::run::{Finished, RunOptions};
+use lab::run::{ExpectedEnd, Finished, RunError, RunOptions};
 use server::Locations;
 
 use crate::command::report;
+use crate::progress;
 use crate::shared::{Outcome, Shared, Usage};
 
 pub use data::{ReferenceData, reference};
@@ -60,6 +63,13 @@ pub struct RunArguments {
     /// Add blocks, at least ten, until every interval is at most this wide to either side: 3%
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_PRECISION")]
     pub precision: Option<Percent>,
+    /// Engines whose ratio is shown to lie within this share are equal [default: 5%]
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_EQUIVALENT_WITHIN")]
+    pub equivalent_within: Option<Percent>,
+    /// Share of requests that may be refused or time out without costing the verdict; a wrong answer
+    /// always does [default: 0.1%, of oltp 1%]
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_MAX_FAILURES")]
+    pub max_failures: Option<Percent>,
     /// Begin no block beyond the fifth, and no bisection, that would end after this time: 20m, 2h
     #[arg(long, value_name = "TIME", env = "CROSSOVER_BUDGET")]
     pub budget: Option<Seconds>,
@@ -84,6 +94,9 @@ pub struct RunArguments {
     /// When an engine ends in the middle of a trial, which is void then
     #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
     pub on_error: Option<OnErrorArgument>,
+    /// Do not wait, up to a minute before a trial, until other programs leave the machine alone
+    #[arg(long, env = "CROSSOVER_NO_WAIT_FOR_QUIET")]
+    pub no_wait_for_quiet: bool,
     /// Print treatments, order and expected duration; measure nothing
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     pub dry_run: bool,
@@ -135,8 +148,11 @@ impl RunArguments {
         plan.replicates = self.replicates.map_or(plan.replicates, NonZeroUsize::get);
         plan.budget = self.budget.or(plan.budget);
         plan.precision = self.precision.or(plan.precision);
+        plan.equivalent_within = self.equivalent_within.unwrap_or(plan.equivalent_within);
+        plan.max_failures = self.max_failures.or(plan.max_failures);
         plan.seed = self.seed.or(plan.seed);
         plan.server_memory = self.server_memory.or(plan.server_memory);
+        plan.wait_for_quiet &= !self.no_wait_for_quiet;
         plan.on_error = match self.on_error {
             Some(OnErrorArgument::Continue) => OnError::Continue,
             Some(OnErrorArgument::Stop) => OnError::Stop,
@@ -157,9 +173,12 @@ impl RunArguments {
             || self.time.is_some()
             || !self.constants.is_empty()
             || self.precision.is_some()
+            || self.equivalent_within.is_some()
+            || self.max_failures.is_some()
             || self.budget.is_some()
             || self.server_memory.is_some()
             || self.on_error.is_some()
+            || self.no_wait_for_quiet
             || self.seed.is_some()
             || self.server_cpus.is_some()
             || self.client_cpus.is_some()
@@ -181,6 +200,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
                  out, or name the plan file to begin a new run"
             ))
             .into()),
+            Some(run) if arguments.run.dry_run => Err(Usage(format!(
+                "--resume {run} goes on with a run, --dry-run measures nothing: give one of them"
+            ))
+            .into()),
             Some(run) => report::show(&resume(run, None, &arguments.run.runs, shared)?, shared),
             None => {
                 Err(Usage("name a plan or an experiment: crossover bench dashboard".into()).into())
@@ -192,38 +215,35 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
-    let mut plan = lab::plan::parse(&text, &path.display().to_string())?;
-    run.apply(&mut plan)?;
-    carry_out(plan.resolved()?, run, shared)
+    let name = path.display().to_string();
+    let carried_out = || {
+        let mut plan = lab::plan::parse(&text, &name)?;
+        run.apply(&mut plan)?;
+        carry_out(plan.resolved()?, run, shared)
+    };
+    carried_out().map_err(|error| {
+        let of_run = error.downcast_ref::<RunError>().and_then(RunError::plan);
+        let mistake = error.downcast_ref::<PlanError>().or(of_run);
+        mistake.and_then(|mistake| mistake.located(&text, &name)).map_or(error, Into::into)
+    })
 }
 
 /// What every experiment comes to once its plan is there: shown, started, or taken up again.
 pub fn carry_out(mut plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    if plan.workload == WorkloadKind::Oltp {
-        fit(&mut plan, run, shared)?;
+    if let (WorkloadKind::Oltp, Some(budget)) = (plan.workload, run.budget) {
+        for sentence in lab::shorten::shorten(&mut plan, budget)? {
+            shared.say(&format!("--budget {budget}: {sentence}"));
+        }
     }
     if run.dry_run {
         return dry_run::show(&plan, &run.runs, shared);
     }
+
     let finished = match &run.resume {
         Some(name) => resume(name, Some(plan), &run.runs, shared)?,
         None => start(plan, &run.runs, shared)?,
     };
     report::show(&finished, shared)
-}
-
-/// Shortens what would take longer than the budget, and says how long the rest takes: such a sweep
-/// may last a night.
-fn fit(plan: &mut Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<()> {
-    if let Some(budget) = run.budget {
-        for sentence in lab::shorten::shorten(plan, budget)? {
-            shared.say(&format!("--budget {budget}: {sentence}"));
-        }
-    }
-    if !run.dry_run && run.resume.is_none() {
-        shared.say(&lab::preview::Preview::of(plan)?.duration_in_words());
-    }
-    Ok(())
 }
 
 /// Runs `plan` from its beginning.
@@ -252,18 +272,32 @@ pub fn with_options<T>(
     shared: &Shared,
     carry_out: impl FnOnce(&RunOptions<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let progress = shared.progress("trials");
-    let locations = Locations::detect()?;
-    let finished = carry_out(&RunOptions {
+    let command_line = shown_command_line(std::env::args());
+    with_locations(&Locations::detect()?, runs, command_line, shared, carry_out)
+}
+
+/// The same where managed servers live elsewhere.
+pub fn with_locations<T>(
+    locations: &Locations,
+    runs: &std::path::Path,
+    command_line: String,
+    shared: &Shared,
+    carry_out: impl FnOnce(&RunOptions<'_>) -> T,
+) -> T {
+    let expected_end = Arc::new(ExpectedEnd::default());
+    let progress = progress::bar_until("trials", expected_end.clone());
+    let done = carry_out(&RunOptions {
         runs,
-        command_line: shown_command_line(std::env::args()),
-        locations: &locations,
+        command_line,
+        locations,
         runtime: shared.runtime().handle(),
         progress: &progress,
+        expected_end: &expected_end,
+        say: &|text| progress.suspend(|| shared.say(text)),
         interrupted: shared.interrupted(),
     });
     progress.finish_and_clear();
-    finished
+    done
 }
 
 /// The command line as it may be recorded: passwords in URLs hidden, words quoted for a shell.

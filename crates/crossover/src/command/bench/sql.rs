@@ -9,7 +9,7 @@ use lab::plan::{Comparison, Data, Factor, Given, Level, Parameter, Plan, Stateme
 use lab::workload::sql::{Part, split};
 
 use super::{RunArguments, carry_out};
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{Outcome, Shared, Usage, sqlite_file};
 
 /// What the other keys of a plan are, where nothing is said.
 const PLAN: &str = r#"
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON", value_delimiter = ' ')]
     engines: Vec<EngineSpec>,
     /// A SQLite file that is copied into every engine; absent: the engines hold the data
-    #[arg(long, value_name = "FILE.db", env = "CROSSOVER_DATA")]
+    #[arg(long, value_name = "FILE.db", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
     /// SQL files, or folders of them; NAME.postgres.sql replaces NAME.sql on PostgreSQL
     #[arg(long, value_name = "FILE|FOLDER", required = true)]
@@ -149,7 +149,7 @@ fn statements(
         Answer::Count => Comparison::Count,
         Answer::None => Comparison::None,
     };
-    whole.read_files(None).map_err(|error| Usage(error.to_string()))?;
+    whole.read_files(None).map_err(Usage)?;
     let parts = parts(path, &whole.text, "sqlite")?;
     let used = |parts: &[Part]| {
         let names = parts.iter().flat_map(|part| &part.parameters);

@@ -7,7 +7,7 @@ use blob::{ExportOptions, Exported, Form, Target};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
 
 /// Write the blobs of a SQLite file into files of their own
 ///
@@ -17,7 +17,7 @@ use crate::shared::{Outcome, OutputFormat, Shared};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
-    #[arg(env = "CROSSOVER_BLOB_FILE")]
+    #[arg(env = "CROSSOVER_BLOB_FILE", value_parser = sqlite_file())]
     file: PathBuf,
     /// The folder to be made
     #[arg(env = "CROSSOVER_BLOB_FOLDER")]

@@ -8,7 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::number;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
 
 /// Make a SQLite file with a table of random blobs
 ///
@@ -18,7 +18,7 @@ use crate::shared::{Outcome, OutputFormat, Shared};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The file to be made
-    #[arg(env = "CROSSOVER_BLOB_FILE")]
+    #[arg(env = "CROSSOVER_BLOB_FILE", value_parser = sqlite_file())]
     file: PathBuf,
     /// Number of blobs; k, M and G are understood
     #[arg(long, value_name = "N", default_value = "1000", value_parser = number::positive,

@@ -10,7 +10,7 @@ use blob::{
 use super::forms::{FileArguments, SqliteArguments};
 use super::result::RunResult;
 use super::{number, statistics};
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{Outcome, Shared, Usage, sqlite_file};
 
 /// Read or overwrite blobs and say how long one takes
 ///
@@ -20,7 +20,7 @@ use crate::shared::{Outcome, Shared, Usage};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A SQLite file, or a folder of files
-    #[arg(env = "CROSSOVER_BLOB_TARGET")]
+    #[arg(env = "CROSSOVER_BLOB_TARGET", value_parser = sqlite_file())]
     target: PathBuf,
     /// How many blobs; k, M and G are understood
     #[arg(long, value_name = "N", default_value = "1000", value_parser = number::positive,

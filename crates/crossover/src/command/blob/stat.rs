@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blob::Stat;
 use indicatif::HumanCount;
 
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
 
 /// Counts, sizes and pages of a SQLite file of blobs
 ///
@@ -13,7 +13,7 @@ use crate::shared::{Outcome, OutputFormat, Shared};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
-    #[arg(env = "CROSSOVER_BLOB_FILE")]
+    #[arg(env = "CROSSOVER_BLOB_FILE", value_parser = sqlite_file())]
     file: PathBuf,
     /// Run VACUUM first
     #[arg(long, env = "CROSSOVER_VACUUM")]

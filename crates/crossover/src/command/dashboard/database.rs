@@ -30,10 +30,13 @@ impl DatabaseArgument {
     /// The database to work on.
     pub fn resolve(&self) -> anyhow::Result<DatabaseUrl> {
         let from_environment = || std::env::var("DATABASE_URL").ok().filter(|url| !url.is_empty());
-        let text = match self.database.clone().or_else(from_environment) {
-            Some(text) => text,
-            None => from_settings(Path::new(SETTINGS_FILE))?.unwrap_or_else(|| DEFAULT.to_owned()),
-        };
+        let text =
+            match self.database.clone().filter(|url| !url.is_empty()).or_else(from_environment) {
+                Some(text) => text,
+                None => {
+                    from_settings(Path::new(SETTINGS_FILE))?.unwrap_or_else(|| DEFAULT.to_owned())
+                }
+            };
         Ok(text.parse::<DatabaseUrl>()?)
     }
 }

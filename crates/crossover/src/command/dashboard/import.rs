@@ -32,7 +32,7 @@ pub struct Articles {
     /// The file
     file: PathBuf,
     #[command(flatten)]
-    mapping: Mapping,
+    reading: Reading,
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -53,7 +53,7 @@ pub struct Traffic {
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
     #[command(flatten)]
-    mapping: Mapping,
+    reading: Reading,
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -69,7 +69,7 @@ pub struct UnmatchedArguments {
 }
 
 #[derive(clap::Args)]
-struct Mapping {
+struct Reading {
     /// A column by the name that the file gives it; repeatable
     #[arg(
         long = "map",
@@ -79,6 +79,9 @@ struct Mapping {
         value_delimiter = ';'
     )]
     mapping: Vec<(String, String)>,
+    /// Take a file without rows for right, as scheduled jobs may have one
+    #[arg(long, env = "CROSSOVER_ALLOW_EMPTY")]
+    allow_empty: bool,
 }
 
 fn mapped(text: &str) -> Result<(String, String), &'static str> {
@@ -96,7 +99,11 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
 
 fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<Outcome> {
     let database = arguments.database.resolve()?;
-    let wish = ImportArticles { file: arguments.file, mapping: arguments.mapping.mapping };
+    let wish = ImportArticles {
+        file: arguments.file,
+        mapping: arguments.reading.mapping,
+        allow_empty: arguments.reading.allow_empty,
+    };
     let imported =
         in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))
             .map_err(refused)?;
@@ -120,9 +127,10 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<Outcome> {
     let database = arguments.database.resolve()?;
     let wish = ImportTraffic {
         files: arguments.files,
-        mapping: arguments.mapping.mapping,
+        mapping: arguments.reading.mapping,
         site: arguments.site,
         today: today(),
+        allow_empty: arguments.reading.allow_empty,
     };
     let imported =
         in_work(shared, "traffic", |work| import::import_traffic(&database, &wish, work))

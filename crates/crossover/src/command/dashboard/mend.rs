@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use crate::shared::{Outcome, Shared};
+use crate::shared::{Outcome, Shared, sqlite_file};
 
 /// Copy a file made by `generate --as-found` into a new one of the dashboard's own schema: slugs up
 /// to 512 characters, UUIDs declared as the texts they are.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file as found
+    #[arg(value_parser = sqlite_file())]
     as_found: PathBuf,
     /// The file to write
+    #[arg(value_parser = sqlite_file())]
     mended: PathBuf,
     /// Replace a file that is there already
     #[arg(long, env = "CROSSOVER_FORCE")]

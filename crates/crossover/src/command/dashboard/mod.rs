@@ -13,6 +13,7 @@ mod mend;
 mod rollup;
 mod serve;
 mod span;
+mod upgrade;
 
 use dashboard::rollup::Work;
 
@@ -25,6 +26,7 @@ pub enum Command {
     Mend(mend::Arguments),
     Serve(serve::Arguments),
     Backup(backup::Arguments),
+    Upgrade(upgrade::Arguments),
     /// Data from elsewhere: articles, traffic
     #[command(subcommand)]
     Import(import::Command),
@@ -50,6 +52,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Key(command) => key::run(command, shared),
         Command::Account(command) => account::run(command, shared),
         Command::Backup(arguments) => backup::run(&arguments, shared),
+        Command::Upgrade(arguments) => upgrade::run(&arguments, shared),
     }
 }
 

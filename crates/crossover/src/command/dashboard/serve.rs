@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -19,6 +19,7 @@ use super::connections;
 use super::database::DatabaseArgument;
 use super::log::LogArguments;
 use super::span::{Limit, limit};
+use super::upgrade;
 use crate::command::secret;
 use crate::shared::{Outcome, Shared, Usage};
 
@@ -70,6 +71,9 @@ pub struct Arguments {
     /// How many requests each person, key or address may make in a minute [default: no limit]
     #[arg(long, value_name = "N", env = "CROSSOVER_RATE_LIMIT")]
     rate_limit: Option<NonZeroU32>,
+    /// Upgrade the database of an older program first, as `crossover dashboard upgrade` does
+    #[arg(long, env = "CROSSOVER_UPGRADE")]
+    upgrade: bool,
     /// Let everybody read without signing in
     #[arg(long, env = "CROSSOVER_PUBLIC")]
     public: bool,
@@ -117,6 +121,10 @@ fn setting(text: &str) -> Result<(String, String), String> {
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     arguments.log.begin(shared.color);
+    if arguments.upgrade {
+        let database = arguments.database.resolve()?;
+        upgrade::upgrade(&database, shared)?;
+    }
     shared.runtime().block_on(serve(arguments, shared))?;
     Ok(Outcome::Done)
 }
@@ -129,6 +137,9 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
     let connections = connections::allowed(options.connections);
     let stop = stop_signal(shared)?;
     let store = Store::open(&database, &options).await?;
+    if let DatabaseUrl::Sqlite(path) = &database {
+        warn_of_rights(path, shared);
+    }
     let access = Access::open(&database).await?;
     let catalog = Catalog::open(&database).await?;
     let listener = http::listen(&arguments.listen).await?;
@@ -157,6 +168,18 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
     shared.print(&format!("http://{address}\n"))?;
     http::serve(listener, app, stop).await;
     Ok(())
+}
+
+/// The file holds hashes of passwords and keys.
+fn warn_of_rights(path: &Path, shared: &Shared) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = path.metadata().map_or(0, |file| file.permissions().mode());
+    if mode & 0o077 != 0 {
+        shared.say(&format!(
+            "note: other accounts of this machine may read {path}; `chmod 600 {path}` ends that",
+            path = path.display()
+        ));
+    }
 }
 
 fn store_options(arguments: &Arguments) -> anyhow::Result<Options> {

@@ -91,6 +91,14 @@ pub fn choose(timed: Vec<Timed>, engines: usize, budget: Duration) -> Chosen {
     Chosen { statements, blocks, trial: Duration::from_secs(trial.as_secs()), left_out }
 }
 
+/// The smallest budget, in whole seconds, that holds five blocks of the quickest of these
+/// statements; of none: that holds anything.
+pub fn smallest(timed: &[Timed], engines: usize) -> Duration {
+    let alone = timed.iter().map(|each| needed(std::slice::from_ref(each), engines, 5));
+    let least = alone.min().unwrap_or_else(|| needed(&[], engines, 5));
+    Duration::from_secs(least.as_secs() + 1)
+}
+
 /// The least time that `blocks` blocks of these statements take.
 fn needed(taken: &[Timed], engines: usize, blocks: u32) -> Duration {
     let round = weighted(taken, engines);
@@ -186,6 +194,15 @@ mod tests {
         let more = format!("--budget {}m", just_too_small.as_secs() / 60 + 1);
         let said = &chosen.left_out[0].why;
         assert!(said.contains(&more) && said.starts_with("it takes 500.0 ms"), "{said}");
+    }
+
+    #[test]
+    fn the_smallest_budget_holds_the_quickest_statement_and_a_second_less_holds_none() {
+        let all = vec![timed("slow", 900), timed("quick", 40)];
+        let smallest = smallest(&all, 2);
+        assert_eq!(names(&choose(all.clone(), 2, smallest)), ["quick"]);
+        let less = choose(all, 2, smallest - Duration::from_secs(1));
+        assert!(less.statements.is_empty());
     }
 
     #[test]

@@ -34,6 +34,8 @@ impl Cure {
     pub fn of(audit: &AuditReport) -> Self {
         let mut cure = Self::default();
         let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
+        let left_behind = audit.not_carried_over.rows.keys().cloned();
+        cure.tables_left_out.extend(left_behind);
         let mut cured: Vec<(&str, Option<&str>)> = Vec::new();
         for finding in blockers {
             let place = (finding.table.as_str(), finding.column.as_deref());
@@ -59,7 +61,7 @@ impl Cure {
         let rules: Result<Vec<_>, _> = self.mappings.iter().map(|rule| rule.parse()).collect();
         Ok(MigrateOptions {
             rules: Rules(rules?),
-            selection: Selection { tables: Vec::new(), excluded: self.tables_left_out.clone() },
+            selection: Selection { excluded: self.tables_left_out.clone(), ..Selection::default() },
             ..MigrateOptions::default()
         })
     }

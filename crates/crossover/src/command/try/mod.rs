@@ -22,11 +22,11 @@ use std::time::Duration;
 
 use engine::{EngineSource, EngineSpec};
 use lab::plan::Seconds;
-use lab::run::{Finished, RunError, RunOptions};
+use lab::run::{Finished, RunError};
 use migrate::{AuditOptions, AuditReport};
 use server::{Locations, PostgresServer, StartOptions};
 
-use self::budget::{Chosen, LeftOut, choose};
+use self::budget::{Chosen, LeftOut, Timed, choose, smallest};
 use self::candidates::Candidates;
 use self::cure::Cure;
 use self::moved::Mover;
@@ -36,8 +36,8 @@ use self::plan::PlanText;
 use self::show::{Teller, Told};
 use self::size::SqliteSize;
 use self::statement::Statement;
-use crate::command::bench::shown_command_line;
-use crate::shared::{Outcome, Shared, Usage};
+use crate::command::bench::{shown_command_line, with_locations};
+use crate::shared::{Outcome, Shared, Usage, sqlite_file};
 
 /// Try your own SQLite file on PostgreSQL: audit, a copy moved, both measured, the verdict.
 ///
@@ -47,7 +47,7 @@ use crate::shared::{Outcome, Shared, Usage};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
-    #[arg(env = "CROSSOVER_SOURCE")]
+    #[arg(env = "CROSSOVER_SOURCE", value_parser = sqlite_file())]
     source: PathBuf,
     /// Statements to measure: a file with one or several, or a folder of .sql files; repeatable.
     /// FILE.postgres.sql beside FILE.sql replaces it on PostgreSQL. Absent: derived from the tables
@@ -62,6 +62,9 @@ pub struct Arguments {
     /// Starts every random choice; chosen and printed where it is not given
     #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SEED")]
     seed: Option<u64>,
+    /// Do not wait, up to a minute before a trial, until other programs leave the machine alone
+    #[arg(long, env = "CROSSOVER_NO_WAIT_FOR_QUIET")]
+    no_wait_for_quiet: bool,
     /// Keep the copies and PostgreSQL's data directory
     #[arg(long, env = "CROSSOVER_KEEP")]
     keep: bool,
@@ -94,6 +97,7 @@ impl Try<'_> {
         let locations = Locations::detect()?;
         let written = self.read_statements()?;
         let engines = self.engines(&locations)?;
+        self.refuse_budget(&[], engines.len(), "five blocks of the quickest statement take")?;
         let teller = Teller::new(shared);
         let audit = self.audit()?;
         let mut cure = Cure::of(&audit);
@@ -127,6 +131,10 @@ impl Try<'_> {
         teller.moved(&audit, &cure, sqlite_size, &moved)?;
 
         let timed = candidates.timed(&engines, &on_sqlite, &moved);
+        if let Some(quickest) = quickest(&timed) {
+            let takes = format!("five blocks of the quickest statement, {quickest}, take");
+            self.refuse_budget(&timed, engines.len(), &takes)?;
+        }
         let chosen = choose(timed, engines.len(), arguments.budget.duration());
         candidates.left_out.extend(chosen.left_out.iter().cloned());
         let measured = self.measure(&place, &copy, &engines, &cure, chosen, &mut candidates)?;
@@ -219,6 +227,20 @@ impl Try<'_> {
         Ok(report)
     }
 
+    /// A budget in which nothing could be measured is a mistake, not a measurement.
+    fn refuse_budget(&self, timed: &[Timed], engines: usize, takes: &str) -> anyhow::Result<()> {
+        let (budget, smallest) = (self.arguments.budget, smallest(timed, engines));
+        if budget.duration() >= smallest {
+            return Ok(());
+        }
+        let seconds = smallest.as_secs();
+        Err(Usage(format!(
+            "--budget {budget} is too short: on {engines} engines {takes} {seconds} s; \
+             give --budget {seconds}s or more"
+        ))
+        .into())
+    }
+
     /// A statement that takes longer than an engine's turn can never fit.
     fn limit(&self, engines: usize) -> Duration {
         let turns = 5 * u32::try_from(engines).unwrap_or(u32::MAX);
@@ -238,20 +260,15 @@ impl Try<'_> {
     ) -> anyhow::Result<Option<(Chosen, Finished)>> {
         while !chosen.statements.is_empty() {
             let text = self.plan_text(copy, engines, cure, &chosen).write();
-            let plan = lab::plan::read(&text, "the plan of this try")?;
-            let progress = self.shared.progress("trials");
-            let run = lab::run::start(
-                plan,
-                &RunOptions {
-                    runs: &self.arguments.runs,
-                    command_line: self.command_line.clone(),
-                    locations: &place.locations,
-                    runtime: self.shared.runtime().handle(),
-                    progress: &progress,
-                    interrupted: self.shared.interrupted(),
-                },
+            let mut plan = lab::plan::read(&text, "the plan of this try")?;
+            plan.wait_for_quiet = !self.arguments.no_wait_for_quiet;
+            let run = with_locations(
+                &place.locations,
+                &self.arguments.runs,
+                self.command_line.clone(),
+                self.shared,
+                |options| lab::run::start(plan, options),
             );
-            progress.finish_and_clear();
             match run {
                 Ok(finished) => return Ok(Some((chosen, finished))),
                 Err(RunError::Interrupted { run }) => {
@@ -307,13 +324,18 @@ impl Try<'_> {
             std::path::absolute(source)?
         } else {
             let kept = plan::free_path(source, "db");
-            std::fs::copy(copy, &kept)?;
+            engine::sqlite::file::copy(copy, &kept)?;
             std::path::absolute(kept)?
         };
         let path = plan::free_path(source, "toml");
         plan::write_new(&path, &self.plan_text(&data, engines, cure, chosen).write())?;
         Ok(Some(path))
     }
+}
+
+fn quickest(timed: &[Timed]) -> Option<&str> {
+    let total = |each: &&Timed| each.times.iter().sum::<Duration>();
+    timed.iter().min_by_key(total).map(|each| each.statement.name.as_str())
 }
 
 /// The statement on which the engines disagree, if that ended the run.

@@ -106,7 +106,7 @@ impl Mover<'_> {
             true => None,
             false => {
                 let report = self.fill(&url, &cure.options()?)?;
-                server.mark_data_ready()?;
+                server.mark_data_ready("")?;
                 Some(report)
             }
         };

@@ -91,7 +91,7 @@ fn faster(row: Option<&Row>, engine: &str) -> String {
     match row.and_then(|row| row.verdict) {
         Some(Shown::Faster) => engine.to_owned(),
         Some(Shown::Slower) => "sqlite".to_owned(),
-        Some(_) => "undecided".to_owned(),
+        Some(shown) => shown.name().to_owned(),
         None => String::new(),
     }
 }
@@ -129,7 +129,8 @@ pub fn verdict(rows: &[Row]) -> String {
             shown.filter_map(|row| row.ratio).map(|ratio| ratio.value).collect()
         };
         let (faster, slower) = (ratios(Shown::Faster), ratios(Shown::Slower));
-        let open = of.len() - faster.len() - slower.len();
+        let equal = ratios(Shown::Equal).len();
+        let open = of.len() - faster.len() - slower.len() - equal;
         let most_faster = faster.iter().map(|ratio| 1.0 / ratio).fold(1.0, f64::max);
         let most_slower = slower.iter().copied().fold(1.0, f64::max);
         let mut parts = Vec::new();
@@ -140,6 +141,9 @@ pub fn verdict(rows: &[Row]) -> String {
                 let times = number(most);
                 parts.push(format!("{name}{is_shown} in {} (up to {times} times)", won.len()));
             }
+        }
+        if equal > 0 {
+            parts.push(format!("they are equal in {equal}"));
         }
         match open {
             0 => {}
@@ -179,12 +183,7 @@ pub fn csv(rows: &[Row]) -> String {
         let mut cells = vec![quoted(&row.statement), quoted(&row.engine)];
         cells.extend(parts(row.response_time_ms_mean));
         cells.extend(parts(row.ratio));
-        cells.push(match row.verdict {
-            Some(Shown::Faster) => "faster".to_owned(),
-            Some(Shown::Slower) => "slower".to_owned(),
-            Some(_) => "undecided".to_owned(),
-            None => String::new(),
-        });
+        cells.push(row.verdict.map(Shown::name).unwrap_or_default().to_owned());
         text.push_str(&cells.join(","));
         text.push('\n');
     }

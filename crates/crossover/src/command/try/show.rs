@@ -146,7 +146,7 @@ impl<'a> Teller<'a> {
                 each.version,
                 several(rows, "row"),
                 several(migration.tables.len() as u64, "table"),
-                migration.seconds.total()
+                migration.seconds.elapsed
             );
         }
         let _ = writeln!(text, "On disk:");

@@ -21,6 +21,8 @@ pub struct ImportArticles {
     pub file: PathBuf,
     /// What the import calls a column, and what the file calls it.
     pub mapping: Vec<(String, String)>,
+    /// Whether the file may have no rows.
+    pub allow_empty: bool,
 }
 
 /// What was imported.
@@ -49,6 +51,10 @@ pub fn import_articles(
 ) -> Result<ImportedArticles, Error> {
     work.progress.set_message("reading");
     let rows = read::read(&wish.file, &wish.mapping)?;
+    if rows.is_empty() && !wish.allow_empty {
+        let (path, found) = (wish.file.clone(), "a header alone, or an empty list");
+        return Err(Error::Empty { path, found, expected: "articles" });
+    }
     Database::open(target, work)?.transaction(|transaction| {
         // Totals can follow only from where they agree.
         rollup::bring_into_step(transaction, work)?;

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::ImportedArticles;
 use super::read::{COLUMNS, Row};
 use crate::import::Error;
-use crate::import::url::{is_path, normal_form};
+use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
 use crate::transaction::{self, Transaction, Value};
 
@@ -144,6 +144,7 @@ impl Articles {
         fault: MakeFault<'_>,
     ) -> Result<i32, Error> {
         let url = required(row, URL, 1_024, fault)?;
+        refuse_other_schemes(url).map_err(|problem| fault(URL, problem))?;
         let form = normal_form(url);
         let host = form.split(['/', '?']).next().unwrap_or_default().to_owned();
         if is_path(&form) || !host.contains('.') || host.contains(' ') {

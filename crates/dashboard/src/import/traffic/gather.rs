@@ -8,7 +8,7 @@ use super::spill::{Record, Spill};
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::country::Countries;
 use crate::import::matching::Articles;
-use crate::import::url::{is_path, normal_form};
+use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::import::{Error, field};
 use crate::query::{Day, quoted};
 use crate::rollup::Work;
@@ -163,6 +163,8 @@ impl<'a> Gather<'a> {
         if let Some(target) = self.targets.get(&self.address) {
             return Ok(*target);
         }
+        refuse_other_schemes(&self.address)
+            .map_err(|problem| format!("{problem}; leave such rows out of the export"))?;
         let mut form = normal_form(&self.address);
         if let Some(site) = self.site.as_ref().filter(|_| is_path(&form)) {
             form = normal_form(&format!("{site}{form}"));

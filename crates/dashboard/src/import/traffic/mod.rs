@@ -31,6 +31,8 @@ pub struct ImportTraffic {
     pub site: Option<String>,
     /// Later days than tomorrow are refused.
     pub today: Day,
+    /// Whether a file may have no rows.
+    pub allow_empty: bool,
 }
 
 /// What was imported.
@@ -104,7 +106,12 @@ pub fn import_traffic(
     work.progress.set_length(bytes);
     work.progress.set_message("bytes read");
     for (place, path) in (0..).zip(&wish.files) {
-        read(path, place, wish, &mut gather, work)?;
+        let before = gather.rows;
+        let found = read(path, place, wish, &mut gather, work)?;
+        if gather.rows == before && !wish.allow_empty {
+            let (path, expected) = (path.clone(), "traffic");
+            return Err(Error::Empty { path, found, expected });
+        }
     }
     gather.check(&wish.files, work)?;
     database.log_ahead()?;
@@ -118,14 +125,14 @@ pub fn import_traffic(
     Ok(imported)
 }
 
-/// Reads one file, whichever form it has.
+/// Reads one file, whichever form it has; what it has where it has no rows.
 fn read(
     path: &Path,
     place: u32,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
     work: Work<'_>,
-) -> Result<(), Error> {
+) -> Result<&'static str, Error> {
     if report::is_json(path)? {
         return report::read(path, place, &wish.mapping, gather, work);
     }
@@ -173,7 +180,7 @@ fn read(
         ));
     }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
-    Ok(())
+    Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
 }
 
 /// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
@@ -245,6 +252,7 @@ mod tests {
             mapping: Vec::new(),
             site: None,
             today: "2021-01-02".parse().unwrap(),
+            allow_empty: false,
         };
         let mut database = Database::open(&target, work).unwrap();
         let (articles, version) = database
@@ -253,7 +261,11 @@ mod tests {
         let mut gather = Gather::new(&articles, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
         let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
-        let article = ImportArticles { file: write("a.csv", article), mapping: Vec::new() };
+        let article = ImportArticles {
+            file: write("a.csv", article),
+            mapping: Vec::new(),
+            allow_empty: false,
+        };
         import_articles(&target, &article, work).unwrap();
         let written = Writer::new(gather, version).write(&mut database, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");

@@ -21,9 +21,9 @@ use crate::rollup::Work;
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
     #[serde(borrow, default)]
-    reports: Vec<Document<'a>>,
+    reports: Option<Vec<Document<'a>>>,
     #[serde(borrow, default)]
-    dimension_headers: Vec<Header<'a>>,
+    dimension_headers: Option<Vec<Header<'a>>>,
     #[serde(borrow, default)]
     metric_headers: Vec<Header<'a>>,
     #[serde(borrow, default)]
@@ -54,6 +54,16 @@ struct Value<'a> {
     value: Cow<'a, str>,
 }
 
+impl<'a> Document<'a> {
+    /// Of its dimensions, then of its metrics.
+    fn headers(&self) -> impl Iterator<Item = &Header<'a>> {
+        self.dimension_headers.iter().flatten().chain(&self.metric_headers)
+    }
+}
+
+/// So many keys of what is no report are named.
+const KEYS_SHOWN: usize = 5;
+
 /// Whether a file begins as a JSON document does.
 pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
     let mut start = Vec::new();
@@ -64,14 +74,14 @@ pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
     Ok(start.starts_with(b"{") || start.starts_with(b"["))
 }
 
-/// Gathers all rows of a file.
+/// Gathers all rows of a file; what it has where it has none.
 pub(super) fn read(
     path: &Path,
     file: u32,
     mapping: &Mapping,
     gather: &mut Gather<'_>,
     work: Work<'_>,
-) -> Result<(), Error> {
+) -> Result<&'static str, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
         _ => Error::io(path)(error),
@@ -82,9 +92,9 @@ pub(super) fn read(
     } else {
         serde_json::from_str(text).map(|document| vec![document])
     }
-    .map_err(|error| Error::file(path, format!("it is no report of the Data API: {error}")))?;
+    .map_err(|error| no_report(path, &format!("it cannot be read as one ({error})")))?;
     let mut reports = Vec::new();
-    flatten(&documents, &mut reports);
+    flatten(&documents, &mut reports).map_err(|()| no_report(path, &keys_of(text)))?;
     let mut rows = 0;
     for report in &reports {
         stop_before_the_first_day(work)?;
@@ -98,15 +108,50 @@ pub(super) fn read(
         ));
     }
     work.progress.inc(text.len() as u64);
+    Ok(if reports.is_empty() { "an empty list of reports" } else { "reports without rows" })
+}
+
+/// Fails where something is neither a report nor an answer with several.
+fn flatten<'d, 'a>(
+    documents: &'d [Document<'a>],
+    reports: &mut Vec<&'d Document<'a>>,
+) -> Result<(), ()> {
+    for document in documents {
+        match (&document.reports, &document.dimension_headers) {
+            (None, None) => return Err(()),
+            (Some(several), _) => flatten(several, reports)?,
+            (None, Some(_)) => reports.push(document),
+        }
+    }
     Ok(())
 }
 
-fn flatten<'d, 'a>(documents: &'d [Document<'a>], reports: &mut Vec<&'d Document<'a>>) {
-    for document in documents {
-        flatten(&document.reports, reports);
-        if !document.dimension_headers.is_empty() {
-            reports.push(document);
-        }
+fn no_report(path: &Path, found: &str) -> Error {
+    let problem = format!(
+        "it is no answer of Google Analytics' Data API: {found}; expected are dimensionHeaders, \
+         metricHeaders and rows (runReport), reports (batchRunReports), or a list of these"
+    );
+    Error::file(path, problem)
+}
+
+/// What a JSON document is that is no report. An API that refused has said why.
+fn keys_of(text: &str) -> String {
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else {
+        return "no JSON".to_owned();
+    };
+    let object = match &document {
+        serde_json::Value::Array(list) => list.iter().find_map(serde_json::Value::as_object),
+        other => other.as_object(),
+    };
+    let Some(object) = object else { return "it holds no object".to_owned() };
+    let refusal = object.get("error").and_then(|error| error.get("message").or(Some(error)));
+    if let Some(message) = refusal.and_then(serde_json::Value::as_str) {
+        return format!("it is a refusal, {message:?}");
+    }
+    let keys: Vec<&str> = object.keys().map(String::as_str).take(KEYS_SHOWN).collect();
+    match keys.as_slice() {
+        [] => "it is an object without keys".to_owned(),
+        keys => format!("it is an object with the keys {}", keys.join(", ")),
     }
 }
 
@@ -116,8 +161,7 @@ fn flatten<'d, 'a>(documents: &'d [Document<'a>], reports: &mut Vec<&'d Document
 fn incomplete(reports: &[&Document<'_>]) -> Vec<(u64, u64)> {
     let mut held: BTreeMap<(Vec<&str>, u64), u64> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.row_count > 0) {
-        let headers = report.dimension_headers.iter().chain(&report.metric_headers);
-        let names = headers.map(|header| &*header.name).collect();
+        let names = report.headers().map(|header| &*header.name).collect();
         *held.entry((names, report.row_count)).or_default() += report.rows.len() as u64;
     }
     let told = held.into_iter().map(|((_, complete), held)| (complete, held));
@@ -132,11 +176,10 @@ fn read_report(
     mapping: &Mapping,
     gather: &mut Gather<'_>,
 ) -> Result<u64, Error> {
-    let dimensions = report.dimension_headers.iter();
-    let headers = dimensions.chain(&report.metric_headers);
-    let header: Vec<String> = headers.map(|header| header.name.to_string()).collect();
+    let header: Vec<String> = report.headers().map(|header| header.name.to_string()).collect();
     let columns = find_columns(path, &header, &COLUMNS, mapping)?;
-    let (dimensions, metrics) = (report.dimension_headers.len(), report.metric_headers.len());
+    let metrics = report.metric_headers.len();
+    let dimensions = header.len() - metrics;
     let others: Vec<usize> =
         (0..header.len()).filter(|place| !columns.contains(&Some(*place))).collect();
     for (number, row) in (before + 1..).zip(&report.rows) {

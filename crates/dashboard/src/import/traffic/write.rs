@@ -58,6 +58,7 @@ impl<'a> Writer<'a> {
         for number in &days {
             let Some(day) = Day::from_number(*number) else { continue };
             if is_interrupted(work) {
+                database.make_durable()?;
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
             // Nothing clashes: it was checked.
@@ -69,6 +70,7 @@ impl<'a> Writer<'a> {
             self.imported.last_day = Some(day);
             work.progress.inc(1);
         }
+        database.make_durable()?;
         Ok(self.imported)
     }
 

@@ -2,8 +2,10 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use dashboard::http::Options;
+use dashboard::store;
 
-use super::{application, get, get_with, send};
+use super::{application, get, get_with, send, served};
 use crate::database::sqlite;
 use crate::rows::Rows;
 
@@ -15,7 +17,7 @@ async fn requests_are_counted_by_route_and_status_and_strangers_invent_no_labels
         get(&application, &format!("{path}?{period}")).await;
     }
     get_with(&application, "/api/query/teams", None).await;
-    let reply = get_with(&application, "/metrics", None).await;
+    let reply = get(&application, "/metrics").await;
     assert_eq!(reply.status, StatusCode::OK);
     for line in [
         r#"crossover_http_requests_total{route="/api/query/{grouping}",status="200"} 2"#,
@@ -43,7 +45,7 @@ async fn an_answer_tells_the_name_of_its_request() {
 async fn what_sqlite_counted_is_told_under_names_that_any_application_may_use() {
     let application = application(&sqlite(&Rows::nasty())).await;
     get(&application, "/api/query/teams?start=2021-01-01&end=2021-01-31").await;
-    let reply = get_with(&application, "/metrics", None).await;
+    let reply = get(&application, "/metrics").await;
     let value = |name: &str| {
         let line = reply.body.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().parse::<u64>().unwrap()
@@ -51,4 +53,33 @@ async fn what_sqlite_counted_is_told_under_names_that_any_application_may_use() 
     assert!(value("sqlite_cache_hits_total") + value("sqlite_cache_misses_total") > 0);
     assert!(value("sqlite_sorts_total") > 0, "{}", reply.body);
     assert_eq!(value("sqlite_temporary_bytes_total"), 0);
+}
+
+#[tokio::test]
+async fn without_a_key_they_are_told_to_programs_of_this_machine_only() {
+    let database = sqlite(&Rows::none());
+    let public = Options { is_public: true, ..Options::default() };
+    let public = served(&database.url, &store::Options::default(), public).await;
+    for application in [application(&database).await, public] {
+        let ask = |address: &str, header: Option<&'static str>| {
+            let mut request = Request::get("/metrics");
+            if let Some(header) = header {
+                request = request.header(header, "127.0.0.1");
+            }
+            let peer: std::net::SocketAddr = format!("{address}:50000").parse().unwrap();
+            let request = request.extension(axum::extract::ConnectInfo(peer));
+            let (application, request) =
+                (application.clone(), request.body(Body::empty()).unwrap());
+            async move { send(&application, request).await.status }
+        };
+        for local in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.8.8.8"] {
+            assert_eq!(ask(local, None).await, StatusCode::OK, "{local}");
+            for header in ["forwarded", "x-forwarded-for"] {
+                assert_eq!(ask(local, Some(header)).await, StatusCode::UNAUTHORIZED, "{header}");
+            }
+        }
+        for other in ["192.0.2.1", "[2001:db8::1]", "0.0.0.0"] {
+            assert_eq!(ask(other, None).await, StatusCode::UNAUTHORIZED, "{other}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use dashboard::import::{
 use dashboard::query::{Day, Grouping, Query};
 use dashboard::store::Store;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -40,18 +40,35 @@ fn today() -> Day {
 }
 
 pub async fn traffic(database: &TestDatabase, file: &Path) -> Result<ImportedTraffic, Error> {
+    traffic_of(database, file, false).await
+}
+
+async fn traffic_of(
+    database: &TestDatabase,
+    file: &Path,
+    allow_empty: bool,
+) -> Result<ImportedTraffic, Error> {
     let wish = ImportTraffic {
         files: vec![file.to_owned()],
         mapping: Vec::new(),
         site: None,
         today: today(),
+        allow_empty,
     };
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || import_traffic(&url, &wish, work(&runtime))).await.unwrap()
 }
 
 async fn articles(database: &TestDatabase, file: &Path) -> Result<ImportedArticles, Error> {
-    let wish = ImportArticles { file: file.to_owned(), mapping: Vec::new() };
+    articles_of(database, file, false).await
+}
+
+async fn articles_of(
+    database: &TestDatabase,
+    file: &Path,
+    allow_empty: bool,
+) -> Result<ImportedArticles, Error> {
+    let wish = ImportArticles { file: file.to_owned(), mapping: Vec::new(), allow_empty };
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || import_articles(&url, &wish, work(&runtime))).await.unwrap()
 }
@@ -285,9 +302,7 @@ fn imports() -> impl Strategy<Value = Vec<(Vec<(i32, DayRows)>, bool)>> {
 fn random_imports_leave_what_the_last_ones_say_with_right_totals() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let databases = runtime.block_on(both(&Rows::none()));
-    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let config = Config { failure_persistence: None, ..Config::with_cases(25) };
-    let mut runner = TestRunner::new_with_rng(config, random);
+    let mut runner = TestRunner::new(testing::cases(25));
     let check = |imports| runtime.block_on(carry_out(&databases, imports));
     runner.run(&imports(), check).unwrap();
 }

@@ -4,14 +4,16 @@ use std::path::Path;
 
 use dashboard::query::Grouping;
 
-use super::{ARTICLES, Files, TRAFFIC, articles, sums, traffic, unmatched_urls};
+use super::{
+    ARTICLES, Files, TRAFFIC, articles, articles_of, sums, traffic, traffic_of, unmatched_urls,
+};
 use crate::database::{both, sqlite};
 use crate::reading::{into_mode, state};
 use crate::rollup::verify;
 use crate::rows::Rows;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing() {
+/// Files of traffic, and what is wrong with them.
+fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
     let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
     let good = "2021-01-01,https://example.com/blog/one,DE,1,1,1\n";
     let with = |row: &str| format!("{header}{good}{row}\n").into_bytes();
@@ -19,7 +21,7 @@ async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing
     latin1.extend(b"2021-01-02,https://example.com/caf\xe9,DE,1,1,1\n");
     let utf16: Vec<u8> =
         b"\xff\xfe".iter().copied().chain(header.bytes().flat_map(|it| [it, 0])).collect();
-    let cases: Vec<(Vec<u8>, &str)> = vec![
+    vec![
         (with("2021-01-01,https://example.com/b,DE,-5,1,1"), "line 3, column pageviews: \"-5\""),
         (with("2021-01-01,https://example.com/b,DE,1,1.5,1"), "line 3, column sessions"),
         (with("2021-01-01,https://example.com/b,DE,1,1,"), "column engagement_seconds: \"\""),
@@ -43,7 +45,20 @@ async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing
         (Vec::new(), "it has no header line"),
         (b"# only\n# comments\n".to_vec(), "it has no header line"),
         (b"date,url,country,pageviews,sessions\n".to_vec(), "has no column engagement_seconds"),
-        (b"{\"reports\": [".to_vec(), "no report of the Data API"),
+        (b"{\"reports\": [".to_vec(), "no answer of Google Analytics' Data API: it cannot be read"),
+        (b"{}".to_vec(), "it is an object without keys; expected are dimensionHeaders"),
+        (b"[7]".to_vec(), "it cannot be read as one"),
+        (b"[{}]".to_vec(), "it is an object without keys"),
+        (
+            br#"{"error": {"code": 403, "message": "no permission", "status": "DENIED"}}"#.to_vec(),
+            "it is a refusal, \"no permission\"",
+        ),
+        (
+            b"{\"date\": \"2021-01-01\", \"views\": 1}\n{\"date\": \"2021-01-02\"}\n".to_vec(),
+            "it cannot be read as one",
+        ),
+        (br#"{"data": [], "total": 0}"#.to_vec(), "it is an object with the keys data, total"),
+        (with("2021-01-01,javascript:alert(1),DE,1,1,1"), "line 3, column url: \"javascript:"),
         (
             br#"{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"},{"name":"country"}],
                 "metricHeaders":[{"name":"screenPageViews"},{"name":"sessions"},
@@ -53,13 +68,17 @@ async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing
                 .to_vec(),
             "row 1, column screenPageViews: \"x\" is no count",
         ),
-    ];
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing() {
     let files = Files::new();
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
         traffic(&database, &files.write("t.csv", TRAFFIC)).await.unwrap();
         let before = sums(&database, Grouping::Days).await;
-        for (content, expected) in &cases {
+        for (content, expected) in wrong_traffic() {
             let error = traffic(&database, &files.write("bad.csv", content)).await.unwrap_err();
             let error = error.to_string();
             assert!(error.contains("bad.csv") && error.contains(expected), "{expected}: {error}");
@@ -78,6 +97,10 @@ async fn a_wrong_file_of_articles_is_named_by_line_and_column_and_changes_nothin
     let uuid = "22222222-2222-4222-8222-222222222222";
     let long = "x".repeat(65);
     let cases = [
+        (
+            "javascript://example.com/%0aalert(1),X,2021-01-01,,,".to_owned(),
+            "line 2, column url: \"javascript://example.com/%0aalert(1)\" is no address of a web page",
+        ),
         ("https://example.com/x,,2021-01-01,,,".to_owned(), "line 2, column title: it is empty"),
         ("/x,X,2021-01-01,,,".to_owned(), "line 2, column url: \"/x\" is no URL with a host"),
         ("https://example.com/x,X,2021-13-01,,,".to_owned(), "line 2, column published"),
@@ -179,4 +202,38 @@ async fn traffic_that_does_not_fit_beside_an_article_s_is_named_and_goes_on_wait
         assert_eq!(sums(&database, Grouping::Days).await["2021-01-01"], [2_147_483_647, 2, 2]);
         assert_eq!(verify(&database).await.unwrap().differences, []);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let report = br#"{"dimensionHeaders":[{"name":"date"},{"name":"pagePath"},{"name":"country"}],
+        "metricHeaders":[{"name":"screenPageViews"},{"name":"sessions"},
+        {"name":"userEngagementDuration"}],"metadata":{}}"#;
+    let empty_traffic: [(Vec<u8>, &str); 5] = [
+        (header.into(), "a header alone"),
+        (format!("{header},,,0,0,0\n").into(), "a header and a totals row"),
+        (report.to_vec(), "reports without rows"),
+        (b"[]".to_vec(), "an empty list of reports"),
+        (br#"{"reports": []}"#.to_vec(), "an empty list of reports"),
+    ];
+    let empty_articles = ["url,title,published\n", "[]"];
+    let files = Files::new();
+    let database = sqlite(&Rows::none());
+    for (content, found) in &empty_traffic {
+        let file = files.write("t", content);
+        let error = traffic(&database, &file).await.unwrap_err().to_string();
+        assert!(error.contains(found) && error.contains("--allow-empty"), "{error}");
+        let imported = traffic_of(&database, &file, true).await.unwrap();
+        assert_eq!((imported.rows, imported.days), (0, 0));
+    }
+    for content in empty_articles {
+        let file = files.write("a", content);
+        let error = articles(&database, &file).await.unwrap_err().to_string();
+        assert!(error.contains("--allow-empty"), "{error}");
+        assert_eq!(articles_of(&database, &file, true).await.unwrap().added, 0);
+    }
+    // What is no report is none, however little is expected of it.
+    let error = traffic_of(&database, &files.write("t", "{}"), true).await.unwrap_err();
+    assert!(error.to_string().contains("without keys"), "{error}");
 }

@@ -3,6 +3,9 @@
 mod factors;
 mod failures;
 mod nothing_there;
+mod planted;
+mod simulated;
+mod write_back;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +13,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::plan::{Level, Plan};
-use crate::record::{RequestSummary, Status};
+use crate::record::{FailureCounts, RequestSummary, Status};
 use crate::schedule::{self, Levels, PlannedTrial, Round};
 
 /// Two factors that act on PostgreSQL alone, each varied by itself, beside the swept one.
@@ -68,6 +71,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         name: request.name.clone(),
         requests: 10,
         response_time_ms_mean: Some(mean),
+        failures: Some(FailureCounts::default()),
     });
     Trial {
         number: planned.number,
@@ -81,6 +85,9 @@ fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         failures: 0,
         first_failure: None,
         response_time_ms_mean: Some(mean),
+        response_time_ms_mean_with_time_outs: None,
+        checkpoint_seconds: None,
+        sync_seconds: None,
         requests_per_second: 1000.0 / mean,
         cpu_seconds_per_request: Some(mean / 1000.0),
         cores_used: Some(1.0),
@@ -97,10 +104,23 @@ fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         cpu_pressure_fraction: None,
         memory_pressure_fraction: None,
         warm_up_steady: None,
+        warm_up_failures: 0,
         second_half_ratio: None,
         offered_per_second: None,
         saturated: false,
         answers_by_second: Vec::new(),
+    }
+}
+
+impl Trial {
+    /// Adds failures to the first request of the mix.
+    fn fail(&mut self, failures: FailureCounts) {
+        self.failures += failures.all;
+        self.requests += failures.all;
+        if let Some(first) = self.by_request.first_mut() {
+            first.requests += failures.all;
+            first.failures = Some(failures);
+        }
     }
 }
 
@@ -162,13 +182,56 @@ fn where_one_engine_leads_everywhere_the_report_says_that_nothing_crosses() {
 }
 
 #[test]
-fn equal_engines_get_no_verdict() {
-    let plan = plan(7);
+fn equal_engines_are_equal_within_the_margin_and_undecided_within_a_smaller_one() {
+    let mut plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |_, days, _| days);
     let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert!(!analysis.verdict.undecided);
+    assert_eq!(
+        analysis.verdict.headline,
+        "sqlite and postgres:18 are equal within 5% at every period measured, with 1 client, 2 \
+         clients and 4 clients."
+    );
+    plan.equivalent_within = "0.1%".parse().unwrap();
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
     assert!(analysis.verdict.undecided);
     assert!(analysis.verdict.sentences[0].contains("no verdict"));
+}
+
+/// Crossings rest on differences alone, however small they are.
+#[test]
+fn a_difference_within_the_margin_is_an_equality_with_its_size() {
+    let plan = plan(20);
+    let rounds = [schedule::first_round(&plan)];
+    let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 1.02 } else { 1.0 });
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let together = || analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
+    assert!(together().flat_map(|sweep| &sweep.results).all(|one| one.shown() == Shown::Equal));
+    assert!(together().all(|sweep| {
+        matches!(sweep.crossings[..], [stats::crossing::Crossing::NotInRange { .. }])
+    }));
+    let ratio = analysis.treatments.iter().find_map(|one| one.ratio.as_ref()).unwrap();
+    assert_eq!((ratio.shown, ratio.difference), (Shown::Equal, Some(Shown::Faster)));
+    assert!(!analysis.verdict.undecided);
+}
+
+#[test]
+fn no_bound_of_a_time_is_below_zero_and_a_much_larger_arithmetic_mean_is_shown_too() {
+    let plan = plan(5);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials(&plan, &rounds, |_, days, _| days);
+    for trial in all.iter_mut().filter(|trial| trial.block == 3) {
+        trial.response_time_ms_mean = trial.response_time_ms_mean.map(|mean| mean * 100.0);
+    }
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    for one in &analysis.treatments {
+        let (geometric, arithmetic) =
+            (one.estimate.unwrap(), one.response_time_arithmetic.unwrap());
+        assert!(geometric.low > Some(0.0) && arithmetic.low == Some(0.0));
+        let shown = one.larger_arithmetic_mean().unwrap();
+        assert!((shown / arithmetic.value - 1.0).abs() < 1e-9, "{shown} instead of {arithmetic:?}");
+    }
 }
 
 #[test]
@@ -180,7 +243,7 @@ fn of_three_engines_each_is_counted_among_the_comparisons_it_is_in() {
     let all = trials(&plan, &rounds, halved);
     assert_eq!(
         analyse(&plan, &rounds[0].cells, &all).verdict.headline,
-        "postgres:18 is shown faster in 12 of its 12 comparisons; 12 have no verdict after 7 blocks."
+        "postgres:18 is shown faster in 12 of its 12 comparisons, the two are equal in 12."
     );
 }
 
@@ -204,7 +267,7 @@ fn a_treatment_with_failures_gets_no_verdict_and_void_trials_do_not_count() {
     let week =
         |trial: &Trial| trial.levels["days"] == Level::Number(7.0) && trial.engine == "sqlite";
     for trial in all.iter_mut().filter(|trial| week(trial)) {
-        trial.failures = 1;
+        trial.fail(FailureCounts { all: 1, wrong: 1, ..FailureCounts::default() });
     }
     all[0].status = Status::Void("the application died".to_owned());
     let analysis = analyse(&plan, &rounds[0].cells, &all);
@@ -244,7 +307,7 @@ fn a_percentile_needs_observations_in_every_trial_and_is_bootstrapped_from_20_bl
         }
         analysis.treatments[0].percentiles[0].estimate.method
     };
-    assert_eq!(of_blocks(7), stats::Method::StudentT);
+    assert_eq!(of_blocks(7), stats::Method::StudentTLog);
     assert_eq!(of_blocks(20), stats::Method::Bca);
 }
 

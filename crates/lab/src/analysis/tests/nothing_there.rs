@@ -4,6 +4,7 @@
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 
+use super::simulated::noisy_trials;
 use super::*;
 
 const PLAN: &str = r#"
@@ -16,24 +17,6 @@ const PLAN: &str = r#"
     [factors]
     days = { levels = [7, 14, 31, 60, 90, 120, 180, 240, 300, 365], swept = "log" }
 "#;
-
-/// Time of a trial: 4% of noise on what the block does to all.
-fn set_of_trials(plan: &Plan, random: &mut Xoshiro256PlusPlus) -> Vec<Trial> {
-    let rounds = [schedule::first_round(plan)];
-    let mut normal = || {
-        let (u, v): (f64, f64) = (random.random(), random.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    };
-    let blocks: Vec<f64> = (0..=plan.replicates).map(|_| 0.1 * normal()).collect();
-    schedule::trials(plan, 1, &rounds, 0)
-        .iter()
-        .map(|planned| {
-            let days = planned.levels["days"].number().unwrap();
-            let logarithm = blocks[planned.block] + 0.04 * normal();
-            trial(plan, planned, days * logarithm.exp())
-        })
-        .collect()
-}
 
 /// Swaps the labels of each pair of trials of a block and cell, or leaves them, by a coin.
 fn relabel(trials: &mut [Trial], random: &mut Xoshiro256PlusPlus) {
@@ -51,13 +34,13 @@ fn relabel(trials: &mut [Trial], random: &mut Xoshiro256PlusPlus) {
 fn an_engine_is_not_found_to_differ_from_itself() {
     let plan = crate::plan::read(PLAN, "same.toml").unwrap();
     let cells = schedule::first_round(&plan).cells;
-    let prove = std::env::var_os("CROSSOVER_PROVE").is_some();
+    let prove = testing::prove();
     // Relabelling draws signs only, so one set's share depends on the set: several are averaged.
     let (sets, experiments) = if prove { (10, 2_000) } else { (10, 20) };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(20_261_121);
     let mut false_verdicts = 0;
     for _ in 0..sets {
-        let mut trials = set_of_trials(&plan, &mut random);
+        let mut trials = noisy_trials(&plan, &mut random, |_, days| days);
         assert_eq!(trials.len(), 200);
         for _ in 0..experiments {
             relabel(&mut trials, &mut random);

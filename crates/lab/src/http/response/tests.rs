@@ -45,6 +45,8 @@ fn in_chunks(body: &[u8], sizes: &[usize]) -> Vec<u8> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
+
     #[test]
     fn every_split_of_every_framing_gives_the_same_answer(
         body in proptest::collection::vec(any::<u8>(), 0..300),

@@ -23,7 +23,7 @@ impl Plan {
         if let Some(kind) = oltp.settings.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
             let suggestion = engine::nearest(kind, KINDS);
             let message = format!("there is no kind of engine `{kind}`{suggestion}");
-            return Err(PlanError::impossible("oltp.settings", message));
+            return Err(PlanError::impossible(&format!("oltp.settings.{kind}"), message));
         }
         let nothing_swept = self.factors.values().all(|factor| factor.swept.is_none());
         if let Some(clients) = self.factors.get_mut("clients")
@@ -35,13 +35,21 @@ impl Plan {
         self.refuse_foreign_keys()?;
         for name in LOAD_FACTORS.iter().chain(&START_FACTORS) {
             for level in self.factors.get(*name).into_iter().flat_map(|factor| &factor.levels) {
-                self.oltp_at(&Levels::from([((*name).to_owned(), level.clone())]))?;
+                let levels = Levels::from([((*name).to_owned(), level.clone())]);
+                self.oltp_at(&levels).map_err(|error| match error {
+                    PlanError::Impossible { message, .. } => {
+                        PlanError::impossible(&self.level_key(name, level), message)
+                    }
+                    other => other,
+                })?;
             }
         }
         self.oltp_at(&Levels::new())?;
         let first = self.base();
-        (0..self.engines.len())
-            .try_for_each(|index| self.check_oltp_engine(&self.engine_at(index, &first)?))
+        (0..self.engines.len()).try_for_each(|index| {
+            let checked = self.check_oltp_engine(&self.engine_at(index, &first)?);
+            checked.map_err(|error| error.of_engine(index))
+        })
     }
 
     /// Keys of the other workloads, and kinds of load that there are not.

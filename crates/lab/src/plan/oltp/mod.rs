@@ -9,7 +9,7 @@ use engine::{EngineSource, EngineSpec, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Plan, PlanError, Seconds};
+use super::{Level, Plan, PlanError, Seconds, words};
 use crate::schedule::Levels;
 
 /// Factors that act on the load of every engine, by their names.
@@ -319,8 +319,10 @@ fn level<T: DeserializeOwned>(levels: &Levels, name: &str, value: &mut T) -> Res
         Level::Number(number) if number.fract() == 0.0 => serde_json::Value::from(*number as i64),
         Level::Number(number) => serde_json::Value::from(*number),
     };
-    *value = serde_json::from_value(written)
-        .map_err(|error| PlanError::impossible(&format!("factors.{name}"), error.to_string()))?;
+    *value = serde_json::from_value(written).map_err(|error| {
+        let message = words::of_serde(&error.to_string(), &level.to_string());
+        PlanError::impossible(&format!("factors.{name}"), message)
+    })?;
     Ok(())
 }
 

@@ -48,12 +48,12 @@ fn a_plan_reads_back_as_itself_and_its_clients_are_the_axis() {
 #[test]
 fn what_the_workload_cannot_do_is_refused_by_its_key() {
     for (from, to, said) in [
-        ("\"read_write\"", "\"read_right\"", "factors.mix: unknown variant `read_right`"),
+        ("\"read_write\"", "\"read_right\"", "factors.mix.levels: unknown value `read_right`"),
         ("\"sqlite\"", "\"sqlite:mine.db\"", "is yours"),
         ("settings.postgres", "settings.postgre", "did you mean `postgres`"),
         ("[oltp]", "[oltp]\ncheckpoints = \"sustained\"", "at least 90s"),
         ("[factors]", "[load]\nthink_time = \"1s\"\n[factors]", "never pause"),
-        ("\"oltp\"", "\"sql\"", "plan, oltp:"),
+        ("\"oltp\"", "\"sql\"", "oltp:"),
     ] {
         let refusal = refusal(PLAN, from, to);
         assert!(refusal.contains(said), "{refusal}");
@@ -74,7 +74,7 @@ fn character_sets_that_are_not_to_be_had_are_refused_with_their_engine() {
         (only, "[oltp]", "[oltp]\nclient_character_set = \"latin2\"", "clients of sqlite do not"),
         (only, "[oltp]", "[oltp]\ncollation = \"language\"", "sqlite orders texts by their"),
         (only, "\"sqlite", "\"sqlite[character_set=latin2]", "does not store latin2"),
-        (only, "postgres:14", "postgres:14[collation=hungarian]", "unknown variant `hungarian`"),
+        (only, "postgres:14", "postgres:14[collation=hungarian]", "unknown value `hungarian`"),
         (one, "[factors]", "[factors]\ncollation = [\"bytes\", \"language\"]", "keep one of them"),
     ] {
         let refusal = refusal(plan, from, to);

@@ -68,28 +68,30 @@ impl<'a> Board<'a> {
     /// A treatment without failures.
     pub(super) fn treatment(&self, engine: &str, levels: &Levels) -> Option<&'a Treatment> {
         let mut all = self.analysis.treatments.iter();
-        all.find(|one| one.engine == engine && one.levels == *levels && one.failures == 0)
+        all.find(|one| one.engine == engine && one.levels == *levels && one.standing.is_judged())
     }
 
-    /// The time of one treatment by that of another, paired by block.
+    /// The time of one treatment by that of another, paired by block: until the last COMMIT or close,
+    /// as the article measures.
     pub(super) fn ratio(&self, above: (&str, &Levels), below: (&str, &Levels)) -> Option<Estimate> {
         let above = self.treatment(above.0, above.1)?;
         let below = self.treatment(below.0, below.1)?;
-        let of_below: BTreeMap<usize, f64> = below.blocks.iter().copied().collect();
-        let pairs = above.blocks.iter();
+        let of_below: BTreeMap<usize, f64> = below.time_blocks.iter().copied().collect();
+        let pairs = above.time_blocks.iter();
         let pairs = pairs.filter_map(|(block, value)| Some((*value, *of_below.get(block)?)));
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         ratio_comparison(&a, &b, CONFIDENCE_LEVEL).map(|comparison| comparison.ratio)
     }
 
-    /// Of the time of a file the share of opening and closing it (0 to 1), where that was measured.
+    /// Of the time of a file the share of opening and closing it (0 to 1), where that was measured:
+    /// by two samples, so that more than the whole means that one of them was disturbed.
     pub(super) fn open_close(&self, treatment: &Treatment) -> Option<Estimate> {
         let trials = self.finished.trials.iter();
         let counting = trials.filter(|trial| treatment.trials.contains(&trial.number));
         let share = counting.map(|trial| {
             let opening = trial.counters.get(OPENING)?;
             let reading = trial.counters.get(READING)?;
-            (*reading > 0.0).then(|| opening / reading)
+            (*reading > 0.0 && opening <= reading).then(|| opening / reading)
         });
         mean_estimate(&share.collect::<Option<Vec<f64>>>()?, CONFIDENCE_LEVEL)
     }

@@ -30,10 +30,12 @@ pub struct TimePart {
     pub engine: String,
     /// One level of each factor.
     pub levels: Levels,
-    /// Mean time of one blob, microseconds.
+    /// Mean time of one blob until the last COMMIT or close, microseconds: what the article measures.
     pub time_per_blob_us: Estimate,
-    /// The same with what is left to do after COMMIT, until everything is in its final place.
+    /// The same until the end of the engine's checkpoint.
     pub time_per_blob_with_checkpoint_us: Option<f64>,
+    /// The same until nothing is left to be written to storage: what verdicts rest on.
+    pub time_per_blob_synced_us: Option<Estimate>,
     /// Bytes of blobs, by all clients together, 1,000,000 a second.
     pub megabytes_per_second: Option<f64>,
     /// Of a file's time, the share that goes into opening and closing it (0 to 1).

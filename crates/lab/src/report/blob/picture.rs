@@ -83,7 +83,7 @@ fn paragraph(
     bars: &[BarPart],
     operation: BlobOperation,
 ) -> Option<String> {
-    let time = board.treatment(base, &view.levels)?.estimate?;
+    let time = board.treatment(base, &view.levels)?.response_time?;
     let verb = match operation {
         BlobOperation::Read => "reads",
         BlobOperation::Update => "overwrites",

@@ -90,7 +90,7 @@ fn times(document: &Document, part: &BlobPart, form: Form) -> String {
     let opens = part.times.iter().any(|one| one.open_close_fraction.is_some());
     let mut header = vec!["Where".to_owned(), "Engine".to_owned(), "µs per blob".to_owned()];
     if updates {
-        header.push("With checkpoint".to_owned());
+        header.extend(["With checkpoint", "And synced"].map(str::to_owned));
     }
     header.push("MB/s".to_owned());
     if opens {
@@ -104,6 +104,7 @@ fn times(document: &Document, part: &BlobPart, form: Form) -> String {
         ];
         if updates {
             row.push(one.time_per_blob_with_checkpoint_us.map(digits).unwrap_or_default());
+            row.push(one.time_per_blob_synced_us.as_ref().map(number).unwrap_or_default());
         }
         row.push(one.megabytes_per_second.map(digits).unwrap_or_default());
         if opens {

@@ -6,24 +6,27 @@ use stats::Estimate;
 
 use super::board::{Board, is_by_sql, sqlite};
 use super::part::{PageSizeRow, PageSizesPart, SpacePart, TimePart};
-use crate::analysis::Treatment;
+use crate::analysis::{CONFIDENCE_LEVEL, Treatment};
 use crate::plan::{BlobOperation, clients};
 use crate::schedule::Levels;
-use crate::workload::blob::{BYTES, CHECKPOINT};
+use crate::workload::blob::BYTES;
 
 /// Every treatment that counts, by its levels: sizes that a bisection added have their place.
 pub(super) fn times(board: &Board<'_>) -> Vec<TimePart> {
     let time = |one: &Treatment| {
         let trials = one.blocks.len().max(1) as f64;
-        let blobs = one.requests as f64 / trials;
-        let time_per_blob_us = scaled(one.estimate?, 1e3);
-        let checkpoint = one.counters.get(CHECKPOINT).map(|seconds| seconds * 1e6 / blobs);
+        let blobs = one.failures.requests as f64 / trials;
+        let time_per_blob_us = scaled(one.response_time?, 1e3);
+        let checkpoint = geometric_mean(&one.checkpoint_blocks);
+        let writes = !one.checkpoint_blocks.is_empty();
+        let synced = geometric_mean(&one.blocks).filter(|_| writes);
         let mean_bytes = one.counters.get(BYTES).map(|bytes| bytes / blobs);
         Some(TimePart {
             engine: one.engine.clone(),
             levels: one.levels.clone(),
             time_per_blob_us,
-            time_per_blob_with_checkpoint_us: checkpoint.map(|us| us + time_per_blob_us.value),
+            time_per_blob_with_checkpoint_us: checkpoint.map(|time| time.value * 1e3),
+            time_per_blob_synced_us: synced.map(|time| scaled(time, 1e3)),
             // Bytes by microseconds; a client is always at a blob.
             megabytes_per_second: mean_bytes
                 .map(|bytes| bytes / time_per_blob_us.value * f64::from(clients(&one.levels))),
@@ -33,6 +36,11 @@ pub(super) fn times(board: &Board<'_>) -> Vec<TimePart> {
     let mut times: Vec<TimePart> = board.analysis.treatments.iter().filter_map(time).collect();
     times.sort_by(|a, b| a.levels.cmp(&b.levels));
     times
+}
+
+fn geometric_mean(blocks: &[(usize, f64)]) -> Option<Estimate> {
+    let values: Vec<f64> = blocks.iter().map(|(_, value)| *value).collect();
+    stats::geometric_mean_estimate(&values, CONFIDENCE_LEVEL)
 }
 
 fn scaled(estimate: Estimate, factor: f64) -> Estimate {

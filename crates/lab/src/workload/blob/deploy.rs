@@ -11,15 +11,12 @@ use super::line::{Line, LineForm};
 use super::postgres;
 use super::session::{Place, SessionError};
 use super::store::{Store, failed, room_of};
-use crate::deployment::{Database, Site};
+use crate::deployment::{DataUse, Database, Site, TRIAL, copy_statement, drop_statements};
 use crate::plan::{BlobCell, BlobOperation};
 use crate::record::{BlobStore, EngineRecord};
 use crate::resource::ServerSide;
 use crate::run::RunError;
 use crate::schedule::Levels;
-
-/// The copy of a database that a turn updates.
-const COPY: &str = "crossover_blob_trial";
 
 /// How long filling and copying may take.
 const PATIENCE: Duration = Duration::from_secs(3_600);
@@ -188,7 +185,7 @@ fn server(
     levels: &Levels,
     store: &Store<'_>,
 ) -> Result<Parts, RunError> {
-    let database = site.database(engine, levels)?;
+    let database = site.database(engine, levels, DataUse::Read)?;
     let DatabaseUrl::Postgres(base) = &database.url else {
         return Err(RunError::Blob(format!("{} is no PostgreSQL", engine.label())));
     };
@@ -213,18 +210,17 @@ fn server(
     let url = match store.operation {
         BlobOperation::Read => filled,
         BlobOperation::Update => {
-            let statements = [
-                format!("DROP DATABASE IF EXISTS {COPY}"),
-                format!("CREATE DATABASE {COPY} TEMPLATE {name}"),
-                "CHECKPOINT".to_owned(),
-            ];
+            let version = database.exact_version().unwrap_or_default();
+            let mut statements = drop_statements().to_vec();
+            statements.push(copy_statement(version, &name, TRIAL));
+            statements.push("CHECKPOINT".to_owned());
             administer(base, patience, &statements).map_err(in_postgres)?;
-            base.with_database(COPY)
+            base.with_database(TRIAL)
         }
     };
     let (bytes, folder) = postgres::facts(&url, patience).map_err(in_postgres)?;
     let roots = database.pid().into_iter().collect();
-    let data_paths = database.data_paths.iter().map(|path| path.join("data").join(&folder));
+    let data_paths = database.data_paths.iter().map(|path| path.join(&folder));
     Ok(Parts {
         place: Place::Postgres { url },
         version: database.record.version.clone(),
@@ -271,5 +267,5 @@ fn administer(
 
 /// Removes the copy that was updated, as far as the server still answers.
 pub(super) fn drop_copy(base: &PostgresUrl, patience: Patience<'_>) {
-    let _ = administer(base, patience, &[format!("DROP DATABASE IF EXISTS {COPY}")]);
+    let _ = administer(base, patience, &drop_statements());
 }

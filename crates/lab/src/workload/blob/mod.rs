@@ -22,7 +22,7 @@ use crate::schedule::{self, Levels};
 use subject::BlobSubject;
 
 pub(crate) use line::{Line, LineForm};
-pub(crate) use subject::{BYTES, CHECKPOINT, FROM_STORAGE_SHARE_MAX, OPENING, READING};
+pub(crate) use subject::{BYTES, FROM_STORAGE_SHARE_MAX, OPENING, READING};
 
 /// About what a turn at `cell` takes beside its trial, where a gigabyte is read in a second and
 /// written in two and a half: for reads the files read, a pass that is not recorded and one that
@@ -52,8 +52,9 @@ impl Workload for Blobs<'_> {
         vec![Operation { name: "blob".to_owned(), weight: 1 }]
     }
 
-    fn texts(&self) -> Vec<String> {
-        self.plan.blob.iter().flat_map(Blob::texts_for_all).collect()
+    fn texts(&self) -> Vec<(String, String)> {
+        let texts = self.plan.blob.iter().flat_map(Blob::texts_for_all);
+        texts.map(|text| ("blob".to_owned(), text)).collect()
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {

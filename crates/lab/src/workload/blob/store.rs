@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use blob::{ExportOptions, Form, InitOptions, Recipe, Target};
+use engine::sqlite::file;
 use indicatif::ProgressBar;
 
 use crate::deployment::Site;
@@ -58,11 +59,9 @@ impl<'a> Store<'a> {
             return Ok(path);
         }
         let copy = self.path("trial.db");
-        for leftover in ["db", "db-wal", "db-shm", "db-journal"] {
-            remove_if_there(&copy.with_extension(leftover))?;
-        }
-        std::fs::copy(&path, &copy)
-            .map_err(|source| RunError::Io { path: copy.clone(), source })?;
+        let io = |source| RunError::Io { path: copy.clone(), source };
+        file::remove(&copy).map_err(io)?;
+        file::copy(&path, &copy).map_err(io)?;
         Ok(copy)
     }
 
@@ -123,15 +122,6 @@ pub(super) fn room_of(path: &Path) -> Result<(u64, u64), RunError> {
         allocated += taken;
     }
     Ok((length, allocated))
-}
-
-pub(super) fn remove_if_there(path: &Path) -> Result<(), RunError> {
-    match std::fs::remove_file(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(RunError::Io { path: path.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
 }
 
 pub(super) fn failed(error: blob::Error) -> RunError {

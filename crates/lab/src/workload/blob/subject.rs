@@ -25,7 +25,7 @@ use crate::record::EngineRecord;
 use crate::resource::ServerSide;
 use crate::run::RunError;
 use crate::schedule::Levels;
-use crate::workload::{Answers, Counters, MeasuredPart, Subject};
+use crate::workload::{Answers, Counters, MeasuredPart, Subject, WriteBack};
 
 /// Dirty pages of earlier writes are waited for so long before a trial that writes.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(2);
@@ -42,8 +42,6 @@ const OFFERS_MAX: u32 = 3;
 
 /// Bytes read or written in a trial.
 pub(crate) const BYTES: &str = "blob_bytes";
-/// After the clock stopped, until what was committed was in its final place.
-pub(crate) const CHECKPOINT: &str = "blob_checkpoint_seconds";
 /// The share of a sample of pages that was in the page cache before a cold trial.
 pub(crate) const RESIDENT: &str = "blob_resident_before_fraction";
 /// How often warm reads were offered again, since they had to read from storage.
@@ -66,6 +64,8 @@ pub(super) struct BlobSubject<'a> {
     counters: Counters,
     /// Of the last load.
     part: Option<MeasuredPart>,
+    /// Of the last load, if it wrote.
+    write_back: Option<WriteBack>,
     /// What is evicted before a cold trial.
     evicted_paths: Vec<PathBuf>,
 }
@@ -104,6 +104,7 @@ impl<'a> BlobSubject<'a> {
             first_error: Mutex::default(),
             counters: Counters::new(),
             part: None,
+            write_back: None,
             evicted_paths,
         };
         if subject.deployed.cell.cold {
@@ -209,9 +210,6 @@ impl<'a> BlobSubject<'a> {
     /// The counters of this line.
     fn counted(&self) -> Vec<&'static str> {
         let mut names = vec![BYTES];
-        if self.deployed.cell.operation == BlobOperation::Update {
-            names.push(CHECKPOINT);
-        }
         if self.deployed.cell.cold {
             names.push(RESIDENT);
         }
@@ -259,6 +257,7 @@ impl<'a> BlobSubject<'a> {
             place: &self.deployed.place,
             recipe: &self.deployed.recipe,
             cell: &self.deployed.cell,
+            data_path: self.deployed.data_paths.first(),
             transaction_per_blob: self.deployed.line.transaction_per_blob,
             options,
             interrupted: self.site.interrupted,
@@ -332,9 +331,7 @@ impl Subject for BlobSubject<'_> {
         };
         self.part = part;
         self.count(BYTES, done.bytes as f64);
-        if updates {
-            self.count(CHECKPOINT, done.checkpoint.as_secs_f64());
-        }
+        self.write_back = updates.then_some(done.write_back);
         if let Some(opening) = opening {
             self.count(READING, opening.reading_us);
             self.count(OPENING, opening.opening_and_closing_us);
@@ -348,6 +345,11 @@ impl Subject for BlobSubject<'_> {
 
     fn measured_part(&mut self) -> Option<MeasuredPart> {
         self.part.take()
+    }
+
+    /// Made by the load itself, since its client holds the session.
+    fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
+        Ok(self.write_back.take())
     }
 
     fn words_of_failure(&self, _operation: u16) -> Option<String> {

@@ -2,6 +2,7 @@
 //! order that is drawn anew for each pass and divided among them, or one client that overwrites some
 //! in a transaction. Each blob is timed by itself: two readings of the clock cost about 50 ns.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +18,9 @@ use crate::load::{
     LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
 };
 use crate::plan::{BlobCell, BlobOperation};
+use crate::prewarm;
 use crate::resource::pin_this_thread;
+use crate::workload::WriteBack;
 
 /// The only operation of the mix.
 const OPERATION: u16 = 0;
@@ -33,6 +36,8 @@ pub(super) struct Work<'t> {
     pub place: &'t Place,
     pub recipe: &'t Recipe,
     pub cell: &'t BlobCell,
+    /// A file or folder of the data: what is written there is synced in the end.
+    pub data_path: Option<&'t PathBuf>,
     pub transaction_per_blob: bool,
     pub options: &'t LoadOptions,
     pub interrupted: &'t AtomicBool,
@@ -48,8 +53,8 @@ pub(super) struct Done {
     /// Bytes read or written.
     pub bytes: u64,
     /// Between and after the transactions, in the time of none: what was committed moved to its
-    /// final place.
-    pub checkpoint: Duration,
+    /// final place, and from memory to storage.
+    pub write_back: WriteBack,
 }
 
 /// Offers the load of one trial.
@@ -85,7 +90,11 @@ pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done
         .unzip();
     let sum = done.iter().fold(Done::default(), |sum, one| Done {
         bytes: sum.bytes + one.bytes,
-        checkpoint: sum.checkpoint + one.checkpoint,
+        // One client writes.
+        write_back: match one.write_back.sync {
+            Some(_) => one.write_back,
+            None => sum.write_back,
+        },
     });
     Ok((TrialSample::assemble(recorded), sum))
 }
@@ -141,6 +150,7 @@ impl Work<'_> {
         }
         match self.options.mode {
             Mode::Passes(wanted) => passes >= u64::from(wanted),
+            Mode::EachOnce => passes >= 1,
             Mode::Steady { time, minimum_rounds } => {
                 elapsed >= time && (self.cell.cold || passes >= u64::from(minimum_rounds))
             }
@@ -219,7 +229,7 @@ impl Desk<'_, '_> {
         let mut generations = work.generations.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         let mut pass = 0;
-        while !work.is_over(pass, begun.elapsed().saturating_sub(self.done.checkpoint)) {
+        while !work.is_over(pass, begun.elapsed().saturating_sub(self.done.write_back.checkpoint)) {
             let ids = work.order(pass);
             let last = ids.len().saturating_sub(1);
             for (place, id) in ids.into_iter().enumerate() {
@@ -266,8 +276,13 @@ impl Desk<'_, '_> {
         if self.work.cell.operation == BlobOperation::Update && self.failures == 0 {
             let start = Instant::now();
             let moved = self.session.checkpoint();
-            self.done.checkpoint += start.elapsed();
+            self.done.write_back.checkpoint += start.elapsed();
             moved.map_err(|error| LoadError::InvalidLoad(error.0))?;
+            if let Some(path) = self.work.data_path {
+                let start = Instant::now();
+                prewarm::sync_file_system(path).map_err(LoadError::Poll)?;
+                self.done.write_back.sync = Some(start.elapsed());
+            }
         }
         Ok((recorded, self.done))
     }
@@ -276,7 +291,7 @@ impl Desk<'_, '_> {
     fn checkpoint(&mut self) -> Result<(), LoadError> {
         let start = Instant::now();
         self.control(|session| session.checkpoint())?;
-        self.done.checkpoint += start.elapsed();
+        self.done.write_back.checkpoint += start.elapsed();
         Ok(())
     }
 

@@ -2,16 +2,21 @@
 //! answered before. It warms the engine too.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::difference::{KeptAnswer, cure, first_difference};
 use super::requests::{CellRequest, Check};
 use crate::http::{Answer, Connection, Fetched, HttpError, Target};
 use crate::run::RunError;
 use crate::workload::Answers;
+
+/// A refusal, a fault of the server's or a lost connection is asked about again so often: an
+/// application may fail now and then and be worth measuring.
+const ATTEMPTS_MAX: usize = 3;
 
 /// How much of a refusal is shown.
 const BODY_CHARACTERS: usize = 300;
@@ -21,6 +26,8 @@ pub(super) struct Pass<'a> {
     pub engine: &'a str,
     pub target: &'a Target,
     pub timeout: Duration,
+    /// Where the answers of the first engine are kept for the others.
+    pub kept: &'a Path,
     pub interrupted: &'a AtomicBool,
 }
 
@@ -47,27 +54,48 @@ impl Pass<'_> {
         request: &CellRequest,
         answers: &mut Answers,
     ) -> Result<(), RunError> {
-        let fetched = self.fetch(connection, request)?;
-        let answer = self.noted(request, &fetched)?;
+        let (fetched, answer) = self.ask(connection, request)?;
         let (engine, path) = (self.engine.to_owned(), request.path.clone());
+        let name = format!("answer-{:032x}", xxh3_128(request.key().as_bytes()));
+        let kept = self.kept.join(name);
         match answers.get(&request.key()) {
             Some(expected) if *expected == answer => Ok(()),
-            Some(expected) => Err(RunError::AnswersDiffer {
-                engine,
-                path,
-                answer: in_words(&answer),
-                expected: in_words(expected),
-            }),
+            Some(expected) => Err(differs(request, &kept, (self.engine, &fetched.body), *expected)),
             None => {
                 // Asked again: an answer that is never the same twice cannot be compared at all.
-                let again = self.fetch(connection, request)?;
-                if self.noted(request, &again)? != answer {
+                let (again, second) = self.ask(connection, request)?;
+                if second != answer {
                     let cure = cure(&fetched.body, &again.body);
                     return Err(RunError::AnswerChanges { engine, path, cure });
                 }
+                KeptAnswer { engine, body: fetched.body }.write(&kept);
                 answers.insert(request.key(), answer);
                 Ok(())
             }
+        }
+    }
+
+    /// The answer to a request, and what of it is compared.
+    fn ask(
+        &self,
+        connection: &mut Connection<'_>,
+        request: &CellRequest,
+    ) -> Result<(Fetched, Answer), RunError> {
+        let mut attempt = 1;
+        loop {
+            let asked = self.fetch(connection, request).and_then(|fetched| {
+                let answer = self.noted(request, &fetched)?;
+                Ok((fetched, answer))
+            });
+            let passes = match &asked {
+                Err(RunError::Request { source, .. }) => !matches!(source, HttpError::Interrupted),
+                Err(RunError::Refused { status, .. }) => matches!(status, 408 | 429 | 500..),
+                _ => false,
+            };
+            if !passes || attempt == ATTEMPTS_MAX {
+                return asked;
+            }
+            attempt += 1;
         }
     }
 
@@ -142,63 +170,35 @@ fn beginning(body: &[u8]) -> String {
     String::from_utf8_lossy(body).chars().take(BODY_CHARACTERS).collect()
 }
 
-fn in_words(answer: &Answer) -> String {
-    let Answer { status, body_bytes, body_hash } = answer;
-    format!("{body_bytes} bytes (status {status}, XXH3 {body_hash:032x})")
-}
-
-/// What to write into the plan, given two answers to the same request.
-fn cure(one: &[u8], other: &[u8]) -> String {
-    let parse = |body| serde_json::from_slice::<Value>(body).ok();
-    if let (Some(one), Some(other)) = (parse(one), parse(other)) {
-        let mut pointers = BTreeSet::new();
-        differences(&one, &other, "", &mut pointers);
-        if !pointers.contains("") {
-            let pointers: Vec<String> = pointers.iter().map(|p| format!("{p:?}")).collect();
-            return format!("answer = {{ json_ignore = [{}] }}", pointers.join(", "));
+/// How the answer of an engine differs from that of the first one, which `kept` holds unless this
+/// run was taken up again since.
+fn differs(
+    request: &CellRequest,
+    kept: &Path,
+    (engine, body): (&str, &[u8]),
+    expected: Answer,
+) -> RunError {
+    let (difference, cure) = match KeptAnswer::read(kept) {
+        Some(first) => {
+            // What the plan ignores already is no difference.
+            let meaning = |body: &[u8]| match &request.check {
+                Check::Json(meaning) => meaning.of(body).unwrap_or_else(|| body.to_vec()),
+                _ => body.to_vec(),
+            };
+            let (ours, theirs) = (meaning(body), meaning(&first.body));
+            let sides = ((first.engine.as_str(), theirs.as_slice()), (engine, ours.as_slice()));
+            (first_difference(sides.0, sides.1), cure(&theirs, &ours))
         }
-    }
-    "answer = \"status\", or answer = { regex = \"...\" } for what stays".to_owned()
-}
-
-/// JSON pointers to what differs; `*` for the elements of lists.
-fn differences(one: &Value, other: &Value, at: &str, pointers: &mut BTreeSet<String>) {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            for key in one.keys().chain(other.keys()) {
-                let (a, b) = (one.get(key), other.get(key));
-                let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
-                match (a, b) {
-                    (Some(a), Some(b)) => differences(a, b, &at, pointers),
-                    _ => {
-                        pointers.insert(at);
-                    }
-                }
-            }
+        None => {
+            let Answer { body_bytes, .. } = expected;
+            let (now, cure) = (body.len(), "answer = \"status\"".to_owned());
+            (format!("before it was {body_bytes} bytes, now {now}"), cure)
         }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            for (a, b) in one.iter().zip(other) {
-                differences(a, b, &format!("{at}/*"), pointers);
-            }
-        }
-        _ if one != other => {
-            pointers.insert(at.to_owned());
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cure_names_what_changes() {
-        let one = br#"{"time": 1, "rows": [{"id": 1, "at": "a"}, {"id": 2, "at": "b"}]}"#;
-        let two = br#"{"time": 2, "rows": [{"id": 1, "at": "c"}, {"id": 2, "at": "b"}]}"#;
-        let expected = r#"answer = { json_ignore = ["/rows/*/at", "/time"] }"#;
-        assert_eq!(cure(one, two), expected);
-        assert!(cure(b"<p>1</p>", b"<p>2</p>").starts_with("answer = \"status\""));
-        assert!(cure(b"1", b"2").starts_with("answer = \"status\""));
+    };
+    RunError::AnswersDiffer {
+        engine: engine.to_owned(),
+        path: request.path.clone(),
+        difference,
+        cure,
     }
 }

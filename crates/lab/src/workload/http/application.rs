@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{DatabaseUrl, EngineSpec};
+use engine::EngineSpec;
 
-use crate::deployment::{Database, DeployError, Site};
+use crate::deployment::{Address, Database, DeployError, Site};
 use crate::http::{Connection, HttpError, PreparedRequest, Target};
 use crate::plan::expand;
 use crate::process::{Application, ProcessError, free_port, run_to_end};
@@ -34,24 +34,24 @@ impl Site<'_> {
         levels: &Levels,
         database: &mut Database,
     ) -> Result<(Application, Target), DeployError> {
-        let url = database.url.clone();
-        let (application, target, ready) = self.start_on(engine, levels, &url, "serve")?;
+        let address = database.address();
+        let (application, target, ready) = self.start_on(engine, levels, &address, "serve")?;
         note_what_it_says(&mut database.record, &target, &ready, self.interrupted)?;
         Ok((application, target))
     }
 
-    /// Starts it for `purpose` on the database at `url`; also the path by which it was found
+    /// Starts it for `purpose` on the database at `address`; also the path by which it was found
     /// ready.
     pub(super) fn start_on(
         &self,
         engine: &EngineSpec,
         levels: &Levels,
-        url: &DatabaseUrl,
+        address: &Address,
         purpose: &str,
     ) -> Result<(Application, Target, String), DeployError> {
         let words = &self.plan.application.start;
         let listen = format!("127.0.0.1:{}", free_port()?);
-        let values = self.placeholders(engine, levels, Some(url), &listen)?;
+        let values = self.placeholders(engine, levels, Some(address), &listen)?;
         let start = self.command(words, engine, levels, purpose, &values)?;
         let (ready, below) = self.ready_path(&values)?;
         let target = Target::listening(&listen)?;
@@ -92,10 +92,10 @@ impl Site<'_> {
         purpose: &str,
         engine: &EngineSpec,
         levels: &Levels,
-        url: Option<&DatabaseUrl>,
+        address: Option<&Address>,
         interrupted: &AtomicBool,
     ) -> Result<(), DeployError> {
-        let values = self.placeholders(engine, levels, url, "")?;
+        let values = self.placeholders(engine, levels, address, "")?;
         for words in commands {
             let command = self.command(words, engine, levels, purpose, &values)?;
             run_to_end(&command, interrupted)?;

@@ -3,6 +3,7 @@
 
 mod answers;
 mod application;
+mod difference;
 mod plans;
 mod requests;
 
@@ -14,12 +15,12 @@ use engine::{EngineSource, EngineSpec};
 
 use self::answers::Pass;
 use self::plans::Explainer;
-use super::{Answers, Counters, Operation, Subject, Workload};
-use crate::deployment::{self, Database, DeployError, Site};
+use super::{Answers, Counters, Operation, Subject, Workload, WriteBack};
+use crate::deployment::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
 use crate::http::{Connection, HttpError, PreparedRequest, Target};
 use crate::load::{self, Expected, LoadOptions, TrialSample};
 use crate::observe;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanError};
 use crate::process::Application;
 use crate::record::{EngineRecord, OperationPlan};
 use crate::resource::ServerSide;
@@ -61,8 +62,12 @@ impl Workload for Http<'_> {
         requests.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
     }
 
-    fn texts(&self) -> Vec<String> {
-        self.plan.requests.iter().flat_map(|one| one.texts()).map(str::to_owned).collect()
+    fn texts(&self) -> Vec<(String, String)> {
+        let requests = self.plan.requests.iter().enumerate();
+        let texts = requests.flat_map(|(index, one)| {
+            one.texts().map(move |(key, text)| (format!("request.{index}.{key}"), text.to_owned()))
+        });
+        texts.collect()
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
@@ -70,6 +75,12 @@ impl Workload for Http<'_> {
         match &engine.source {
             EngineSource::HttpUrl(url) => {
                 Target::parse(url).map_err(DeployError::from)?;
+            }
+            EngineSource::PostgresUrl(url) if needs_tcp(self.plan) && !is_tcp(url) => {
+                let message = format!(
+                    "{engine}: {{jdbc_url}} is to be had over TCP only; give host and port in the URL"
+                );
+                return Err(PlanError::impossible("engines", message).into());
             }
             _ => {
                 deployment::check_copy(engine)?;
@@ -106,9 +117,9 @@ impl Workload for Http<'_> {
                 ended: false,
             }));
         }
-        let mut database = site.database(&engine, &levels)?;
-        let url = Some(&database.url);
-        site.switch(before, "before", &engine, &levels, url, site.interrupted)?;
+        let mut database = site.database(&engine, &levels, DataUse::Change)?;
+        let address = database.address();
+        site.switch(before, "before", &engine, &levels, Some(&address), site.interrupted)?;
         let (application, target) = site.start_application(&engine, &levels, &mut database)?;
         let mut roots = vec![application.pid()];
         roots.extend(database.pid());
@@ -169,6 +180,7 @@ impl Subject for HttpSubject<'_> {
             engine: &self.record.name,
             target: &self.target,
             timeout: self.site.plan.load.timeout(),
+            kept: self.site.scratch,
             interrupted: self.site.interrupted,
         };
         pass.check(&distinct, answers)?;
@@ -195,6 +207,16 @@ impl Subject for HttpSubject<'_> {
         let weights: Vec<u32> = self.site.plan.requests.iter().map(|one| one.weight).collect();
         let interrupted = self.site.interrupted;
         Ok(load::run(&self.target, &prepared, &weights, &expected, options, interrupted)?)
+    }
+
+    fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
+        match &self.database {
+            Some(database) if !self.site.plan.only_reads() => {
+                let checkpoint = database.checkpoint(self.site.runtime)?;
+                Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn counters(&mut self) -> Counters {
@@ -256,12 +278,13 @@ impl HttpSubject<'_> {
             application.stop(STOP_GRACE);
         }
         let after = &self.site.plan.application.after;
-        let url = self.database.as_ref().map(|database| database.url.clone());
+        let address = self.database.as_ref().map(Database::address);
         // Switched back even where the user asked to stop.
         let going_on = AtomicBool::new(false);
-        let (site, url) = (self.site, url.as_ref());
-        let back = site.switch(after, "after", &self.engine, &self.levels, url, &going_on);
+        let (site, address) = (self.site, address.as_ref());
+        let back = site.switch(after, "after", &self.engine, &self.levels, address, &going_on);
         if let Some(database) = self.database.take() {
+            self.site.drop_copy(&database);
             database.retire(self.site.runtime)?;
         }
         Ok(back?)

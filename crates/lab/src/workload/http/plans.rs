@@ -42,21 +42,26 @@ impl<'a> Explainer<'a> {
             }
         };
         site.progress.set_message(format!("asking {} for its plans", engine.label()));
-        let role = DatabaseUrl::Postgres(url.with_user(auto_explain::ROLE));
+        let address = database.address();
+        let password = address.tcp.as_ref().and_then(PostgresUrl::password);
         site.runtime
             .block_on(async {
                 let client = engine::postgres::connect(&url).await?;
-                Ok::<_, engine::Error>(auto_explain::create_role(&client).await?)
+                Ok::<_, engine::Error>(auto_explain::create_role(&client, password).await?)
             })
             .map_err(|error| error.to_string())?;
-        let (application, target, _) =
-            site.start_on(engine, levels, &role, "explain").map_err(|error| error.to_string())?;
+        let role = address.as_role(auto_explain::ROLE);
+        let started = site.start_on(engine, levels, &role, "explain");
+        let (application, target, _) = started.map_err(|error| error.to_string())?;
         let log = auto_explain::ServerLog::open(&log).map_err(|error| error.to_string())?;
         Ok(Self { site, application: Some(application), target, database: url, log })
     }
 
     /// The plans of every statement behind one request, in their order.
     fn plan(&mut self, request: &CellRequest) -> Result<String, String> {
+        if !request.only_reads() {
+            return Err("it may write, and is only sent where that is measured".to_owned());
+        }
         let prepared = request.prepared(&self.target).map_err(|error| error.to_string())?;
         let ask = || {
             Connection::open(&self.target, REQUEST_TIMEOUT, self.site.interrupted)?.fetch(&prepared)

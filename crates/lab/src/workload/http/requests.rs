@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::http::{Answer, HttpError, PreparedRequest, Target};
 use crate::load::{Expected, Meaning};
-use crate::plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand};
+use crate::plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand, is_safe};
 use crate::schedule::Levels;
 
 /// One request with its path, headers and body written out.
@@ -84,6 +84,10 @@ impl CellRequest {
     pub(super) fn prepared(&self, target: &Target) -> Result<PreparedRequest, HttpError> {
         let body = self.body.as_bytes();
         PreparedRequest::new(target, &self.name, &self.method, &self.path, &self.headers, body)
+    }
+
+    pub(super) fn only_reads(&self) -> bool {
+        is_safe(&self.method)
     }
 
     /// What names it among all requests of a run: the path, and what else is not a plain GET.

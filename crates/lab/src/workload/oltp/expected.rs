@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn large_tables_take_longer_and_what_is_assumed_is_said() {
-        let seconds = |rows, mix| expected(rows, mix).duration_seconds.unwrap();
+        let seconds = |rows, mix| expected(rows, mix).assumed_seconds.unwrap();
         // Both engines are filled; four trials are restored.
         let filled = 2 * 10_000_000 / super::FILLED_PER_SECOND;
         let restored = 4 * 10_000_000 / super::RESTORED_PER_SECOND;

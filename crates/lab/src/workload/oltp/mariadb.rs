@@ -198,7 +198,7 @@ impl<'a> MariadbHost<'a> {
         let server = MariadbServer::start_with(self.site.locations, options, self.site.interrupted)
             .map_err(DeployError::from)?;
         self.side = Some(ServerSide { roots: vec![server.pid()] });
-        self.data_paths = vec![server.folder().to_owned()];
+        self.data_paths = vec![server.data_directory()];
         self.server = Some(server);
         Ok(())
     }

@@ -46,9 +46,9 @@ impl Workload for Oltp<'_> {
         vec![Operation { name: "transaction".to_owned(), weight: 1 }]
     }
 
-    fn texts(&self) -> Vec<String> {
+    fn texts(&self) -> Vec<(String, String)> {
         let acting = LOAD_FACTORS.iter().filter(|name| self.plan.factors.contains_key(**name));
-        acting.map(|name| format!("{{{name}}}")).collect()
+        acting.map(|name| (format!("oltp.{name}"), format!("{{{name}}}"))).collect()
     }
 
     fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {

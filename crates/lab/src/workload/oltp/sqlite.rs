@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::oltp::{TableOptions, Target};
 use engine::EngineSpec;
+use engine::sqlite::file;
 
 use super::host::Host;
 use super::watch::Watch;
@@ -203,7 +204,7 @@ impl Host for SqliteHost<'_> {
         remove_with_log(&copy)?;
         let io = |source| RunError::Io { path: copy.clone(), source };
         // Shares the blocks where the file system can.
-        std::fs::copy(&filled, &copy).map_err(io)?;
+        file::copy(&filled, &copy).map_err(io)?;
         prewarm::prewarm(&copy, self.site.interrupted)?;
         prewarm::settle(&copy, SETTLE_AT_MOST, self.site.interrupted)?;
         Ok(self.target(copy))
@@ -249,25 +250,11 @@ fn begun_anew(log: &Path) -> Option<u32> {
 }
 
 fn log_of(path: &Path) -> PathBuf {
-    beside(path, "-wal")
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
+    file::beside(path, "-wal")
 }
 
 fn remove_with_log(path: &Path) -> Result<(), RunError> {
-    for path in [path.to_owned(), log_of(path), beside(path, "-shm"), beside(path, "-journal")] {
-        match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(RunError::Io { path, source });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    file::remove(path).map_err(|source| RunError::Io { path: path.to_owned(), source })
 }
 
 fn rename_with_log(from: &Path, to: &Path) -> Result<(), RunError> {

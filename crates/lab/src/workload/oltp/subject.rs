@@ -67,6 +67,7 @@ impl<'a> OltpSubject<'a> {
         let until = match options.mode {
             Mode::Steady { time, .. } | Mode::Open { time, .. } => Until::Time(time),
             Mode::Passes(passes) => Until::Transactions(passes.into()),
+            Mode::EachOnce => Until::Transactions(1),
         };
         let warmup = oltp.warm_up.duration();
         OltpOptions {

@@ -126,18 +126,11 @@ pub(crate) fn run(
     script: &Script,
     values: &[Value],
 ) -> Result<Seen, SqlError> {
-    let all_steps = |session: &mut dyn Session| {
-        let mut seen = Seen::default();
-        for step in 0..script.steps.len() {
-            seen.add(session.execute(script, step, values)?);
-        }
-        Ok(seen)
-    };
     if !script.transaction {
-        return all_steps(session);
+        return all_steps(session, script, values);
     }
     session.control(Control::Begin { writes: script.writes })?;
-    let done = all_steps(session).and_then(|seen| {
+    let done = all_steps(session, script, values).and_then(|seen| {
         session.control(Control::Commit)?;
         Ok(seen)
     });
@@ -145,6 +138,35 @@ pub(crate) fn run(
         session.control(Control::Rollback)?;
     }
     done
+}
+
+/// Executes a script as it is measured, except that nothing of it stays.
+pub(crate) fn rehearse(
+    session: &mut dyn Session,
+    script: &Script,
+    values: &[Value],
+) -> Result<(), SqlError> {
+    if !script.writes {
+        return run(session, script, values).map(drop);
+    }
+    session.control(Control::Begin { writes: true })?;
+    let done = all_steps(session, script, values);
+    if !done.as_ref().is_err_and(SqlError::ends_connection) {
+        session.control(Control::Rollback)?;
+    }
+    done.map(drop)
+}
+
+fn all_steps(
+    session: &mut dyn Session,
+    script: &Script,
+    values: &[Value],
+) -> Result<Seen, SqlError> {
+    let mut seen = Seen::default();
+    for step in 0..script.steps.len() {
+        seen.add(session.execute(script, step, values)?);
+    }
+    Ok(seen)
 }
 
 /// Executes a script and keeps its answers. What it changes is rolled back.

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineSource, EngineSpec};
 
 use super::client::{Session as _, SqlError};
 use super::sqlite::SqliteSession;
 use super::target::Target;
-use crate::deployment::{Database, DeployError, Site};
+use crate::deployment::{DataUse, Database, DeployError, Site};
 use crate::observe::{durability, durability_settings};
 use crate::record::EngineRecord;
 use crate::resource::ServerSide;
@@ -19,9 +19,6 @@ use crate::schedule::Levels;
 
 /// Connecting and asking for settings takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The database of a trial that may change it; a copy of the one that was filled.
-const COPY: &str = "crossover_trial";
 
 /// What SQLite's results depend on most, shown beside the settings of the plan.
 const SHOWN_SQLITE: [&str; 6] =
@@ -54,27 +51,25 @@ pub(super) fn check_mysql(engine: &EngineSpec, url: &str) -> Result<(), RunError
     Ok(())
 }
 
-/// Sets `engine` up. Where statements change data (`changing`) they do so on a copy that is made
-/// anew for each turn.
+/// Sets `engine` up.
 pub(super) fn deploy(
     site: &Site<'_>,
     engine: &EngineSpec,
     levels: &Levels,
-    changing: bool,
+    data_use: DataUse,
 ) -> Result<Deployed, RunError> {
     if let EngineSource::MysqlUrl(url) = &engine.source {
         return mysql(engine, url);
     }
-    let database = site.database(engine, levels)?;
+    let database = site.database(engine, levels, data_use)?;
     let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
     match database.url.clone() {
-        DatabaseUrl::Sqlite(path) => sqlite(site, engine, database, path, changing, yours),
+        DatabaseUrl::Sqlite(path) => sqlite(engine, database, path, yours),
         DatabaseUrl::Postgres(url) => {
-            let url = if changing { copy_postgres(site, &url)? } else { url };
             let roots = database.pid().into_iter().collect();
             Ok(Deployed {
                 record: database.record.clone(),
-                target: Target::Postgres { url, read_only: !changing },
+                target: Target::Postgres { url, read_only: data_use == DataUse::Read },
                 side: (!database.out_of_sight).then_some(ServerSide { roots }),
                 data_paths: database.data_paths.clone(),
                 database: Some(database),
@@ -84,14 +79,11 @@ pub(super) fn deploy(
 }
 
 fn sqlite(
-    site: &Site<'_>,
     engine: &EngineSpec,
     database: Database,
-    filled: PathBuf,
-    changing: bool,
+    path: PathBuf,
     read_only: bool,
 ) -> Result<Deployed, RunError> {
-    let path = if changing { copy_sqlite(site, &filled)? } else { filled };
     let settings: Vec<(String, String)> =
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -122,46 +114,6 @@ fn sqlite(
         data_paths: vec![path],
         database: Some(database),
     })
-}
-
-/// A copy that this turn may write to. The filled one is closed, so its file is the whole database.
-fn copy_sqlite(site: &Site<'_>, filled: &std::path::Path) -> Result<PathBuf, RunError> {
-    let copy = site.scratch.join("trial.db");
-    let io = |source| RunError::Io { path: copy.clone(), source };
-    for leftover in ["db", "db-wal", "db-shm", "db-journal"] {
-        match std::fs::remove_file(copy.with_extension(leftover)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
-            _ => {}
-        }
-    }
-    std::fs::copy(filled, &copy).map_err(io)?;
-    Ok(copy)
-}
-
-/// A copy of the filled database, made by the server itself.
-fn copy_postgres(site: &Site<'_>, filled: &PostgresUrl) -> Result<PostgresUrl, RunError> {
-    let name = filled.database().unwrap_or_default().to_owned();
-    drop_copy(site, filled)?;
-    let quoted = engine::postgres::quote_identifier(&name);
-    let statement = format!("CREATE DATABASE {COPY} TEMPLATE {quoted}");
-    administer(site, filled, &[&statement, "CHECKPOINT"])?;
-    Ok(filled.with_database(COPY))
-}
-
-/// Removes the copy, if there is one.
-pub(super) fn drop_copy(site: &Site<'_>, url: &PostgresUrl) -> Result<(), RunError> {
-    administer(site, url, &[&format!("DROP DATABASE IF EXISTS {COPY}")])
-}
-
-fn administer(site: &Site<'_>, url: &PostgresUrl, statements: &[&str]) -> Result<(), RunError> {
-    let done: Result<(), engine::Error> = site.runtime.block_on(async {
-        let client = engine::postgres::connect(&url.with_database("postgres")).await?;
-        for statement in statements {
-            client.batch_execute(statement).await?;
-        }
-        Ok(())
-    });
-    Ok(done.map_err(DeployError::from)?)
 }
 
 /// A server of the user's that holds the data already; it is only read.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::postgres::thin::Patience;
 
-use super::client::{Session, SqlError, run};
+use super::client::{Session, SqlError, rehearse, run};
 use super::deck::Dealer;
 use super::entry::Entry;
 use super::target::Target;
@@ -132,18 +132,19 @@ impl Drop for SqlClient<'_, '_, '_> {
     }
 }
 
-/// Prepares what a session has not prepared yet, and executes it until its plan is settled.
+/// Prepares what a session has not prepared yet, and executes it until its plan is settled. What it
+/// writes is rolled back.
 pub(crate) fn warm(session: &mut dyn Session, entries: &[Arc<Entry>]) -> Result<(), SqlError> {
     let begun = Instant::now();
     for entry in entries {
-        if !session.prepare(&entry.script)? || entry.script.writes {
+        if !session.prepare(&entry.script)? {
             continue;
         }
         for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
             if begun.elapsed() > WARM_AT_MOST {
                 break;
             }
-            run(session, &entry.script, values)?;
+            rehearse(session, &entry.script, values)?;
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ mod value;
 use engine::{EngineSource, EngineSpec};
 
 use super::{Operation, Subject, Workload};
-use crate::deployment::{self, Site};
+use crate::deployment::{self, DataUse, Site};
 use crate::plan::{Placeholders, Plan, PlanError, Statement};
 use crate::run::{RunError, RunOptions};
 use crate::schedule::Levels;
@@ -55,16 +55,17 @@ impl Workload for Sql<'_> {
         statements.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
     }
 
-    fn texts(&self) -> Vec<String> {
+    fn texts(&self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
-        for statement in &self.plan.statements {
-            texts.extend(all_texts(statement).cloned());
+        for (index, statement) in self.plan.statements.iter().enumerate() {
+            let key = format!("statement.{index}.text");
+            texts.extend(all_texts(statement).map(|text| (key.clone(), text.clone())));
             // A factor may be a bound parameter as well.
             let names = self.plan.factors.keys().chain(self.plan.constants.keys());
             let names = names.filter(|name| stands_in(name, statement));
-            texts.extend(names.map(|name| format!("{{{name}}}")));
+            texts.extend(names.map(|name| (key.clone(), format!("{{{name}}}"))));
             if self.plan.constants.contains_key("start") && stands_in("end", statement) {
-                texts.push("{end}".to_owned());
+                texts.push((key, "{end}".to_owned()));
             }
         }
         texts
@@ -109,9 +110,12 @@ impl Workload for Sql<'_> {
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
-        let changing = self.changes_data(engine.source.kind())?;
-        let deployed = deploy::deploy(site, engine, levels, changing)?;
-        Ok(Box::new(SqlSubject::new(site, deployed, changing)?))
+        let data_use = match self.changes_data(engine.source.kind())? {
+            true => DataUse::Change,
+            false => DataUse::Read,
+        };
+        let deployed = deploy::deploy(site, engine, levels, data_use)?;
+        Ok(Box::new(SqlSubject::new(site, engine.clone(), deployed, data_use)?))
     }
 }
 

@@ -63,9 +63,12 @@ pub(crate) fn script(
     let text = expand(statement.text_for(kind), "statement", placeholders)?;
     let dialect = dialect(kind);
     let place = statement.place();
-    let at_line = |line: usize, message: String| PlanError::Malformed {
-        place: format!("{place}, line {line}"),
-        message,
+    let at_line = |line: usize, message: String| match statement.file {
+        Some(_) => PlanError::Malformed { place: format!("{place}, line {line}"), message },
+        None => {
+            let message = format!("{}, line {line}: {message}", statement.name);
+            PlanError::impossible(&format!("statement.{operation}.text"), message)
+        }
     };
     let scanned = scan(&text, dialect).map_err(|(line, message)| at_line(line, message))?;
     let first = scanned.first().ok_or_else(|| at_line(1, "there is no statement".to_owned()))?;
@@ -88,7 +91,7 @@ pub(crate) fn script(
             names.iter().position(|known| known == name).ok_or_else(|| {
                 let message = format!(
                     ":{name} has no values; write parameters = {{ {name} = {{ range = [1, 1000] }} \
-                     }} in {}, or make {name} a factor",
+                     }} in {} (bench sql: --parameter {name}=1..1000), or make {name} a factor",
                     statement.name
                 );
                 at_line(one.line, message)

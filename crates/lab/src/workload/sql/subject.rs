@@ -6,28 +6,29 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::DatabaseUrl;
+use engine::EngineSpec;
 use engine::postgres::thin::Patience;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::answer::{Table, difference};
 use super::client::{Session, SqlFailure, fetch};
-use super::deploy::{Deployed, drop_copy};
+use super::deploy::Deployed;
 use super::entry::Entry;
 use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
 use super::target::Target;
 use super::value::Value;
 use super::{deck, script, used};
-use crate::deployment::Site;
+use crate::deployment::{DataUse, Site};
 use crate::load::{LoadOptions, TrialSample, run_clients};
 use crate::observe::plan_hash;
 use crate::plan::{Placeholders, Statement};
+use crate::prewarm;
 use crate::record::{CapturedPlan, EngineRecord, OperationPlan};
 use crate::resource::ServerSide;
 use crate::run::RunError;
 use crate::schedule::Levels;
-use crate::workload::{Answers, Counters, Subject};
+use crate::workload::{Answers, Counters, Subject, WriteBack};
 
 /// So many sets of values have their whole answers compared, of each operation and cell ...
 const CHECKED_SETS_MAX: usize = 100;
@@ -36,9 +37,9 @@ const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
 
 pub(super) struct SqlSubject<'a> {
     site: &'a Site<'a>,
+    spec: EngineSpec,
     deployed: Deployed,
-    /// Whether statements change data.
-    changing: bool,
+    data_use: DataUse,
     /// By key.
     entries: BTreeMap<String, Arc<Entry>>,
     /// Answers to the plan's queries for values, by text.
@@ -51,13 +52,15 @@ pub(super) struct SqlSubject<'a> {
 impl<'a> SqlSubject<'a> {
     pub(super) fn new(
         site: &'a Site<'a>,
+        spec: EngineSpec,
         deployed: Deployed,
-        changing: bool,
+        data_use: DataUse,
     ) -> Result<Self, RunError> {
         let mut subject = Self {
             site,
+            spec,
             deployed,
-            changing,
+            data_use,
             entries: BTreeMap::new(),
             queries: BTreeMap::new(),
             pool: Pool::default(),
@@ -250,6 +253,25 @@ impl Subject for SqlSubject<'_> {
         Ok(())
     }
 
+    /// Where data may change every trial has a copy of its own, and so sessions of its own, which
+    /// prepare and warm what they will execute.
+    fn warms_itself(&self) -> bool {
+        self.data_use == DataUse::Change
+    }
+
+    fn prepare(&mut self, _levels: &Levels) -> Result<(), RunError> {
+        let Deployed { database: Some(database), data_paths, .. } = &mut self.deployed else {
+            return Ok(());
+        };
+        if self.data_use == DataUse::Read {
+            return Ok(());
+        }
+        self.pool = Pool::default();
+        self.site.renew(&self.spec, database)?;
+        data_paths.clone_from(&database.data_paths);
+        Ok(prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?)
+    }
+
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
         let entries = self.cell(levels)?;
         entries.iter().for_each(|entry| entry.begin_load());
@@ -262,7 +284,7 @@ impl Subject for SqlSubject<'_> {
             target: &self.deployed.target,
             pool: &self.pool,
             entries,
-            changing: self.changing,
+            changing: self.data_use == DataUse::Change,
             seed: self.site.plan.seed.unwrap_or_default(),
             options: &options,
             interrupted: self.site.interrupted,
@@ -276,6 +298,16 @@ impl Subject for SqlSubject<'_> {
             sample.client_cpu_seconds = 0.0;
         }
         Ok(sample)
+    }
+
+    fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
+        match (self.data_use, &self.deployed.database) {
+            (DataUse::Change, Some(database)) => {
+                let checkpoint = database.checkpoint(self.site.runtime)?;
+                Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn words_of_failure(&self, operation: u16) -> Option<String> {
@@ -333,10 +365,7 @@ impl Subject for SqlSubject<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         self.pool = Pool::default();
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
-        if let (true, DatabaseUrl::Postgres(url)) = (self.changing, &database.url) {
-            // A server that has died keeps its copy until its next start.
-            let _ = drop_copy(self.site, url);
-        }
+        self.site.drop_copy(&database);
         Ok(database.retire(self.site.runtime)?)
     }
 }

@@ -151,7 +151,7 @@ fn script(tables: &[Drawn]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(testing::cases(64))]
 
     #[test]
     fn every_derived_statement_runs(tables in prop::collection::vec(table(), 1..4)) {

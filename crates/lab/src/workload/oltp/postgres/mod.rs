@@ -16,7 +16,7 @@ use server::{InitdbChoices, PostgresServer};
 use super::host::Host;
 use super::watch::{Silent, Watch};
 use super::{SETTLE_AT_MOST, of_engine, planned_schemas, schema_name, written_schemas};
-use crate::deployment::{DeployError, Site};
+use crate::deployment::{DeployError, Site, TRIAL, copy_statement, drop_statements};
 use crate::plan::Oltp;
 use crate::prewarm;
 use crate::record::EngineRecord;
@@ -28,9 +28,6 @@ use record::observe;
 use start::start_options;
 pub(super) use start::{check_language, check_managed, check_yours};
 use watch::PostgresWatch;
-
-/// The database that a trial may change.
-const TRIAL: &str = "oltp_trial";
 /// Where administration happens.
 const ADMINISTRATION: &str = "postgres";
 
@@ -105,7 +102,7 @@ impl<'a> PostgresHost<'a> {
             record: EngineRecord::default(),
             address: address.unwrap_or_else(|| server.url(ADMINISTRATION)),
             side: Some(ServerSide { roots: vec![server.pid()] }),
-            data_paths: vec![server.folder().to_owned()],
+            data_paths: vec![server.data_directory()],
             server: Some(server),
             changed: HashSet::new(),
         }
@@ -202,7 +199,7 @@ impl<'a> PostgresHost<'a> {
             let _ = self.administer(Some(&name), &["CREATE EXTENSION IF NOT EXISTS pg_prewarm"]);
         }
         if let Some(server) = &self.server {
-            server.mark_data_ready().map_err(DeployError::from)?;
+            server.mark_data_ready("").map_err(DeployError::from)?;
         }
         Ok(())
     }
@@ -228,12 +225,9 @@ impl<'a> PostgresHost<'a> {
     }
 
     /// Removes the database of a trial, or of a program that was killed. Sessions of a thousand
-    /// clients may still be about to end; the server waits for those that know it.
+    /// clients may still be about to end.
     fn drop_copy(&self) -> Result<(), RunError> {
-        let end = format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{TRIAL}'"
-        );
-        self.administer(None, &[&end, &format!("DROP DATABASE IF EXISTS {TRIAL}")])
+        self.administer(None, &drop_statements().each_ref().map(String::as_str))
     }
 
     /// Reads tables, their long values and indexes into shared memory, where the release can.
@@ -251,13 +245,9 @@ impl<'a> PostgresHost<'a> {
         Ok(())
     }
 
-    /// Since release 15 a copy goes through the log unless told otherwise. How much of the log is
-    /// there to be written over when a trial begins would then differ between releases.
     fn copy_of(&self, database: &str) -> String {
         let version = self.server.as_ref().map(PostgresServer::exact_version).unwrap_or_default();
-        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        let strategy = if major >= Some(15) { " STRATEGY file_copy" } else { "" };
-        format!("CREATE DATABASE {TRIAL} TEMPLATE {database}{strategy}")
+        copy_statement(version, database, TRIAL)
     }
 
     /// Removes the copy that a trial has changed: what it left dirty would be written in the middle

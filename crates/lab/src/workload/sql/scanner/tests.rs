@@ -79,6 +79,8 @@ fn token() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
+
     #[test]
     fn exactly_the_parameters_are_found_and_nothing_is_lost(
         tokens in prop::collection::vec((token(), prop::option::of("[a-z_][a-z0-9_]{0,5}")), 1..12)

@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
+use super::{Recipe, default_reject_file};
 use crate::mapping::{Mapping, Rules};
-use crate::recipe::{Recipe, default_reject_file};
 use crate::{Error, MigrateOptions};
 
 /// The words with which a clause begins.
@@ -63,7 +63,8 @@ pub fn parse(text: &str) -> Result<Recipe, String> {
     let Reading { mut options, rejects, notices } = reading;
     options.reject_file = rejects.then(|| default_reject_file(&source));
     let target = target.parse().map_err(|error: engine::Error| format!("INTO: {error}"))?;
-    Ok(Recipe { source, target: Some(target), options, create_database: false, notices })
+    let (create_database, accept_losses) = (false, false);
+    Ok(Recipe { source, target: Some(target), options, create_database, accept_losses, notices })
 }
 
 #[derive(Default)]

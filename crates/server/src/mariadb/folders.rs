@@ -10,8 +10,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::data_in;
 use crate::account::Account;
-use crate::cluster::{OwnerLock, TEMPORARY_PREFIX, remove_folder, try_lock};
+use crate::folder::{OwnerLock, TEMPORARY_PREFIX, name_of, remove_folder, try_lock};
 use crate::locations::{create_folder, open_lock, random_name};
+use crate::status::{Lifetime, ServerStatus};
 use crate::{Error, Locations};
 
 /// A server that has not ended by then is killed.
@@ -82,26 +83,73 @@ pub(crate) fn stop_orphans(locations: &Locations) -> Result<(), Error> {
 }
 
 fn sweep(all: &Path, locations: &Locations) -> Result<(), Error> {
-    let Ok(entries) = std::fs::read_dir(all) else { return Ok(()) };
-    let folders = entries.filter_map(Result::ok).map(|entry| entry.path());
-    for folder in folders.filter(|path| path.is_dir()) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !name.starts_with(TEMPORARY_PREFIX) {
-            continue;
+    for folder in folders(all) {
+        // The holder of the lock is alive and in charge.
+        if let Some(_lock) = try_lock(&folder)? {
+            remove(&folder, locations)?;
         }
-        // Whoever holds the lock is alive and in charge.
-        let Some(_lock) = try_lock(&folder)? else { continue };
-        if let Some(pid) = running(&folder) {
-            stop_process(pid, || !is_server_of(pid, &folder))?;
-        }
-        let socket = std::fs::read_to_string(note_of_socket(&folder)).unwrap_or_default();
-        let socket = Path::new(socket.trim());
-        if socket.parent().is_some_and(|parent| parent == locations.runtime) {
-            remove_folder(socket)?;
-        }
-        remove_folder(&folder)?;
     }
     Ok(())
+}
+
+/// Those that belong to one server each.
+fn folders(all: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(all).into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    folders.filter(|folder| name_of(folder).starts_with(TEMPORARY_PREFIX)).collect()
+}
+
+/// Stops the server of a folder and removes its data. The caller holds its lock.
+fn remove(folder: &Path, locations: &Locations) -> Result<(), Error> {
+    if let Some(pid) = running(folder) {
+        stop_process(pid, || !is_server_of(pid, folder))?;
+    }
+    let socket = socket_folder(folder);
+    if socket.parent().is_some_and(|parent| parent == locations.runtime) {
+        remove_folder(&socket)?;
+    }
+    remove_folder(folder)
+}
+
+fn socket_folder(folder: &Path) -> PathBuf {
+    std::fs::read_to_string(note_of_socket(folder)).unwrap_or_default().trim().into()
+}
+
+/// Every private MariaDB that runs.
+pub(crate) fn running_servers(locations: &Locations) -> Result<Vec<ServerStatus>, Error> {
+    let all = folder_of_all(locations);
+    let mut servers = Vec::new();
+    if !all.is_dir() {
+        return Ok(servers);
+    }
+    // No start fails for a look at its lock.
+    let _all = lock_all(&all)?;
+    for folder in folders(&all) {
+        let Some(pid) = running(&folder) else { continue };
+        let is_orphan = try_lock(&folder)?.is_some();
+        servers.push(ServerStatus {
+            name: name_of(&folder),
+            version: "MariaDB".to_owned(),
+            pid,
+            lifetime: if is_orphan { Lifetime::Orphan } else { Lifetime::WithOwner },
+            owner: None,
+            url: super::url_of(&socket_folder(&folder), ""),
+            tcp_url: None,
+            settings: Vec::new(),
+            cpus: None,
+            folder,
+        });
+    }
+    Ok(servers)
+}
+
+/// Stops the server of a program that was killed, and removes its data.
+pub(crate) fn stop_orphan(locations: &Locations, folder: &Path) -> Result<(), Error> {
+    let _all = lock_all(&folder_of_all(locations))?;
+    match try_lock(folder)? {
+        Some(_lock) => remove(folder, locations),
+        None => Err(Error::InUse { directory: folder.to_owned(), owner: String::new() }),
+    }
 }
 
 /// The server that runs on a folder's data: the process of its pid file, if that is what it is.

@@ -1,0 +1,68 @@
+//! The table of blobs in a SQLite file: its shape, its values, and whether `init` made it.
+
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::Error;
+
+/// Refuses a database without the table of blobs.
+pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let sql = "SELECT count(*) FROM pragma_table_info('kv') WHERE (name = 'k' AND pk = 1 AND \
+               upper(type) = 'INTEGER') OR name = 'v'";
+    let columns: i64 =
+        connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
+    if columns == 2 { Ok(()) } else { Err(Error::NoTable { path: path.to_owned() }) }
+}
+
+/// Refuses to overwrite anything but what `init` made, ours or kvtest's: somebody else's table may
+/// be called `kv` too.
+pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
+    require_table(connection, path)?;
+    match stranger(connection).map_err(Error::sqlite(path))? {
+        None => Ok(()),
+        Some(problem) => Err(Error::NotOurTable { path: path.to_owned(), problem }),
+    }
+}
+
+/// What the table has that neither of the two makes; nothing where our own mark is beside it.
+fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let marked = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blob_recipe'";
+    if connection.prepare(marked)?.exists([])? {
+        return Ok(None);
+    }
+    // Generated columns too.
+    let columns = "SELECT name FROM pragma_table_xinfo('kv') WHERE name NOT IN ('k', 'v')";
+    let column = connection.query_row(columns, [], |row| row.get::<_, String>(0)).optional()?;
+    if let Some(column) = column {
+        return Ok(Some(format!("its table kv has a column {column}")));
+    }
+    let values = "SELECT k, typeof(v) FROM kv WHERE typeof(v) <> 'blob' LIMIT 1";
+    let value = connection.query_row(values, [], |row| {
+        Ok(format!("the value of key {} is {}", row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    });
+    value.optional()
+}
+
+/// What a pragma without a value answers.
+pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
+    connection.pragma_query_value(None, name, |row| {
+        Ok(match row.get_ref(0)? {
+            ValueRef::Integer(number) => number.to_string(),
+            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        })
+    })
+}
+
+/// The bytes of a value; one that has none is named.
+pub(crate) fn bytes_of<'a>(value: ValueRef<'a>, id: u64, path: &Path) -> Result<&'a [u8], Error> {
+    match value {
+        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes),
+        other => {
+            let problem = format!("the value of key {id} is {}, not a blob", other.data_type());
+            Err(Error::BadBlob { path: path.to_owned(), problem })
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The version of the schema that a database has, read before anything else of it.
+
+use rusqlite::{Connection, OptionalExtension as _};
+use tokio_postgres::GenericClient;
+
+use super::{Error, VERSION};
+
+/// As the database says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// It has no table `schema_version`.
+    Absent,
+    /// The table has no row.
+    Unknown,
+    /// A version of the dashboard's schema.
+    Known(i32),
+}
+
+impl Version {
+    /// Whether a database of this version can be used as it is.
+    ///
+    /// # Errors
+    /// [`Error::Older`] and [`Error::Newer`] name both versions. A database without one has another
+    /// difference, which is found next.
+    pub(super) fn expect_ours(self) -> Result<(), Error> {
+        match self {
+            Self::Known(found) if found < VERSION => Err(Error::Older { found }),
+            Self::Known(found) if found > VERSION => Err(Error::Newer { found }),
+            Self::Unknown => Err(Error::NoVersion),
+            Self::Known(_) | Self::Absent => Ok(()),
+        }
+    }
+}
+
+/// The highest, should there be several rows.
+const SELECT: &str = "SELECT max(version) FROM schema_version";
+
+/// The version of a SQLite database.
+///
+/// # Errors
+/// What SQLite says.
+pub fn of_sqlite(connection: &Connection) -> Result<Version, Error> {
+    let find = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'";
+    if connection.query_row(find, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(Version::Absent);
+    }
+    let found: Option<i32> = connection.query_row(SELECT, [], |row| row.get(0))?;
+    Ok(found.map_or(Version::Unknown, Version::Known))
+}
+
+/// The version of a PostgreSQL database.
+///
+/// # Errors
+/// What PostgreSQL says.
+pub async fn of_postgres(client: &impl GenericClient) -> Result<Version, Error> {
+    let find = "SELECT to_regclass('schema_version') IS NOT NULL";
+    let is_there: bool = client.query_one(find, &[]).await?.get(0);
+    if !is_there {
+        return Ok(Version::Absent);
+    }
+    let found: Option<i32> = client.query_one(SELECT, &[]).await?.get(0);
+    Ok(found.map_or(Version::Unknown, Version::Known))
+}

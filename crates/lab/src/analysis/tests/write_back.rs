@@ -1,0 +1,52 @@
+//! What a trial leaves to be written counts for its verdict, and the headline says where it matters.
+
+use super::*;
+
+/// PostgreSQL takes half of SQLite's time until the last COMMIT, and then has this much left to do.
+fn analysed(checkpoint_seconds: f64) -> Analysis {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let halved = |engine: usize, _, _| if engine == 0 { 2.0 } else { 1.0 };
+    let mut all = trials(&plan, &rounds, halved);
+    for trial in &mut all {
+        let is_postgres = trial.engine == "postgres:18";
+        trial.checkpoint_seconds = Some(if is_postgres { checkpoint_seconds } else { 0.0 });
+    }
+    analyse(&plan, &rounds[0].cells, &all)
+}
+
+#[test]
+fn a_checkpoint_after_the_trial_turns_the_verdict_and_the_headline_says_so() {
+    let analysis = analysed(0.9);
+    let headline = &analysis.verdict.headline;
+    assert!(headline.starts_with("sqlite is faster at every period measured"), "{headline}");
+    let told = "Until the last COMMIT alone, without checkpoint, postgres:18 is faster.";
+    assert!(headline.ends_with(told), "{headline}");
+    let postgres = analysis.treatments.iter().find(|one| one.engine == "postgres:18").unwrap();
+    // 90 requests of one client, each with a ninetieth of the checkpoint.
+    let (early, settled) = (postgres.time_blocks[0].1, postgres.blocks[0].1);
+    assert!((settled - early - 10.0).abs() < 1e-9, "{early} {settled}");
+}
+
+#[test]
+fn a_checkpoint_that_changes_no_winner_adds_nothing_to_the_headline() {
+    let headline = analysed(0.001).verdict.headline;
+    assert!(headline.starts_with("postgres:18 is faster at every period measured"), "{headline}");
+    assert!(!headline.contains("COMMIT"), "{headline}");
+}
+
+#[test]
+fn both_means_over_blocks_are_of_the_response_that_is_judged() {
+    let plan = plan(5);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials(&plan, &rounds, |_, _, _| 2.0);
+    for trial in &mut all {
+        // Until the last COMMIT one block is slow; with their checkpoints all are alike, and slower.
+        let scaled = if trial.block == 2 { 9.0 } else { 1.0 };
+        trial.response_time_ms_mean = trial.response_time_ms_mean.map(|mean| mean * scaled);
+        trial.checkpoint_seconds = Some(10.0 - 0.18 * scaled);
+    }
+    for treatment in analyse(&plan, &rounds[0].cells, &all).treatments {
+        assert_eq!(treatment.larger_arithmetic_mean(), None, "{:?}", treatment.blocks);
+    }
+}

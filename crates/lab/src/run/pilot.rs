@@ -1,0 +1,218 @@
+//! Before the first block: every engine is asked once, so that answers that differ end a run before
+//! hours of measuring, and the requests of a log are sampled into rounds that fit a trial.
+
+use std::time::Duration;
+
+use engine::EngineSpec;
+
+use super::round::{Setting, check_answers};
+use super::{Finished, RunError};
+use crate::load::{LoadOptions, Mode};
+use crate::plan::{LoadModel, Plan, Seconds, Trial, WorkloadKind};
+use crate::schedule::{self, Levels};
+use crate::workload::{self, Subject};
+
+/// Each step towards rounds that fit makes them so much shorter.
+const STEP: f64 = 0.95;
+/// A sample of fewer requests says little of a log.
+const ROUND_MIN: usize = 10;
+
+/// Compares the answers of all engines, each at its first start; what other levels of its factors
+/// answer is compared when their turn comes.
+pub(super) fn carry_out(finished: &mut Finished, setting: &Setting<'_>) -> Result<(), RunError> {
+    let plan = finished.plan.clone();
+    let answers_are_data = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
+    let wanted = plan.engines.len() > 1 || plan.fit_rounds;
+    if !answers_are_data || !wanted || !finished.trials.is_empty() {
+        return Ok(());
+    }
+    let logs = finished.logs()?;
+    let site = setting.site(&plan, &logs, None);
+    let workload = workload::of(&plan);
+    let cells = schedule::first_cells(&plan);
+    let mut rounds = Vec::new();
+    for index in 0..plan.engines.len() {
+        setting.check_interrupted(&finished.run.id)?;
+        let of_engine = |cell: &&Levels| !plan.repeats(index, cell);
+        let Some(first) = cells.iter().find(of_engine) else { continue };
+        let start = plan.deployment_levels(first);
+        let same_start: Vec<Levels> = cells
+            .iter()
+            .filter(|cell| of_engine(cell) && plan.deployment_levels(cell) == start)
+            .cloned()
+            .collect();
+        let spec = plan.engine_at(index, &start)?;
+        setting.options.progress.set_message(format!("asking {} first", spec.label()));
+        let mut subject = workload.deploy(&site, &spec, &start)?;
+        let checked = check_answers(finished, &same_start, subject.as_mut());
+        let timed = checked.and_then(|()| times(&plan, &spec, &same_start, subject.as_mut()));
+        let retired = subject.retire();
+        rounds.extend(timed?);
+        retired?;
+    }
+    if let Some(said) = fit_rounds(&mut finished.plan, &rounds) {
+        (setting.options.say)(&said);
+        finished.folder.write_plan(&finished.plan.to_toml()?)?;
+    }
+    finished.folder.write_run(&finished.run).map_err(RunError::from)
+}
+
+/// How long an engine takes for each operation in one cell, s.
+struct Times {
+    engine: String,
+    seconds: Vec<f64>,
+}
+
+/// Does each operation once in every cell, where the plan wants rounds that fit.
+fn times(
+    plan: &Plan,
+    engine: &EngineSpec,
+    cells: &[Levels],
+    subject: &mut dyn Subject,
+) -> Result<Vec<Times>, RunError> {
+    let closed = plan.load.model == LoadModel::Closed;
+    if !plan.fit_rounds || !closed || !matches!(plan.trial, Trial::Steady { .. }) {
+        return Ok(Vec::new());
+    }
+    let timed = cells.iter().map(|levels| {
+        let options = LoadOptions { mode: Mode::EachOnce, ..plan.load_at(levels, 0)? };
+        let sample = subject.load(levels, &options)?;
+        let pause = options.think_time.as_secs_f64();
+        let means = sample.operations.iter().map(|one| one.mean_response_time_ns());
+        let seconds = means.map(|mean| mean.unwrap_or(0.0) / 1e9 + pause).collect();
+        Ok(Times { engine: engine.label(), seconds })
+    });
+    timed.collect()
+}
+
+/// Samples the requests until a round of them fits a trial in every cell; what was done, or why a
+/// trial lasts longer, in a sentence. None where the whole round fits as it is.
+fn fit_rounds(plan: &mut Plan, rounds: &[Times]) -> Option<String> {
+    let Trial::Steady { time } = plan.trial else { return None };
+    let wanted: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
+    let all = total(&wanted);
+    let least = ROUND_MIN.min(wanted.len()) as f64;
+    let (mut weights, mut kept) = (wanted.clone(), all as f64);
+    let (mut seconds, mut engine) = longest(&weights, rounds)?;
+    while seconds > time.duration().as_secs_f64() && kept > least {
+        kept = (kept * STEP).floor().max(least);
+        weights = sampled(&wanted, kept);
+        (seconds, engine) = longest(&weights, rounds)?;
+    }
+    if weights == wanted && seconds <= time.duration().as_secs_f64() {
+        return None;
+    }
+    let kept = total(&weights);
+    let mut said = format!("a sample of {kept} of {all} requests in a round");
+    if seconds <= time.duration().as_secs_f64() {
+        said.push_str(&format!(", so that one fits a trial of {time}"));
+    } else {
+        let lasts = Seconds(Duration::from_secs_f64(seconds.ceil()).as_secs());
+        said.push_str(&format!(
+            ", and a trial lasts about {lasts} and not {time}: each client does a whole round, which \
+             takes {engine} so long; --most with fewer requests than {} shortens it",
+            weights.iter().filter(|weight| **weight > 0).count()
+        ));
+    }
+    let mut weights = weights.into_iter();
+    plan.requests.retain_mut(|request| {
+        request.weight = weights.next().unwrap_or_default();
+        request.weight > 0
+    });
+    plan.add_condition(&said);
+    Some(said)
+}
+
+fn total(weights: &[u32]) -> u64 {
+    weights.iter().map(|weight| u64::from(*weight)).sum()
+}
+
+/// The longest round, s, and whose it is.
+fn longest<'t>(weights: &[u32], rounds: &'t [Times]) -> Option<(f64, &'t str)> {
+    let seconds = |times: &Times| {
+        let each = times.seconds.iter().zip(weights);
+        each.map(|(seconds, weight)| seconds * f64::from(*weight)).sum::<f64>()
+    };
+    let all = rounds.iter().map(|times| (seconds(times), times.engine.as_str()));
+    all.max_by(|(one, _), (other, _)| one.total_cmp(other))
+}
+
+/// About `count` requests in the proportions of `weights`, by largest remainders; the rarest may have
+/// no place.
+fn sampled(weights: &[u32], count: f64) -> Vec<u32> {
+    let share = count / total(weights) as f64;
+    let exact: Vec<f64> = weights.iter().map(|weight| f64::from(*weight) * share).collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it only shrinks")]
+    let mut sample: Vec<u32> = exact.iter().map(|exact| exact.floor() as u32).collect();
+    let left = count as u64 - total(&sample).min(count as u64);
+    let mut by_remainder: Vec<usize> = (0..exact.len()).collect();
+    by_remainder.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
+    for index in by_remainder.into_iter().take(usize::try_from(left).unwrap_or(usize::MAX)) {
+        sample[index] += 1;
+    }
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = r#"
+        title = "t"
+        workload = "http"
+        engines = ["http://127.0.0.1:1"]
+        trial = { mode = "steady", time = "5s" }
+        fit_rounds = true
+        request = [{ path = "/a", weight = 600 }, { path = "/b", weight = 399 },
+                   { path = "/c", weight = 1 }]
+    "#;
+
+    fn fitted(seconds: [f64; 3]) -> (Plan, Option<String>) {
+        let mut plan = crate::plan::read(PLAN, "t.toml").unwrap();
+        let rounds = [
+            Times { engine: "fast".to_owned(), seconds: vec![0.001; 3] },
+            Times { engine: "slow".to_owned(), seconds: seconds.to_vec() },
+        ];
+        let said = fit_rounds(&mut plan, &rounds);
+        (plan, said)
+    }
+
+    fn weights(plan: &Plan) -> Vec<u32> {
+        plan.requests.iter().map(|one| one.weight).collect()
+    }
+
+    #[test]
+    fn rounds_that_fit_stay_as_they_are() {
+        let (plan, said) = fitted([0.004; 3]);
+        assert_eq!((weights(&plan), said, plan.conditions.as_str()), (vec![600, 399, 1], None, ""));
+    }
+
+    #[test]
+    fn longer_rounds_become_a_sample_for_which_the_slowest_engine_has_time() {
+        let (plan, said) = fitted([0.1; 3]);
+        let sample = weights(&plan);
+        let total: u32 = sample.iter().sum();
+        assert!((45..=50).contains(&total), "{sample:?}");
+        assert_eq!(sample.len(), 2, "one of a thousand has no place in a round of fifty");
+        let ratio = f64::from(sample[0]) / f64::from(sample[1]);
+        assert!((1.4..1.6).contains(&ratio), "{sample:?}");
+        assert_eq!(said.as_deref(), Some(plan.conditions.as_str()));
+        let told = format!("a sample of {total} of 1000 requests in a round, so that one fits");
+        assert!(plan.conditions.starts_with(&told), "{}", plan.conditions);
+
+        let mut again = crate::plan::read(PLAN, "t.toml").unwrap();
+        again.take_sample_of(&plan);
+        assert_eq!(again.first_difference(&plan).unwrap(), None, "it can be resumed by its file");
+    }
+
+    #[test]
+    fn a_trial_that_must_last_longer_says_why_and_names_the_flag() {
+        let (plan, said) = fitted([3.0, 2.5, 4.0]);
+        assert_eq!(weights(&plan), [2, 1]);
+        let said = said.unwrap();
+        assert!(said.contains("a trial lasts about 9s and not 5s: each client"), "{said}");
+        assert!(
+            said.ends_with("takes slow so long; --most with fewer requests than 2 shortens it")
+        );
+    }
+}

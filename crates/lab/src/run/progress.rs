@@ -1,0 +1,126 @@
+//! How long a run still takes: judged by whole blocks, since all blocks hold the same treatments.
+
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// When a run is expected to end; known after its first block.
+#[derive(Debug, Default)]
+pub struct ExpectedEnd(Mutex<Option<Instant>>);
+
+impl ExpectedEnd {
+    /// What is left until then.
+    pub fn left(&self) -> Option<Duration> {
+        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    fn set(&self, left: Duration) {
+        let end = Instant::now().checked_add(left);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+}
+
+/// Time in a block that other blocks do not take.
+#[derive(Debug, Default)]
+pub(crate) struct OneOff(Cell<Duration>);
+
+impl OneOff {
+    /// Does something that only this block does.
+    pub(crate) fn time<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.0.set(self.0.get() + begun.elapsed());
+        done
+    }
+
+    fn take(&self) -> Duration {
+        self.0.take()
+    }
+}
+
+/// What the run has taken so far, and what a trial takes.
+pub(super) struct Clock {
+    begun: Instant,
+    block_begun: Instant,
+    /// Blocks of the present round that were carried out as a whole or from where they had been
+    /// interrupted: their time and their trials.
+    measured: Duration,
+    trials: u32,
+}
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        let now = Instant::now();
+        Self { begun: now, block_begun: now, measured: Duration::ZERO, trials: 0 }
+    }
+
+    /// A round begins: its trials may take another time than those before.
+    pub(super) fn begin_round(&mut self) {
+        (self.measured, self.trials) = (Duration::ZERO, 0);
+    }
+
+    /// A block begins.
+    pub(super) fn begin(&mut self, one_off: &OneOff) {
+        one_off.take();
+        self.block_begun = Instant::now();
+    }
+
+    /// It ended after `trials` trials, starts and warm-ups included.
+    pub(super) fn end(&mut self, trials: usize, one_off: &OneOff) {
+        let taken = self.block_begun.elapsed().saturating_sub(one_off.take());
+        let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+        if trials > 0 {
+            (self.measured, self.trials) = (self.measured + taken, self.trials + trials);
+        }
+    }
+
+    /// What `trials` more take, judged by those of this round; none before its first block.
+    fn of(&self, trials: usize) -> Option<Duration> {
+        let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+        (self.trials > 0).then(|| (self.measured / self.trials).saturating_mul(trials))
+    }
+
+    /// When `trials` more would be over.
+    pub(super) fn after(&self, trials: usize) -> Duration {
+        self.begun.elapsed() + self.of(trials).unwrap_or_default()
+    }
+
+    /// Tells when `trials` more will be over.
+    pub(super) fn tell(&self, trials: usize, expected_end: &ExpectedEnd) {
+        if let Some(left) = self.of(trials) {
+            expected_end.set(left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(measured_seconds: u64, trials: u32) -> Clock {
+        Clock { measured: Duration::from_secs(measured_seconds), trials, ..Clock::start() }
+    }
+
+    #[test]
+    fn what_is_left_follows_the_mean_of_whole_blocks() {
+        assert_eq!(clock(0, 0).of(12), None, "nothing is known before the first block");
+        assert_eq!(clock(60, 12).of(24), Some(Duration::from_secs(120)));
+        assert_eq!(clock(60, 12).of(0), Some(Duration::ZERO));
+        let end = ExpectedEnd::default();
+        clock(0, 0).tell(12, &end);
+        assert_eq!(end.left(), None);
+        clock(36_000, 12).tell(24, &end);
+        assert!(end.left() > Some(Duration::from_secs(71_000)));
+    }
+
+    #[test]
+    fn what_only_one_block_does_is_not_expected_of_the_others() {
+        let one_off = OneOff::default();
+        let mut clock = Clock::start();
+        one_off.0.set(Duration::from_secs(3600));
+        clock.end(1, &one_off);
+        assert_eq!(clock.of(1), Some(Duration::ZERO));
+        assert_eq!(one_off.take(), Duration::ZERO);
+    }
+}

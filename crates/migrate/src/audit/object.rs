@@ -1,0 +1,118 @@
+//! What is not a table: views, triggers, virtual tables. None is carried over; each is named, and
+//! the rows of virtual tables are counted.
+
+use rusqlite::Connection;
+
+use super::finding::{Finding, Severity};
+use super::loss::Lost;
+use super::proposed;
+use crate::copy::Catalog;
+use crate::inspect::{Content, OtherKind, OtherObject, Schema, content, quoted, rows};
+
+/// Findings on all objects that are not tables. Rules that the tables of an existing target have
+/// are its own: a view of the same name, any trigger on the same table.
+pub fn findings(
+    connection: &Connection,
+    schema: &Schema,
+    target: Option<&Catalog>,
+) -> rusqlite::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for object in &schema.others {
+        match object.kind {
+            OtherKind::View | OtherKind::Trigger if target.is_some_and(|it| has(it, object)) => {}
+            OtherKind::View => findings.push(rule(schema, object, Lost::View)),
+            OtherKind::Trigger => findings.push(rule(schema, object, Lost::Trigger)),
+            OtherKind::VirtualTable => findings.extend(of_virtual(connection, schema, object)?),
+            // It belongs to a virtual table, which is named.
+            OtherKind::ShadowTable => {}
+        }
+    }
+    Ok(findings)
+}
+
+fn has(target: &Catalog, object: &OtherObject) -> bool {
+    target.relation(&object.table).is_some_and(|relation| match object.kind {
+        OtherKind::Trigger => relation.has_triggers,
+        _ => true,
+    })
+}
+
+fn rule(schema: &Schema, object: &OtherObject, lost: Lost) -> Finding {
+    let message = format!("a {} is not carried over", object.kind.name());
+    let fix = "write its equal for PostgreSQL by hand";
+    Finding::on_table(Severity::Warning, "not_carried_over", &object.name, message, fix)
+        .proposing(proposed::object(schema, object))
+        .losing(lost)
+}
+
+/// A virtual table is lost as the index that it is, and its rows if nothing else has them.
+fn of_virtual(
+    connection: &Connection,
+    schema: &Schema,
+    object: &OtherObject,
+) -> rusqlite::Result<Vec<Finding>> {
+    let (module, content) = content(object);
+    let mut index = rule(schema, object, Lost::VirtualTable);
+    index.message = match &content {
+        Content::Own(_) => format!("a virtual table ({module}) is not carried over"),
+        Content::Of(table) => {
+            format!("an index ({module}) over the rows of {table} is not carried over")
+        }
+        Content::Nowhere => {
+            format!("an index ({module}), which keeps no rows of its own, is not carried over")
+        }
+        Content::Unknown => {
+            let note = "tables that its module made are ordinary ones here";
+            format!("a virtual table ({module}) is not carried over; {note}")
+        }
+    };
+    let mut findings = vec![index];
+    findings.extend(left_behind(connection, object, &module, &content)?);
+    let names = schema.shadows_of(object);
+    if !names.is_empty() {
+        let message = format!("its own tables are passed over: {}", names.join(", "));
+        let (severity, kind) = (Severity::Note, "shadow_tables");
+        let finding = Finding::on_table(severity, kind, &object.name, message, "");
+        findings.push(finding.counted(names.len() as u64, Vec::new()));
+    }
+    Ok(findings)
+}
+
+/// Rows that are nowhere but in a virtual table.
+fn left_behind(
+    connection: &Connection,
+    object: &OtherObject,
+    module: &str,
+    content: &Content,
+) -> rusqlite::Result<Option<Finding>> {
+    let count = |table: &str| -> rusqlite::Result<u64> {
+        let sql = format!("SELECT count(*) FROM main.{}", quoted(table));
+        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+    };
+    let counted = match content {
+        // A tokenizer or module may be missing here; the rows are in a plain table as well.
+        Content::Own(shadow) => count(&object.name).or_else(|_| count(shadow))?,
+        Content::Of(_) | Content::Nowhere => 0,
+        // What cannot be opened keeps its rows in tables that are moved as ordinary ones.
+        Content::Unknown => count(&object.name).unwrap_or(0),
+    };
+    if counted == 0 {
+        return Ok(None);
+    }
+    let message = format!(
+        "{} of a virtual table {} left behind",
+        rows(counted),
+        if counted == 1 { "is" } else { "are" }
+    );
+    let (name, copy) = (quoted(&object.name), quoted(&format!("{}_rows", object.name)));
+    // Full-text search tells its rows apart by the rowid alone.
+    let columns = if module.starts_with("fts") { "rowid, *" } else { "*" };
+    let fix = format!(
+        "keep them in an ordinary table of the source: CREATE TABLE {copy} AS SELECT {columns} \
+         FROM {name}; then leave this one out: --exclude '{}'",
+        object.name
+    );
+    let (severity, kind) = (Severity::Warning, "rows_left_behind");
+    let finding = Finding::on_table(severity, kind, &object.name, message, fix);
+    Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))
+}

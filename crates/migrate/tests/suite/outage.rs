@@ -1,0 +1,106 @@
+//! Connections that are lost while rows are copied: made anew, with the steps kept that are done;
+//! never reported as a row at fault.
+
+use migrate::{Error, MigrateOptions, MigrationReport};
+
+use crate::support::{File, Target, data_only};
+
+/// Rows in many parts.
+fn rows() -> File {
+    File::new(
+        "CREATE TABLE item(id INTEGER PRIMARY KEY, body TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+         INSERT INTO item SELECT i, hex(i) FROM n",
+    )
+}
+
+/// A table in which the row 15000 waits as long as somebody holds the lock 4712.
+const TABLE: &str = "
+    CREATE TABLE item(id int PRIMARY KEY, body text);
+    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF NEW.id = 15000 THEN PERFORM pg_advisory_xact_lock_shared(4712); END IF;
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER wait BEFORE INSERT ON item FOR EACH ROW EXECUTE PROCEDURE wait()";
+
+fn options(reconnects: u32) -> MigrateOptions {
+    MigrateOptions { part_bytes: 20_000, reconnects, ..data_only() }
+}
+
+/// Migrates; in the middle of a COPY `strike` is run with the server process that copies.
+async fn struck<F: Future<Output = ()>>(
+    target: &Target,
+    file: &File,
+    options: MigrateOptions,
+    strike: impl FnOnce(i32) -> F,
+) -> Result<MigrationReport, Error> {
+    target.run(TABLE).await;
+    target.run("SELECT pg_advisory_lock(4712)").await;
+    let striking = async {
+        // Another test may hold the same lock in its database on the same server.
+        let waits = "SELECT pid::text FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+                     AND objid = 4712 AND database = (SELECT oid FROM pg_database \
+                     WHERE datname = current_database())";
+        loop {
+            if let [process] = &target.texts(waits).await[..] {
+                break strike(process.parse().unwrap()).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::join!(target.migrate(file, &options), striking).0
+}
+
+#[tokio::test]
+async fn a_session_that_is_ended_in_the_middle_of_a_copy_is_made_anew() {
+    let (file, target) = (rows(), Target::new().await);
+    let report = struck(&target, &file, options(3), async |process| {
+        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
+        target.run(&end).await;
+    });
+    let report = report.await.unwrap();
+    assert_eq!(report.reconnects, 1);
+    assert!(report.to_text().contains("the connection was lost once"), "{}", report.to_text());
+    assert!(report.verification.unwrap().is_equal());
+    assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["20000"]);
+}
+
+#[tokio::test]
+async fn a_server_that_crashes_in_the_middle_of_a_copy_is_waited_for() {
+    let (file, target) = (rows(), Target::release("18").await);
+    let report = struck(&target, &file, options(10), async |process| {
+        let mut kill = std::process::Command::new("kill");
+        assert!(kill.args(["-9", &process.to_string()]).status().unwrap().success());
+    });
+    let report = report.await.unwrap();
+    assert!(report.reconnects >= 1);
+    assert!(report.verification.unwrap().is_equal());
+    assert!(target.verify(&file).await.is_equal());
+}
+
+#[tokio::test]
+async fn after_the_last_attempt_the_steps_are_kept_for_resume() {
+    let (file, target) = (rows(), Target::new().await);
+    let name = target.url.database().unwrap().to_owned();
+    let beside = engine::postgres::connect(&target.url.with_database("postgres")).await.unwrap();
+    let error = struck(&target, &file, options(1), async |process| {
+        // Nobody is let in any more.
+        beside
+            .batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
+            .await
+            .unwrap();
+        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
+        target.run(&end).await;
+    });
+    let error = error.await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("one attempt to connect again failed"), "{text}");
+    assert!(text.contains("--resume continues"), "{text}");
+    assert!(matches!(error, Error::CutOff { .. }), "{text}");
+    beside.batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")).await.unwrap();
+    let resuming = MigrateOptions { resume: true, ..options(0) };
+    let report = target.migrate(&file, &resuming).await.unwrap();
+    assert!(report.steps_done_before > 0);
+    assert!(report.verification.unwrap().is_equal());
+}

@@ -1,0 +1,84 @@
+//! A power failure: what the command asked of the file system is recorded (recorder.c stands
+//! between them), and the state is made that a failure at a random moment may leave: writes that
+//! were not synced yet are thrown away, some of them or all.
+
+use std::fs;
+
+use anyhow::Context as _;
+use rand::RngExt as _;
+
+use super::disk::run;
+use super::{Fault, expect_end, judge, let_run, while_it_runs};
+use crate::damage::Damage;
+use crate::random::Random;
+use crate::replay::{Disk, Kind, Record, read_records};
+use crate::site::{Engine, Site};
+use crate::subject::Subject;
+
+const RECORDER: &str = include_str!("recorder.c");
+
+/// The share of failures that come right after the command has said that it is done.
+const AFTER_THE_END: f64 = 0.25;
+
+pub struct Power;
+
+impl Fault for Power {
+    fn name(&self) -> &'static str {
+        "the power fails"
+    }
+
+    /// PostgreSQL's files are its own affair.
+    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
+        engine == Engine::Sqlite
+    }
+
+    fn prepare(&mut self, site: &mut Site, _: &dyn Subject) -> anyhow::Result<()> {
+        let (source, library) = (site.aside("recorder.c"), site.aside("recorder.so"));
+        fs::write(&source, RECORDER)?;
+        let output = library.display().to_string();
+        run(&["cc", "-shared", "-fPIC", "-O2", "-o", &output], &source)?;
+        site.set_environment(
+            [
+                ("LD_PRELOAD", output),
+                ("RECORD_FOLDER", site.folder().display().to_string()),
+                ("RECORD_FILE", site.aside("record").display().to_string()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
+        );
+        Ok(())
+    }
+
+    fn attempt(
+        &self,
+        site: &mut Site,
+        subject: &dyn Subject,
+        random: &mut Random,
+    ) -> anyhow::Result<Option<Damage>> {
+        site.clear()?;
+        subject.begin(site)?;
+        let mut disk = Disk::of(&site.folder())?;
+        let record = site.aside("record");
+        fs::write(&record, [])?;
+        let ((), ended) = while_it_runs(site, subject, |running| let_run(subject, running))?;
+        expect_end(subject, &ended)?;
+        let records = read_records(&fs::read(&record)?).context("the record")?;
+        let after_end = subject.ends() && random.random_bool(AFTER_THE_END);
+        let moment = if after_end { records.len() } else { random.random_range(0..records.len()) };
+        let until = records.get(..moment).unwrap_or_default();
+        until.iter().try_for_each(|record| disk.apply(record))?;
+        site.clear()?;
+        disk.fail(random, &site.folder())?;
+        subject.only_acknowledged(&acknowledged(until));
+        let mut damage = Damage::default();
+        if after_end {
+            damage += subject.damage(site).context("after the end of the command")?;
+        }
+        Ok(Some(damage + judge(site, subject, &ended)?))
+    }
+}
+
+fn acknowledged(records: &[Record]) -> Vec<String> {
+    let notes = records.iter().filter(|record| record.kind == Kind::Acknowledged);
+    notes.map(|record| record.path.clone()).collect()
+}

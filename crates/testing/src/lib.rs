@@ -1,0 +1,8 @@
+//! What the tests of all crates share. Knows no other crate of the workspace.
+
+pub mod dashboard;
+mod seed;
+mod skip;
+
+pub use seed::{cases, prove, repetitions, seed};
+pub use skip::skip;

@@ -1,0 +1,151 @@
+//! The modules of a crate import in one direction: each only from layers below its own. The layers
+//! are written down once, in ARCHITECTURE.md.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// Crates whose modules still import each other in circles.
+const CIRCULAR: [&str; 3] = ["dashboard", "lab", "migrate"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// By crate its modules with the number of their layer, from the block in ARCHITECTURE.md.
+fn layers() -> BTreeMap<String, BTreeMap<String, usize>> {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let block = text.split("```layers\n").nth(1).unwrap().split("```").next().unwrap();
+    let of_crate = |line: &str| {
+        let (name, layers) = line.split_once(": ").unwrap();
+        let layers = layers.split(" | ").enumerate();
+        let modules = layers.flat_map(|(layer, modules)| {
+            modules.split_whitespace().map(move |module| (module.to_owned(), layer))
+        });
+        (name.to_owned(), modules.collect())
+    };
+    block.lines().map(of_crate).collect()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Without comments and unit tests, which may import anything.
+fn code_of(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let tests = Regex::new(r"(?s)#\[cfg\(test\)\]\s*mod \w+ \{.*").unwrap();
+    let comments = Regex::new(r"//.*").unwrap();
+    comments.replace_all(&tests.replace(&text, ""), "").into_owned()
+}
+
+/// The names right behind `prefix::`, those in braces too.
+fn names_behind(prefix: &str, code: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for found in Regex::new(&format!(r"\b{prefix}::(\w+|\{{)")).unwrap().captures_iter(code) {
+        let first = found.get(1).unwrap();
+        if first.as_str() != "{" {
+            names.insert(first.as_str().to_owned());
+            continue;
+        }
+        let (mut depth, mut word) = (1, String::new());
+        for letter in code[first.end()..].chars() {
+            depth += i32::from(letter == '{') - i32::from(letter == '}');
+            if depth == 0 || (depth == 1 && letter == ',') {
+                let name = word.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                names.insert(name.unwrap().to_owned());
+                word.clear();
+            } else {
+                word.push(letter);
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    names
+}
+
+/// Names that the root of the crate hands on, with their modules.
+fn handed_on(root: &Path) -> BTreeMap<String, String> {
+    let code = code_of(root);
+    let uses = Regex::new(r"pub(?:\([^)]*\))? use (\w+)::(\{[^;]*\}|[^;]+);").unwrap();
+    let word = Regex::new(r"\w+").unwrap();
+    let names = uses.captures_iter(&code).flat_map(|one| {
+        let module = one[1].to_owned();
+        let names: Vec<String> = word.find_iter(&one[2]).map(|n| n.as_str().to_owned()).collect();
+        names.into_iter().map(move |name| (name, module.clone()))
+    });
+    names.collect()
+}
+
+/// Each module of a crate with those that it imports from.
+fn imports(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let top = |path: &Path| {
+        let first = path.strip_prefix(source).unwrap().components().next().unwrap();
+        let name = first.as_os_str().to_str().unwrap();
+        name.trim_end_matches(".rs").to_owned()
+    };
+    let files: Vec<PathBuf> = files(source).into_iter().filter(|f| is_rust(f)).collect();
+    let is_root = |module: &String| module == "lib" || module == "main";
+    let modules: BTreeSet<String> = files.iter().map(|f| top(f)).filter(|m| !is_root(m)).collect();
+    let root = files.iter().find(|file| is_root(&top(file)) && file.parent() == Some(source));
+    let handed_on = handed_on(root.unwrap());
+    let mut imports: BTreeMap<String, BTreeSet<String>> =
+        modules.iter().map(|module| (module.clone(), BTreeSet::new())).collect();
+    let is_test = |file: &Path| {
+        file.components()
+            .any(|part| ["tests", "tests.rs"].map(std::ffi::OsStr::new).contains(&part.as_os_str()))
+    };
+    for file in files.iter().filter(|file| !is_test(file.strip_prefix(source).unwrap())) {
+        let Some(own) = imports.get_mut(&top(file)) else { continue };
+        for name in names_behind("crate", &code_of(file)) {
+            let module = if modules.contains(&name) { Some(&name) } else { handed_on.get(&name) };
+            own.extend(module.filter(|module| **module != top(file)).cloned());
+        }
+    }
+    imports
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "rs")
+}
+
+#[test]
+fn modules_import_from_lower_layers_only() {
+    let layers = layers();
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if CIRCULAR.contains(&name.as_str()) {
+            continue;
+        }
+        let Some(layers) = layers.get(&name) else {
+            wrong.push(format!("ARCHITECTURE.md names no layers of {name}"));
+            continue;
+        };
+        let imports = imports(&path.join("src"));
+        let gone = layers.keys().filter(|module| !imports.contains_key(*module));
+        wrong.extend(gone.map(|module| format!("{name} has no module {module}")));
+        for (module, imported) in &imports {
+            let Some(own) = layers.get(module) else {
+                wrong.push(format!("ARCHITECTURE.md names no layer of {name}'s {module}"));
+                continue;
+            };
+            let upward = imported.iter().filter(|other| layers.get(*other) >= Some(own));
+            wrong.extend(upward.map(|other| format!("{name}: {module} imports {other}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn names_in_braces_and_comments_are_told_apart() {
+    let code = "use crate::{Error, copy::{self, Part}, state};\nlet a = crate::value::of(b);";
+    let names = names_behind("crate", code);
+    assert_eq!(names, ["Error", "copy", "state", "value"].map(str::to_owned).into());
+}
