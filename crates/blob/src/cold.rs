@@ -18,7 +18,6 @@ use resident::Sample;
 /// (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// What is cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cold {
@@ -29,7 +28,6 @@ pub enum Cold {
 }
 
 impl Cold {
-    /// Its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,10 +37,8 @@ impl Cold {
     }
 }
 
-/// What an eviction reached.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Evicted {
-    /// What is cold.
     pub cold: Cold,
     /// Whether that is so in a virtual machine only: its host may still hold the data.
     pub guest: bool,
@@ -76,9 +72,6 @@ fn is_guest(processors: &str) -> bool {
 /// Writes what is dirty, then drops the files of `paths` (files, or everything below folders) from
 /// the page cache: all caches of the machine where the user may (root), else these files' pages.
 /// What a process has mapped stays.
-///
-/// # Errors
-/// [`Error::Io`], [`Error::Interrupted`].
 pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
     let sample = Sample::of(paths)?;
@@ -94,9 +87,6 @@ pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Err
 
 /// The same as any user may do it, and without a loss for other programs: the pages of these files
 /// only.
-///
-/// # Errors
-/// As [`evict`].
 pub fn evict_data(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
     drop_data(paths, &Sample::of(paths)?, interrupted)
@@ -127,9 +117,6 @@ fn sync(paths: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// Reads all files of `paths` into the page cache; how many bytes they have.
-///
-/// # Errors
-/// [`Error::Io`], [`Error::Interrupted`].
 pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
     let mut bytes = 0;
     for path in paths {
@@ -148,9 +135,6 @@ pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
 /// The part of the pages of `paths` that is in the page cache, by mincore on a sample of the files:
 /// 0 to 1. None where the kernel tells nothing, which is so of files that this user neither owns nor
 /// may write.
-///
-/// # Errors
-/// [`Error::Io`].
 pub fn resident_share(paths: &[PathBuf]) -> Result<Option<f64>, Error> {
     Sample::of(paths)?.resident_share()
 }

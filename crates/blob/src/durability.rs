@@ -20,7 +20,6 @@ impl Durability {
     /// All of them, the weakest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Process, Self::Power];
 
-    /// Its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -25,7 +25,6 @@ pub enum Error {
     Exists {
         /// What is in the way.
         path: PathBuf,
-        /// What to do.
         way_out: String,
     },
     /// The database has no table of blobs.
@@ -33,31 +32,19 @@ pub enum Error {
         "{} has no table kv(k INTEGER PRIMARY KEY, v BLOB): make one with crossover blob init",
         path.display()
     )]
-    NoTable {
-        /// The database.
-        path: PathBuf,
-    },
+    NoTable { path: PathBuf },
     /// A table of that name that neither `init` nor kvtest made.
     #[error(
         "{} was made neither by crossover blob init nor by kvtest ({problem}), so nothing in it is \
          overwritten: name another file", path.display()
     )]
-    NotOurTable {
-        /// The database.
-        path: PathBuf,
-        /// How that is known.
-        problem: String,
-    },
+    NotOurTable { path: PathBuf, problem: String },
     /// A table of blobs without rows.
     #[error("{} holds no blobs", path.display())]
-    Empty {
-        /// The database or folder.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// Nothing there, or something that holds no blobs.
     #[error("{}: {problem}", path.display())]
     NoTarget {
-        /// The path as given.
         path: PathBuf,
         /// What it is instead, and what it may be.
         problem: String,
@@ -68,16 +55,10 @@ pub enum Error {
          or deleted: name a new folder",
         path.display()
     )]
-    NotOurs {
-        /// The folder.
-        path: PathBuf,
-        /// How that is known.
-        problem: String,
-    },
+    NotOurs { path: PathBuf, problem: String },
     /// A value that is no blob.
     #[error("{}: {problem}", path.display())]
     BadBlob {
-        /// The database.
         path: PathBuf,
         /// Which one, and what it is.
         problem: String,
@@ -93,13 +74,11 @@ pub enum Error {
         path: PathBuf,
         /// What the work needs in all, about.
         needed_bytes: u64,
-        /// What there is.
         free_bytes: u64,
     },
     /// More files than a folder or a file system takes.
     #[error("{}: {} files are too many: {problem}", path.display(), HumanCount(*files))]
     TooManyFiles {
-        /// The folder.
         path: PathBuf,
         /// How many were to be written.
         files: u64,
@@ -108,22 +87,9 @@ pub enum Error {
     },
     /// The operating system refused something.
     #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// SQLite refused something.
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{}: {source}", path.display())]
-    Sqlite {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite said.
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
     /// The file could not be opened as a database, or a pragma was not taken.
     #[error(transparent)]
     Engine(#[from] engine::Error),
@@ -132,10 +98,7 @@ pub enum Error {
     Interrupted,
     /// The user asked to stop an update that cannot be undone.
     #[error("interrupted: {} blobs were overwritten and stay so", HumanCount(*blobs))]
-    InterruptedAfter {
-        /// How many.
-        blobs: u64,
-    },
+    InterruptedAfter { blobs: u64 },
 }
 
 impl Error {

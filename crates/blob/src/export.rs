@@ -17,7 +17,6 @@ use crate::removal::{list, remove_export, set_aside};
 use crate::table::bytes_of;
 use crate::{Error, Form, Target, space};
 
-/// How blobs are exported.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportOptions {
     /// [`Form::Folder`] or [`Form::Tree`].
@@ -26,12 +25,9 @@ pub struct ExportOptions {
     pub replace: bool,
 }
 
-/// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Exported {
-    /// Files.
     pub files: u64,
-    /// Their lengths together.
     pub bytes: u64,
 }
 
@@ -45,11 +41,6 @@ struct Load {
 
 /// Writes each blob of `database` into a file of its own in the new folder `folder`. Everything is
 /// written beside it first, synced, then renamed.
-///
-/// # Errors
-/// [`Error::Exists`] if there is an export already, [`Error::NotOurs`] if there are other files;
-/// [`Error::NoSpace`], [`Error::TooManyFiles`], [`Error::BadBlob`], [`Error::Io`],
-/// [`Error::Sqlite`], [`Error::Interrupted`].
 pub fn export(
     database: &Path,
     folder: &Path,
@@ -193,7 +184,6 @@ fn check_room(
     }
 }
 
-/// The writing itself.
 struct Work<'a> {
     database: &'a Path,
     folder: &'a Path,
@@ -258,9 +248,6 @@ fn folder_full(source: std::io::Error, path: &Path, files: u64) -> Error {
 
 /// Makes the small database of names that [`crate::LookupAccess`] reads: `file(k, name)`, a row for
 /// each file of an exported folder or tree.
-///
-/// # Errors
-/// [`Error::Exists`], [`Error::NotOurs`]; [`Error::Io`], [`Error::Sqlite`].
 pub fn write_names(target: &Target, database: &Path) -> Result<u64, Error> {
     let folder = target.path();
     let Some(manifest) = Manifest::read(folder)? else {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where blobs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -18,7 +17,6 @@ impl Form {
     /// The largest id that a tree holds: three levels of a hundred.
     pub const TREE_ID_MAX: u64 = 999_999;
 
-    /// Its name in sentences.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

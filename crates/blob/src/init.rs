@@ -37,10 +37,6 @@ pub struct Initialized {
 /// Makes the database `path` with the blobs of `recipe`: under another name first, without a
 /// journal, synced, then renamed. Whatever goes wrong, nothing half made is left, and an older
 /// database stays as it was.
-///
-/// # Errors
-/// [`Error::Recipe`] if there cannot be such blobs; [`Error::Exists`]; [`Error::NoSpace`];
-/// [`Error::Io`], [`Error::Sqlite`], [`Error::Interrupted`].
 pub fn init(
     path: &Path,
     recipe: &Recipe,

@@ -18,7 +18,6 @@ pub(crate) const NAME: &str = "crossover-blobs.json";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub form: Form,
-    /// Files that were written.
     pub files: u64,
     pub bytes: u64,
     pub largest_id: u64,

@@ -12,7 +12,6 @@ pub(crate) struct Names {
     form: Form,
     /// The path, `/`, the name and a zero byte.
     buffer: Vec<u8>,
-    /// Where the name begins.
     begin: usize,
 }
 

@@ -4,13 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::mix;
 
-/// An order of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// 1, 2, 3 and so on; after the last the first again.
     Ascending,
-    /// The other way round.
     Descending,
     /// Any at any time, uniformly, with repetitions.
     Random {
@@ -25,7 +23,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// Its name in sentences.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

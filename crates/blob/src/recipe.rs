@@ -12,7 +12,6 @@ pub const BLOB_BYTES_MAX: u64 = 1_000_000_000 - 16;
 /// Blobs to be made: ids 1 to `count`, sizes uniform within `blob_bytes` ± `variance_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// How many.
     pub count: u64,
     /// The middle of their sizes, bytes.
     pub blob_bytes: u64,
@@ -28,9 +27,6 @@ pub struct Recipe {
 
 impl Recipe {
     /// Refuses what cannot be made, before anything is written.
-    ///
-    /// # Errors
-    /// [`Error::Recipe`], which names the number and its bounds.
     pub fn check(&self) -> Result<(), Error> {
         let refuse = |problem: String| Err(Error::Recipe { problem });
         if self.count == 0 {

@@ -52,9 +52,6 @@ fn list_into(
 }
 
 /// Deletes a folder that [`crate::export`] wrote, file by file; nothing if there is anything else in it.
-///
-/// # Errors
-/// [`Error::NotOurs`], [`Error::Io`].
 pub fn remove_export(folder: &Path) -> Result<(), Error> {
     let Some(manifest) = Manifest::read(folder)? else {
         let problem = format!("it has no {}", manifest::NAME);

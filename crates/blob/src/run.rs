@@ -17,13 +17,10 @@ const SHOW_EVERY: u64 = 4096;
 /// What is done to each blob.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// Read whole.
     Read,
     /// Overwritten with the content of a generation; sizes stay as they are.
     Update {
-        /// Which content.
         seed: u64,
-        /// Of which generation.
         generation: u64,
         /// From which the sizes follow; without it each is looked up, inside the clock.
         sizes: Option<Recipe>,
@@ -35,7 +32,6 @@ pub enum Work {
 /// How many, and in how many transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Blobs.
     pub count: u64,
     /// A transaction for each instead of one for all.
     pub transaction_per_blob: bool,
@@ -43,10 +39,8 @@ pub struct Pace {
     pub checkpoint: bool,
 }
 
-/// What a pass took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Timed {
-    /// Blobs that were there.
     pub blobs: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -59,7 +53,6 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Both together.
     #[must_use]
     pub fn with_checkpoint(&self) -> Duration {
         self.time + self.checkpoint.unwrap_or_default()
@@ -188,9 +181,6 @@ pub struct Checked {
 
 /// Reads the blobs of `ids` and compares every byte with what the recipe makes, in any generation
 /// up to `newest`.
-///
-/// # Errors
-/// What the target says; [`Error::Interrupted`].
 pub fn check(
     access: &mut dyn Access,
     recipe: &Recipe,

@@ -77,7 +77,6 @@ pub struct Disk {
     pub bytes: u64,
     /// What the file system gives them, in whole blocks, with its folders, bytes.
     pub allocated_bytes: u64,
-    /// Regular files.
     pub files: u64,
 }
 

@@ -12,7 +12,6 @@ use crate::table::{pragma, require_table};
 /// Counts and sizes of a database of blobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stat {
-    /// Blobs.
     pub count: u64,
     /// The smallest, bytes.
     pub blob_bytes_min: u64,
@@ -22,13 +21,9 @@ pub struct Stat {
     pub blob_bytes_mean: f64,
     /// Their sum, bytes.
     pub blob_bytes_sum: u64,
-    /// The largest key.
     pub largest_id: u64,
-    /// Bytes of a page.
     pub page_bytes: u64,
-    /// Pages of the file.
     pub page_count: u64,
-    /// Pages that hold nothing.
     pub freelist_count: u64,
     /// The pages of the table of blobs, by what they are for.
     pub pages: Vec<PageStat>,
@@ -40,12 +35,10 @@ pub struct Stat {
     pub integrity: Vec<String>,
 }
 
-/// Pages of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PageStat {
     /// `internal`, `leaf` or `overflow`.
     pub kind: String,
-    /// How many.
     pub pages: u64,
     /// Bytes of rows on them.
     pub payload_bytes: u64,
@@ -54,9 +47,6 @@ pub struct PageStat {
 }
 
 /// Looks at every page of `database`.
-///
-/// # Errors
-/// [`Error::Engine`], [`Error::NoTable`], [`Error::Sqlite`].
 pub fn stat(database: &Path) -> Result<Stat, Error> {
     let connection = engine::sqlite::open_read_only(database)?;
     require_table(&connection, database)?;
@@ -64,9 +54,6 @@ pub fn stat(database: &Path) -> Result<Stat, Error> {
 }
 
 /// Packs `database` anew, without holes.
-///
-/// # Errors
-/// [`Error::Engine`], [`Error::NoTable`], [`Error::Sqlite`]; [`Error::NoSpace`].
 pub fn vacuum(database: &Path) -> Result<(), Error> {
     let connection = engine::sqlite::open_existing(database)?;
     require_table(&connection, database)?;

@@ -11,7 +11,6 @@ use crate::names::id_of;
 use crate::space::Disk;
 use crate::{Error, FileAccess, FileSettings, Form, Recipe, SqliteAccess, SqliteSettings, table};
 
-/// Blobs on storage.
 #[derive(Clone, Debug)]
 pub struct Target {
     path: PathBuf,
@@ -92,7 +91,6 @@ impl Target {
         &self.path
     }
 
-    /// What it is.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
@@ -144,10 +142,6 @@ impl Target {
         Ok(next)
     }
 
-    /// Opens a database.
-    ///
-    /// # Errors
-    /// [`Error::Settings`] if it is a folder; as [`SqliteAccess::open`].
     pub fn sqlite(&self, settings: &SqliteSettings) -> Result<SqliteAccess, Error> {
         if self.form != Form::Database {
             let problem = format!("{} is a folder, not a database", self.path.display());
@@ -157,17 +151,11 @@ impl Target {
     }
 
     /// Opens a folder or a tree.
-    ///
-    /// # Errors
-    /// As [`FileAccess::open`].
     pub fn files(&self, settings: &FileSettings) -> Result<FileAccess, Error> {
         FileAccess::open(&self.path, self.form, settings)
     }
 
     /// What it takes on storage, a write-ahead log or a journal beside a database with it.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn disk(&self) -> Result<Disk, Error> {
         let mut disk = Disk::default();
         if self.form == Form::Database {

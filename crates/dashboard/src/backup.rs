@@ -21,10 +21,6 @@ const PAGES_PER_STEP: i32 = 4_096;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Copies the dashboard in `source` to the new file `target`; its size in bytes.
-///
-/// # Errors
-/// A target that exists, a source that is no dashboard, a full disk, a copy that is not sound, an
-/// interruption; `target` is then as it was.
 pub fn sqlite(
     source: &Path,
     target: &Path,
@@ -88,20 +84,13 @@ fn copy(
 pub enum Error {
     /// There is such a file already.
     #[error("{} exists already; a backup never replaces a file: name another", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The copy is damaged, which means that the source is.
     #[error(
         "the copy is not sound and was removed: SQLite's integrity check says {found:?}; the \
          database itself is damaged: restore an earlier backup"
     )]
-    NotSound {
-        /// The first fault.
-        found: String,
-    },
-    /// Ctrl-C.
+    NotSound { found: String },
     #[error("interrupted: no backup was made")]
     Interrupted,
     /// The database cannot be opened.
@@ -113,7 +102,6 @@ pub enum Error {
     /// The new file cannot be made.
     #[error(transparent)]
     NewFile(#[from] new_file::Error),
-    /// SQLite reported an error.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }

@@ -34,7 +34,6 @@ pub(crate) struct KeptAnswer {
 /// Whether an answer was there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// It was.
     Hit,
     /// It had to be made.
     Miss,
@@ -66,7 +65,6 @@ impl Weighter<Question, KeptAnswer> for Bytewise {
     }
 }
 
-/// The answers kept.
 pub(crate) struct AnswerCache {
     answers: Cache<Question, KeptAnswer, Bytewise>,
 }
@@ -99,9 +97,6 @@ impl AnswerCache {
 
     /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
     /// for it, each as long as his patience lasts; if it fails, the next of them tries.
-    ///
-    /// # Errors
-    /// Those of `make`; [`Error::TooSlow`] for who has waited for somebody else's answer in vain.
     pub(crate) async fn answer(
         &self,
         question: &Question,

@@ -21,45 +21,19 @@ use crate::transaction::{self, Transaction};
 pub enum Error {
     /// The file has neither the declarations as found nor our own.
     #[error("{path} cannot be mended: {reason}")]
-    Schema {
-        /// The file.
-        path: String,
-        /// What it is instead.
-        reason: schema::Error,
-    },
+    Schema { path: String, reason: schema::Error },
     /// Both names are those of one file.
     #[error("{path} cannot be mended into itself; name another file for the copy")]
-    SameFile {
-        /// The file.
-        path: String,
-    },
+    SameFile { path: String },
     /// A value is longer than our own declaration, too.
     #[error(
         "{path} cannot be mended: {count} values of {table}.{column} are longer than {length} \
          characters; shorten them first"
     )]
-    TooLong {
-        /// The file.
-        path: String,
-        /// Where the values are.
-        table: &'static str,
-        /// Where the values are.
-        column: &'static str,
-        /// How many there are.
-        count: u32,
-        /// What fits.
-        length: u32,
-    },
+    TooLong { path: String, table: &'static str, column: &'static str, count: u32, length: u32 },
     /// The copy does not have the rows of the original.
     #[error("table {table}: {found} rows were found, but {copied} copied; the copy is not kept")]
-    Incomplete {
-        /// The table.
-        table: &'static str,
-        /// Rows of the original.
-        found: u64,
-        /// Rows of the copy.
-        copied: u64,
-    },
+    Incomplete { table: &'static str, found: u64, copied: u64 },
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,
@@ -69,7 +43,6 @@ pub enum Error {
     /// A file cannot be opened.
     #[error(transparent)]
     Engine(#[from] engine::Error),
-    /// SQLite refused something.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The totals cannot be made.

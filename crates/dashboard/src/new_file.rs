@@ -18,51 +18,31 @@ const MODE: u32 = 0o600;
 pub enum Error {
     /// There is such a file already.
     #[error("{} exists already; name another file, or replace it with --force", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The file to be replaced is open elsewhere.
     #[error("{} is in use; stop the program that has it open, then try again", path.display())]
-    InUse {
-        /// The file.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// The file to be replaced is no dashboard.
     #[error(
         "{} also has a table {table}, which is not the dashboard's: it is not replaced; name \
          another file",
         path.display()
     )]
-    ForeignTable {
-        /// The file.
-        path: PathBuf,
-        /// The table.
-        table: String,
-    },
+    ForeignTable { path: PathBuf, table: String },
     /// Another program is at the same work.
     #[error("another program is just making {}; wait for it, or name another file", path.display())]
-    BeingMade {
-        /// The target of both.
-        path: PathBuf,
-    },
-    /// No room.
+    BeingMade { path: PathBuf },
     #[error(
         "the disk is full: {} is not made; free some space, or name a file on another disk",
         path.display()
     )]
-    DiskFull {
-        /// The target.
-        path: PathBuf,
-    },
+    DiskFull { path: PathBuf },
     /// The operating system refused something.
     #[error("cannot {action} {}: {reason}", path.display())]
     Io {
-        /// What was tried.
         action: &'static str,
         /// Of which file or folder.
         path: PathBuf,
-        /// The system's words.
         reason: io::Error,
     },
     /// The file to be replaced is no SQLite database, or cannot be opened.
@@ -92,9 +72,6 @@ pub struct NewFile {
 impl NewFile {
     /// Makes the empty temporary file. The target may be an empty dashboard, or with `replace` one
     /// with rows, if nobody else has it open; it is replaced only by [`NewFile::finish`].
-    ///
-    /// # Errors
-    /// [`Error`] says which.
     pub fn begin(target: &Path, replace: bool) -> Result<Self, Error> {
         let may_replace = target.symlink_metadata().is_ok();
         if may_replace {
@@ -116,9 +93,6 @@ impl NewFile {
     }
 
     /// Brings the file to the disk and gives it its name; its size in bytes.
-    ///
-    /// # Errors
-    /// The file cannot be synced or renamed, or its target has come into being meanwhile.
     pub fn finish(mut self) -> Result<u64, Error> {
         let io_error = |action| {
             let path = self.target.clone();

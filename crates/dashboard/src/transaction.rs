@@ -13,13 +13,10 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::schema::{Dialect, postgres_message};
 
-/// What an engine refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SQLite reported an error.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL reported an error.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
 }
@@ -172,7 +169,6 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// An integer, or NULL.
     pub fn optional_integer(self, place: usize) -> Result<Option<i64>, Error> {
         match self {
             Self::Sqlite(row) => Ok(row.get(place)?),

@@ -13,7 +13,6 @@ pub enum Error {
          sqlite+dir, or a URL (postgresql://, mysql://, mariadb://, sqlite://)"
     )]
     UnknownEngine {
-        /// The name as written.
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
@@ -34,15 +33,11 @@ pub enum Error {
     BadSettings {
         /// The engine as written, without a password.
         text: String,
-        /// What is wrong.
         problem: String,
     },
     /// A release number that is not digits and dots.
     #[error("`{text}` is not a release: write a major release (18, 9.6) or an exact one (16.10)")]
-    BadVersion {
-        /// The text as written.
-        text: String,
-    },
+    BadVersion { text: String },
     /// A database URL of a kind that this program does not speak.
     #[error(
         "unsupported database URL `{text}`: use sqlite://relative.db, sqlite:///absolute.db or \
@@ -60,22 +55,13 @@ pub enum Error {
     },
     /// The SQLite file does not exist.
     #[error("no such file: {}; check the path, or create the database first", path.display())]
-    NoSuchFile {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    NoSuchFile { path: PathBuf },
     /// The file exists but holds something else.
     #[error("{} is not a SQLite database: {problem}", path.display())]
-    NotSqlite {
-        /// The file asked for.
-        path: PathBuf,
-        /// What was found instead.
-        problem: String,
-    },
+    NotSqlite { path: PathBuf, problem: String },
     /// The file cannot be opened or read, for example for want of rights.
     #[error("cannot open {}: {problem}", path.display())]
     CannotOpen {
-        /// The file asked for.
         path: PathBuf,
         /// The operating system's or SQLite's reason and the way out.
         problem: String,
@@ -83,7 +69,6 @@ pub enum Error {
     /// A setting that the engine does not have.
     #[error("unknown setting `{name}` for {engine}{suggestion}")]
     UnknownSetting {
-        /// The setting as written.
         name: String,
         /// The engine, for example `SQLite 3.51.1`.
         engine: String,
@@ -93,13 +78,9 @@ pub enum Error {
     /// A setting that the engine has but did not take as asked.
     #[error("setting `{name}`: asked for `{wanted}`, but {engine} has `{actual}`{hint}")]
     SettingNotTaken {
-        /// The setting.
         name: String,
-        /// The value asked for.
         wanted: String,
-        /// The value read back.
         actual: String,
-        /// The engine.
         engine: String,
         /// The way out, if one is known, with its own punctuation.
         hint: String,
@@ -110,9 +91,7 @@ pub enum Error {
          server's own configuration, or let Crossover start the server (postgres:VERSION[...])"
     )]
     NotASessionSetting {
-        /// The setting.
         name: String,
-        /// The engine.
         engine: String,
         /// The server's word for when it may be set (`pg_settings.context`).
         context: String,
@@ -130,12 +109,7 @@ pub enum Error {
         "{url}: {problem}; write mariadb://user:password@host:port/database, with ?socket=PATH \
          for a Unix socket"
     )]
-    BadMysqlUrl {
-        /// Without its password.
-        url: String,
-        /// What is wrong.
-        problem: String,
-    },
+    BadMysqlUrl { url: String, problem: String },
     /// MySQL or MariaDB cannot be reached or lets nobody in.
     #[error("cannot connect to {server}: {problem}")]
     CannotConnectMysql {
@@ -149,14 +123,9 @@ pub enum Error {
     Mysql(mysql::Error),
     /// Certificates for TLS cannot be used.
     #[error("TLS: {problem}")]
-    Tls {
-        /// What is wrong.
-        problem: String,
-    },
-    /// SQLite reported an error.
+    Tls { problem: String },
     #[error("SQLite: {0}")]
     Sqlite(rusqlite::Error),
-    /// PostgreSQL reported an error.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(tokio_postgres::Error),
 }

@@ -15,9 +15,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Connects. An answer that takes longer than `timeout` ends the connection. What the URL leaves
 /// out is the client library's default: 127.0.0.1, 3306; the password may be in `MYSQL_PWD`.
-///
-/// # Errors
-/// [`Error::BadMysqlUrl`], [`Error::CannotConnectMysql`] with the way out.
 pub fn connect(url: &str, timeout: Duration) -> Result<Conn, Error> {
     let options = options(url)?;
     let password = options.get_pass().filter(|password| *password != "***").map(str::to_owned);
@@ -34,9 +31,6 @@ pub fn connect(url: &str, timeout: Duration) -> Result<Conn, Error> {
 }
 
 /// Refuses a URL that cannot be read, before anybody connects by it.
-///
-/// # Errors
-/// [`Error::BadMysqlUrl`].
 pub fn check_url(url: &str) -> Result<(), Error> {
     options(url).map(drop)
 }
@@ -54,9 +48,6 @@ fn options(url: &str) -> Result<Opts, Error> {
 }
 
 /// `MariaDB 10.11.6` or `MySQL 8.0.36`, as the server says.
-///
-/// # Errors
-/// [`Error::Mysql`].
 pub fn version(connection: &mut Conn) -> Result<String, Error> {
     let text: Option<String> = connection.query_first("SELECT version()")?;
     let text = text.unwrap_or_default();
@@ -65,10 +56,6 @@ pub fn version(connection: &mut Conn) -> Result<String, Error> {
 }
 
 /// Sets variables of the session and reads them back.
-///
-/// # Errors
-/// [`Error::Mysql`] in the server's words: it refuses what it does not know, and what only its
-/// configuration may set.
 pub fn session_settings<'s>(
     connection: &mut Conn,
     settings: impl Iterator<Item = (&'s str, &'s str)>,
@@ -88,9 +75,6 @@ pub fn session_settings<'s>(
 }
 
 /// Variables as the session has them; those that this server does not know are left out.
-///
-/// # Errors
-/// [`Error::Mysql`].
 pub fn variables<'n>(
     connection: &mut Conn,
     names: impl Iterator<Item = &'n str>,

@@ -22,10 +22,6 @@ use crate::error::postgres_message;
 use crate::{Error, PostgresUrl};
 
 /// Connects and drives the connection in a task of its own, which ends with the client.
-///
-/// # Errors
-/// [`Error::CannotConnect`] in one line if nobody answers or lets us in, [`Error::Tls`] if
-/// certificates cannot be used, [`Error::BadPostgresUrl`] if a `PG*` variable cannot be read.
 pub async fn connect(url: &PostgresUrl) -> Result<Client, Error> {
     let config = config(url)?;
     match config.connect(tls(url)?).await {

@@ -16,21 +16,16 @@ impl Settings {
         self.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    /// All pairs in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// Whether nothing is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
     /// Sets `key`, replacing an earlier value. The key must be a name as `parse` takes it.
-    ///
-    /// # Errors
-    /// A sentence if `key` is not letters, digits, `_` and `.`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         check_key(key)?;
         match self.pairs.iter_mut().find(|(name, _)| name == key) {

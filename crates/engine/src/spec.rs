@@ -17,7 +17,6 @@ use crate::{Error, PostgresUrl, Settings, VersionRequest, nearest};
 /// so that no record ever holds a password.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineSpec {
-    /// Which engine, from where.
     pub source: EngineSource,
     /// The bracketed settings, ours and the engine's.
     pub settings: Settings,
@@ -199,9 +198,6 @@ impl EngineSpec {
     }
 
     /// The same engine with `map` applied to the text before the bracket and to each value in it.
-    ///
-    /// # Errors
-    /// A sentence: that of `map`, or why a mapped text is no engine.
     pub fn map_texts(&self, map: impl Fn(&str) -> Result<String, String>) -> Result<Self, String> {
         let text = map(&SourceWritten(&self.source, true).to_string())?;
         let source = EngineSource::parse(&text).map_err(|error| error.to_string())?;

@@ -10,27 +10,18 @@ use rusqlite::{Connection, OpenFlags};
 use crate::{Error, nearest};
 
 /// Opens an existing database for reading only.
-///
-/// # Errors
-/// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
 pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
     refuse_without_content(path)?;
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
 /// Opens an existing database for reading and writing.
-///
-/// # Errors
-/// [`Error::NoSuchFile`], [`Error::NotSqlite`], [`Error::CannotOpen`].
 pub fn open_existing(path: &Path) -> Result<Connection, Error> {
     refuse_without_content(path)?;
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 /// Opens a database for reading and writing and makes the file if there is none (or an empty one).
-///
-/// # Errors
-/// [`Error::NotSqlite`] if the file holds something else, [`Error::CannotOpen`].
 pub fn create(path: &Path) -> Result<Connection, Error> {
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
 }
@@ -97,9 +88,6 @@ pub fn version() -> &'static str {
 }
 
 /// `PRAGMA compile_options`: how the SQLite that is built in was compiled.
-///
-/// # Errors
-/// [`Error::Sqlite`].
 pub fn compile_options(connection: &Connection) -> Result<Vec<String>, Error> {
     column(connection, "SELECT compile_options FROM pragma_compile_options")
 }

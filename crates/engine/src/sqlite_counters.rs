@@ -25,9 +25,6 @@ pub struct SqliteCounters {
 
 impl SqliteCounters {
     /// What the connection counted since the last call; it begins anew.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     pub fn take(connection: &Connection) -> Result<Self, Error> {
         let take = |option| take_status(connection, option);
         Ok(Self {

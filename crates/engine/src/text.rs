@@ -9,9 +9,6 @@ use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
 /// Reads a value from its text; for `#[serde(deserialize_with = ...)]` and implementations by hand.
-///
-/// # Errors
-/// Anything but a text, and what the value's own reader says.
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

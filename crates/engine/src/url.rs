@@ -28,7 +28,6 @@ const QUERY: &AsciiSet = &USERINFO.remove(b'/').remove(b':').remove(b',').remove
 pub enum DatabaseUrl {
     /// A SQLite file, relative to the working directory or absolute.
     Sqlite(PathBuf),
-    /// A PostgreSQL database.
     Postgres(PostgresUrl),
 }
 
@@ -166,7 +165,6 @@ impl PostgresUrl {
         self.hosts.first().map(|host| host.name.as_str())
     }
 
-    /// The first host's port.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.hosts.first().and_then(|host| host.port)

@@ -47,9 +47,7 @@ pub struct ArticleLoad {
     pub end: Date,
     /// Only this blog; `None`: the one with most articles, or `twilio` if the server does not say.
     pub blog: Option<String>,
-    /// Seed of the orders.
     pub seed: u64,
-    /// Limit of each request.
     pub timeout: Duration,
 }
 
@@ -58,15 +56,12 @@ pub struct ArticleLoad {
 pub struct ArticleResult {
     /// Base URL of the server.
     pub url: String,
-    /// The blog asked for.
     pub blog: String,
     /// First day of the period.
     pub start: Date,
     /// Last day of the period.
     pub end: Date,
-    /// Simultaneous clients.
     pub clients: u16,
-    /// Seed of the orders.
     pub seed: u64,
     /// One entry per URL, in the order of [`GROUPINGS`].
     pub requests: Vec<UrlAverage>,
@@ -79,7 +74,6 @@ pub struct ArticleResult {
 /// One URL of the nine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UrlAverage {
-    /// Path and query.
     pub path: String,
     /// Requests sent: one per client.
     pub requests: usize,
@@ -93,14 +87,8 @@ pub struct UrlAverage {
 /// A server that could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ArticleError {
-    /// The period is empty.
     #[error("the period ends on {end}, before it starts on {start}; exchange --start and --end")]
-    EmptyPeriod {
-        /// First day.
-        start: Date,
-        /// Last day.
-        end: Date,
-    },
+    EmptyPeriod { start: Date, end: Date },
     /// The key is missing or not accepted.
     #[error(
         "{url}: the server answers {status} to the API key; give a valid one with --key-file FILE"

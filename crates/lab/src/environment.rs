@@ -23,13 +23,9 @@ pub struct Environment {
     pub cpu_model: Option<String>,
     /// Processors that this process may use.
     pub cpus: usize,
-    /// Physical memory.
     pub memory_bytes: Option<u64>,
-    /// Swap space.
     pub swap_bytes: Option<u64>,
-    /// Name of the distribution.
     pub operating_system: Option<String>,
-    /// Name, release and architecture.
     pub kernel: String,
     /// What the kernel was started with.
     pub kernel_command_line: Option<String>,
@@ -41,7 +37,6 @@ pub struct Environment {
     pub clock_source: Option<String>,
     /// Whether this is a virtual machine or a container, as far as it shows.
     pub virtualisation: Option<String>,
-    /// Where the data lies.
     pub data_directory: PathBuf,
     /// Type, device and mount options of its file system.
     pub file_system: Option<String>,
@@ -50,7 +45,6 @@ pub struct Environment {
     pub read_ahead_kib: Option<u64>,
     /// Median time to force 4 KiB to the disk there; `None` where nothing can be written.
     pub fdatasync_ms: Option<f64>,
-    /// Version of this program.
     pub crossover_version: String,
     /// `release`, or `debug`: a build not to be measured with.
     pub build_profile: String,
@@ -58,7 +52,6 @@ pub struct Environment {
     pub rust_version: String,
     /// The SQLite that is built in.
     pub sqlite_version: String,
-    /// How it was compiled.
     pub sqlite_compile_options: Vec<String>,
 }
 

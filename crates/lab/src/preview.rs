@@ -21,7 +21,6 @@ const START_SECONDS: u64 = 6;
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Preview {
-    /// The plan's question.
     pub title: String,
     /// What the order below is drawn from.
     pub seed: u64,
@@ -46,12 +45,10 @@ pub struct Preview {
     pub at_least_seconds: Option<u64>,
     /// What an earlier run of the same plan took for as many trials, starts and warm-ups included.
     pub expected_seconds: Option<u64>,
-    /// That run.
     pub expected_by_run: Option<String>,
     /// Trials, starts and tables by what such things took elsewhere; for budgets.
     #[serde(skip)]
     pub assumed_seconds: Option<u64>,
-    /// What each block holds.
     pub treatments: Vec<Treatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
@@ -60,13 +57,10 @@ pub struct Preview {
 /// One engine at one level of each factor that changes something for it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Treatment {
-    /// The engine's label.
     pub engine: String,
-    /// The levels in words.
     pub levels: String,
 }
 
-/// One block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Block {
     /// Counts from 1.
@@ -86,9 +80,6 @@ pub struct Start {
 
 impl Preview {
     /// Works the schedule of `plan` out.
-    ///
-    /// # Errors
-    /// Placeholders that give no engine.
     pub fn of(plan: &Plan) -> Result<Self, PlanError> {
         let round = schedule::first_round(plan);
         let seed = plan.seed.unwrap_or(1);
@@ -213,7 +204,6 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
     earlier.first_difference(&plan).is_ok_and(|difference| difference.is_none())
 }
 
-/// Rounded up.
 fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> u64 {
     if plan.workload != WorkloadKind::Blob {
         return START_SECONDS;

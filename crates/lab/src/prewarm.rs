@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use engine::sqlite::file;
 
-/// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 /// Dirty memory below which the machine counts as settled: what an idle system makes anyway.
 const DIRTY_BYTES_MAX: u64 = 8 << 20;
@@ -25,29 +24,17 @@ const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
 pub enum PrewarmError {
     /// A file or directory cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The file system could not be synced.
     #[error("cannot sync the file system of {}: {source}", path.display())]
-    Sync {
-        /// A path on it.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Sync { path: PathBuf, source: io::Error },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prewarmed {
-    /// Regular files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -55,9 +42,6 @@ pub struct Prewarmed {
 
 /// Reads data into the page cache, `charged` to whoever reads them first from now on, and waits
 /// until nothing of them is left to write.
-///
-/// # Errors
-/// [`PrewarmError`].
 pub fn read_data(
     paths: &[PathBuf],
     charged: bool,
@@ -76,9 +60,6 @@ pub fn read_data(
 /// Reads a file, or every regular file below a directory, so that the page cache holds it.
 /// Symbolic links below a directory are not followed. Files that vanish meanwhile, such as a
 /// server's temporary ones, are passed over.
-///
-/// # Errors
-/// [`PrewarmError::Read`] or [`PrewarmError::Interrupted`].
 pub fn prewarm(path: &Path, interrupted: &AtomicBool) -> Result<Prewarmed, PrewarmError> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut sum = Prewarmed::default();
@@ -94,9 +75,6 @@ pub fn prewarm(path: &Path, interrupted: &AtomicBool) -> Result<Prewarmed, Prewa
 /// Writes a file, or every regular file below a directory, to storage and drops it from the page
 /// cache, so that whoever reads it next is charged for its pages. Pages that a process has mapped
 /// stay.
-///
-/// # Errors
-/// [`PrewarmError::Read`] or [`PrewarmError::Interrupted`].
 pub fn evict(path: &Path, interrupted: &AtomicBool) -> Result<(), PrewarmError> {
     for path in regular_files(path)? {
         if interrupted.load(Ordering::Relaxed) {
@@ -176,7 +154,6 @@ fn read_through(
 pub struct Settled {
     /// Dirty and written-back memory of the whole machine at the end; `None` where unknown.
     pub dirty_bytes: Option<u64>,
-    /// How long that took.
     pub waited: Duration,
 }
 
@@ -190,9 +167,6 @@ impl Settled {
 
 /// Writes back the file system that holds `path`, then waits until little memory of the machine
 /// is dirty, at most `at_most`.
-///
-/// # Errors
-/// [`PrewarmError::Sync`] or [`PrewarmError::Interrupted`].
 pub fn settle(
     path: &Path,
     at_most: Duration,

@@ -13,7 +13,6 @@ use crate::plan::{Level, Plan, canonical_levels};
 /// One level of each factor.
 pub type Levels = BTreeMap<String, Level>;
 
-/// One planned trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTrial {
     /// Counts from 1 over the whole run.

@@ -16,9 +16,6 @@ const TRIAL_SECONDS_MIN: u64 = 10;
 /// Leaves out client counts, then releases between the first and the last, then seconds of each
 /// trial, then blocks beyond the fifth, until `plan` is expected to take no longer than `budget`;
 /// what was left out, in sentences. Where nothing more can be left out the last one says so.
-///
-/// # Errors
-/// A plan whose schedule cannot be worked out.
 pub fn shorten(plan: &mut Plan, budget: Seconds) -> Result<Vec<String>, PlanError> {
     let mut left_out = Vec::new();
     let steps: [fn(&mut Plan) -> Option<Step>; 4] =

@@ -11,52 +11,30 @@ pub enum Error {
     /// The user asked to stop; nothing was changed.
     #[error("interrupted; the target is as it was")]
     Interrupted,
-    /// Opening or connecting failed.
     #[error(transparent)]
     Engine(#[from] engine::Error),
     /// SQLite reported something that needs no explanation of ours.
     #[error("{}: {source}", path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// SQLite's report.
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
     /// The file is shorter than its header says.
     #[error(
         "{}: the file is truncated: {} bytes of {}; copy it again, or rescue what is left with \
          sqlite3 \"{}\" .recover",
         path.display(), thousands(*actual_bytes), thousands(*expected_bytes), path.display()
     )]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-        /// Bytes by the header.
-        expected_bytes: u64,
-        /// Bytes found.
-        actual_bytes: u64,
-    },
-    /// A damaged page.
+    Truncated { path: PathBuf, expected_bytes: u64, actual_bytes: u64 },
     #[error(
         "{}: the file is damaged ({reason}); look at it with PRAGMA integrity_check, rescue what \
          is left with sqlite3 \"{}\" .recover",
         path.display(), path.display()
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// SQLite's report.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
     /// Another program holds the file's lock.
     #[error(
         "{}: locked by another program for more than 10 seconds; try again when it has committed",
         path.display()
     )]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// WAL mode on a medium that cannot be written.
     #[error(
         "{}: the file is in WAL mode{} and its folder cannot be written; copy the file{} to a \
@@ -65,12 +43,7 @@ pub enum Error {
         if *hot { " with changes not yet checkpointed" } else { "" },
         if *hot { " and its -wal together" } else { "" }
     )]
-    WalUnreadable {
-        /// The file.
-        path: PathBuf,
-        /// The WAL holds changes.
-        hot: bool,
-    },
+    WalUnreadable { path: PathBuf, hot: bool },
     /// A crash left a transaction half done.
     #[error(
         "{}: a program was ended in the middle of a transaction and left a journal beside the \
@@ -78,20 +51,15 @@ pub enum Error {
          transaction",
         path.display(), path.display()
     )]
-    HotJournal {
-        /// The file.
-        path: PathBuf,
-    },
+    HotJournal { path: PathBuf },
     /// More readers at once than connections.
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,
     /// A task of our own ended without an answer.
     #[error("a worker ended early ({0})")]
     Worker(String),
-    /// PostgreSQL refused a statement.
     #[error("PostgreSQL: {doing}: {}", postgres_message(report))]
     Postgres {
-        /// What was being done.
         doing: String,
         /// The server's report. Not called a source: its words are in the message already.
         report: tokio_postgres::Error,
@@ -108,12 +76,7 @@ pub enum Error {
     },
     /// The connection was lost, and could not be made anew.
     #[error("{cause}{}", attempts_in_words(*attempts))]
-    Lost {
-        /// The last error.
-        cause: Box<Error>,
-        /// Attempts to connect again.
-        attempts: u32,
-    },
+    Lost { cause: Box<Error>, attempts: u32 },
     /// Another program migrates into the database.
     #[error(
         "another crossover migrates into this database (server process {process}): wait for it, \
@@ -127,7 +90,6 @@ pub enum Error {
     /// The migration was cut off and can go on.
     #[error("{cause}\n{unfinished}")]
     CutOff {
-        /// What cut it off.
         cause: Box<Error>,
         /// How far it has come.
         unfinished: Unfinished,
@@ -141,14 +103,10 @@ pub enum Error {
          no longer be what is there: put the target back by --abandon and start again",
         path.display()
     )]
-    SourceChanged {
-        /// The file.
-        path: PathBuf,
-    },
+    SourceChanged { path: PathBuf },
     /// `--map` that cannot be read or fits nothing.
     #[error("--map '{rule}': {problem}")]
     Mapping {
-        /// The rule as written.
         rule: String,
         /// What is wrong, and what would be right.
         problem: String,
@@ -156,7 +114,6 @@ pub enum Error {
     /// A file that describes a migration and cannot be read.
     #[error("{}: {reason}", path.display())]
     Recipe {
-        /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         reason: String,
@@ -169,20 +126,10 @@ pub enum Error {
     OtherOptions(String),
     /// `--table` or `--exclude` that fits nothing.
     #[error("no table of the source is called {name}; it has {known}")]
-    NoSuchTable {
-        /// The pattern as written.
-        name: String,
-        /// The tables there are.
-        known: String,
-    },
+    NoSuchTable { name: String, known: String },
     /// `--skip-index` that fits nothing.
     #[error("no index of the source is called {name}; it has {known}")]
-    NoSuchIndex {
-        /// The pattern as written.
-        name: String,
-        /// The indexes there are.
-        known: String,
-    },
+    NoSuchIndex { name: String, known: String },
     /// The audit found what PostgreSQL would refuse.
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
@@ -191,7 +138,6 @@ pub enum Error {
     Blocked {
         /// For example `2 blockers`.
         count: String,
-        /// One line per blocker.
         list: String,
         /// How the rest is moved nevertheless; nothing where no flag does it.
         way_out: &'static str,
@@ -214,7 +160,6 @@ pub enum Error {
     /// The reject file cannot be written or read.
     #[error("{}: {reason}", path.display())]
     RejectFile {
-        /// The file.
         path: PathBuf,
         /// What the system says, and the way out.
         reason: String,

@@ -15,11 +15,9 @@ use crate::{Error, MigrateOptions};
 /// What a file asks for.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The SQLite file.
     pub source: PathBuf,
     /// The PostgreSQL database, unless the command line names it.
     pub target: Option<PostgresUrl>,
-    /// How it is moved.
     pub options: MigrateOptions,
     /// Make the database if there is none.
     pub create_database: bool,
@@ -36,9 +34,6 @@ impl Recipe {
     }
 
     /// Reads a recipe. Paths in it are relative to its folder.
-    ///
-    /// # Errors
-    /// [`Error::Recipe`] with the place and what is wrong there.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Recipe { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;

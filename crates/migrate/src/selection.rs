@@ -12,9 +12,7 @@ use crate::mapping::matches;
 pub struct Selection {
     /// Only these; all if empty.
     pub tables: Vec<String>,
-    /// Not these.
     pub excluded: Vec<String>,
-    /// Without these indexes.
     #[serde(default)]
     pub skipped_indexes: Vec<String>,
 }

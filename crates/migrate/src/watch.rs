@@ -11,10 +11,8 @@ use crate::Error;
 /// How often a wish to stop is looked for while a server works.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Progress and interruption together.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Counts rows.
     pub progress: &'a ProgressBar,
     /// Set by SIGINT and SIGTERM.
     pub interrupted: &'a AtomicBool,
@@ -22,16 +20,11 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// Counts `rows` as done.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the user asked to stop.
     pub fn advance(&self, rows: u64) -> Result<(), Error> {
         self.progress.inc(rows);
         self.check()
     }
 
-    /// # Errors
-    /// [`Error::Interrupted`] if the user asked to stop.
     pub fn check(&self) -> Result<(), Error> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -62,9 +55,6 @@ impl Drop for Stopper {
 }
 
 /// Runs blocking `work` on a thread of its own; a wish to stop reaches it.
-///
-/// # Errors
-/// Those of `work`, and [`Error::Worker`] if it panicked.
 pub async fn blocking<T: Send + 'static>(
     watch: Watch<'_>,
     work: impl FnOnce(Watch<'_>) -> Result<T, Error> + Send + 'static,

@@ -126,7 +126,6 @@ impl<'a> Console<'a> {
     }
 }
 
-/// Takes a row.
 pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&[Option<&[u8]>]);
 
 /// In the engine's words; none for an interruption.

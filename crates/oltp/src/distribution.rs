@@ -40,7 +40,6 @@ const ZIPF_REST: f64 = 0.2;
 const PARETO_H: f64 = 0.2;
 
 impl Distribution {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Uniform, Self::Special, Self::Zipfian, Self::Pareto];
 
     /// Its name in plans and on the command line.
@@ -99,7 +98,6 @@ impl Keys {
         Self { count, method }
     }
 
-    /// The next key.
     pub(crate) fn draw(&self, random: &mut Random) -> u32 {
         let offset = match &self.method {
             Method::Uniform => random.below(self.count),

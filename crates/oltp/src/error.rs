@@ -12,11 +12,9 @@ pub enum Error {
     UnknownName {
         /// `workload`, `distribution`.
         what: &'static str,
-        /// As written.
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
-        /// All there are.
         known: String,
     },
     /// Options that go with nothing.
@@ -27,38 +25,21 @@ pub enum Error {
         "{place} has a table {table} that is not of this program's making: {difference}; it is \
          left as it is: use another database, or remove it yourself"
     )]
-    ForeignTable {
-        /// The database.
-        place: String,
-        /// The table.
-        table: String,
-        /// How it is known.
-        difference: String,
-    },
+    ForeignTable { place: String, table: String, difference: String },
     /// The tables are ours, but not those asked for.
     #[error("{place} has tables of {found}, not {wanted}: remove or fill them anew")]
     OtherTables {
-        /// The database.
         place: String,
         /// What they were filled with.
         found: String,
-        /// What was asked for.
         wanted: String,
     },
-    /// There are no tables.
     #[error("{place} has no table {table}: fill it first")]
-    NotFilled {
-        /// The database.
-        place: String,
-        /// The first table missing.
-        table: String,
-    },
+    NotFilled { place: String, table: String },
     /// The rows are not what they must be after this mix.
     #[error("{place}, table {table}: {difference}")]
     Invariant {
-        /// The database.
         place: String,
-        /// The table.
         table: String,
         /// What was found, and what should be there.
         difference: String,
@@ -68,20 +49,13 @@ pub enum Error {
     Connect {
         /// From 1.
         client: usize,
-        /// All of them.
         clients: usize,
         /// What stands in the way, with the way out.
         cause: Box<engine::Error>,
     },
     /// The engine refused, or was lost, before the load began or outside of one.
     #[error("{place}: {problem}")]
-    Engine {
-        /// The database.
-        place: String,
-        /// In the engine's words.
-        problem: String,
-    },
-    /// Crate engine's own.
+    Engine { place: String, problem: String },
     #[error(transparent)]
     Engines(#[from] engine::Error),
     /// A thread or a poller could not be had.
@@ -89,7 +63,6 @@ pub enum Error {
     Threads {
         /// How many were to be.
         threads: usize,
-        /// Why not.
         cause: std::io::Error,
     },
     /// The user asked to stop.
@@ -143,7 +116,6 @@ pub enum Failure {
     /// It was under way when the load was over, and was cancelled or not tried again
     /// ([`crate::LoadOptions::grace`]): no failure of the engine's.
     CutOff,
-    /// Any other refusal.
     Refused,
 }
 

@@ -21,10 +21,6 @@ const STATEMENT_ROWS: u64 = 500;
 /// PostgreSQL, all in one transaction; in transactions of 10,000 rows elsewhere; indexes and
 /// statistics after. `progress` hears how many rows of how many are there. Tables of ours of the
 /// same schema are replaced.
-///
-/// # Errors
-/// [`Error::ForeignTable`]: a table that is not marked as ours is never touched.
-/// [`Error::Options`] for a character set or collation that the engine or the database has not.
 pub fn fill(
     target: &Target,
     options: &TableOptions,
@@ -72,18 +68,12 @@ pub fn fill(
 }
 
 /// What the tables of ours were filled with; none where there are none, or not whole ones.
-///
-/// # Errors
-/// Where the database cannot be reached.
 pub fn find(target: &Target, schema: Schema) -> Result<Option<TableOptions>, Error> {
     let never = AtomicBool::new(false);
     catalog::find(&mut Console::open(target, &never)?, schema)
 }
 
 /// Drops the tables of ours and their marks.
-///
-/// # Errors
-/// Where the database cannot be reached or refuses.
 pub fn remove(target: &Target) -> Result<(), Error> {
     let never = AtomicBool::new(false);
     catalog::remove(&mut Console::open(target, &never)?)
@@ -127,7 +117,6 @@ fn check_texts(console: &mut Console<'_>, options: &TableOptions) -> Result<(), 
     Ok(())
 }
 
-/// One table being filled.
 struct Filling<'f> {
     layout: &'f Layout,
     rows: Rows,

@@ -11,9 +11,6 @@ use crate::{CharacterSet, Error, Mix, TableOptions, Target, catalog};
 /// Reads the tables in the order of their keys and checks, after `mixes` and `rows_added` (the sum
 /// over clients and loads since the filling), the number of rows, and every value that the mixes
 /// leave alone, row by row against what was filled.
-///
-/// # Errors
-/// [`Error::Invariant`] names the first difference; [`Error::NotFilled`], [`Error::OtherTables`].
 pub fn invariants(
     target: &Target,
     options: &TableOptions,

@@ -7,7 +7,6 @@ use crate::{CharacterSet, Collation, Schema, TableOptions};
 /// The comment on every table of ours.
 pub(crate) const OURS: &str = "made by crossover";
 
-/// One table.
 pub(crate) struct Layout {
     pub name: String,
     /// Sets its rows apart from those of other tables.

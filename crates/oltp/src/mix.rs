@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::statement::{Statement, Step};
 use crate::{Error, Schema};
 
-/// What one transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mix {
@@ -44,7 +43,6 @@ pub enum Mix {
 }
 
 impl Mix {
-    /// All of them.
     pub const ALL: [Self; 14] = [
         Self::ReadOnly,
         Self::ReadWrite,
@@ -94,7 +92,6 @@ impl Mix {
         }
     }
 
-    /// Whether it changes rows.
     #[must_use]
     pub fn writes(self) -> bool {
         self.steps().iter().any(|step| step.statement.writes())

@@ -33,7 +33,6 @@ impl Fields {
         self.ends.clear();
     }
 
-    /// Appends a field.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.text);
         self.ends.push(self.text.len());
@@ -43,7 +42,6 @@ impl Fields {
         self.push(|out| append_number(number, out));
     }
 
-    /// The fields in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
@@ -95,7 +93,6 @@ impl Rows {
         append_pad(&mut self.random(key, OF_PAD), out);
     }
 
-    /// id, name, town, postal_code.
     pub(crate) fn customer(&self, key: u64, fields: &mut Fields) {
         let mut random = self.random(key, OF_ROW);
         let town = random.below(TOWNS);
@@ -105,7 +102,6 @@ impl Rows {
         fields.push_number(postal_code(town));
     }
 
-    /// id, customer_id, day.
     pub(crate) fn order(&self, key: u64, fields: &mut Fields) {
         let mut random = self.random(key, OF_ROW);
         fields.push_number(key);
@@ -123,7 +119,6 @@ impl Rows {
         fields.push_number(99 + random.below(100_000));
     }
 
-    /// id, name, body.
     pub(crate) fn variable(&self, key: u64, fields: &mut Fields) {
         let mut random = self.random(key, OF_ROW);
         fields.push_number(key);
@@ -131,7 +126,6 @@ impl Rows {
         fields.push(|out| append_variable_body(&mut random, out));
     }
 
-    /// id, name, line.
     pub(crate) fn text(&self, key: u64, fields: &mut Fields) {
         let mut random = self.random(key, OF_ROW);
         fields.push_number(key);
@@ -170,7 +164,6 @@ pub(crate) fn append_variable_body(random: &mut Random, out: &mut Vec<u8>) {
     append_letters(skewed(BODY_LENGTHS, random), random, out);
 }
 
-/// Five to twenty words.
 pub(crate) fn append_line(set: CharacterSet, random: &mut Random, out: &mut Vec<u8>) {
     append_words(5 + random.below(16), set, random, out);
 }

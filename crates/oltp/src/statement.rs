@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rows of a range.
 pub(crate) const RANGE_ROWS: u32 = 100;
 
 /// A statement, by what it does.
@@ -59,7 +58,6 @@ pub enum Statement {
     SelectText,
     /// The names of 100 rows in their order.
     OrderText,
-    /// Another line of Hungarian.
     ReplaceText,
 }
 
@@ -85,7 +83,6 @@ impl Step {
 pub(crate) enum Draw {
     /// A key, by the load's distribution.
     Key,
-    /// The key drawn last.
     SameKey,
     /// The last key of the range that begins with the key drawn last.
     RangeEnd,
@@ -101,7 +98,6 @@ pub(crate) enum Draw {
     PadOfKey,
     /// A customer of [`crate::Schema::Orders`].
     Customer,
-    /// A town.
     Town,
     /// The postal code of the town drawn last.
     PostalCode,
@@ -111,7 +107,6 @@ pub(crate) enum Draw {
     VariableBody,
     /// The lowest key of this client's share that it has not deleted.
     Oldest,
-    /// A line in Hungarian.
     Line,
 }
 
@@ -163,7 +158,6 @@ impl Statement {
         }
     }
 
-    /// Whether it changes rows.
     #[must_use]
     pub fn writes(self) -> bool {
         self.rows_added() != 0

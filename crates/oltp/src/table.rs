@@ -50,7 +50,6 @@ pub enum Collation {
 /// What is to be there before a load begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TableOptions {
-    /// Which tables.
     pub schema: Schema,
     /// How many of them, from 1; more than one in [`Schema::Sbtest`] only.
     pub tables: u32,
@@ -61,7 +60,6 @@ pub struct TableOptions {
     /// Of the stored texts. PostgreSQL's belongs to the database and SQLite's to the file: there
     /// it is checked (SQLite: set, in an empty file), in MariaDB it is the table's.
     pub character_set: CharacterSet,
-    /// Of the texts.
     pub collation: Collation,
 }
 

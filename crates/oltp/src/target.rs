@@ -10,7 +10,6 @@ use engine::PostgresUrl;
 pub enum Target {
     /// A server of PostgreSQL, by Unix socket or TCP.
     Postgres {
-        /// Its address.
         url: PostgresUrl,
         /// Further settings of every session.
         session: Vec<(String, String)>,
@@ -23,12 +22,7 @@ pub enum Target {
         pragmas: Vec<(String, String)>,
     },
     /// A server of MariaDB or MySQL.
-    Mysql {
-        /// Its address.
-        url: String,
-        /// Variables of every session.
-        session: Vec<(String, String)>,
-    },
+    Mysql { url: String, session: Vec<(String, String)> },
 }
 
 impl Target {

@@ -93,7 +93,6 @@ enum Change {
 #[derive(Default)]
 struct Inode {
     durable: Vec<u8>,
-    /// Since the last sync.
     changes: Vec<Change>,
 }
 
@@ -108,11 +107,9 @@ enum Entry {
 #[derive(Default)]
 pub struct Disk {
     inodes: Vec<Inode>,
-    /// As programs see it.
     names: BTreeMap<String, usize>,
     durable_names: BTreeMap<String, usize>,
     durable_folders: Vec<String>,
-    /// Since the last sync.
     entries: Vec<Entry>,
 }
 

@@ -34,7 +34,6 @@ impl Engine {
     }
 }
 
-/// Folders, program and database.
 pub struct Site {
     root: TempDir,
     program: PathBuf,
@@ -160,7 +159,6 @@ pub struct Running {
     log: PathBuf,
 }
 
-/// How it ended.
 pub struct Ended {
     /// None where it was killed.
     pub code: Option<i32>,
@@ -181,7 +179,6 @@ impl Running {
         Ok(String::from_utf8_lossy(&fs::read(&self.log)?).into_owned())
     }
 
-    /// Waits for its end.
     pub fn wait(mut self) -> anyhow::Result<Ended> {
         let begun = Instant::now();
         while !self.has_ended()? {

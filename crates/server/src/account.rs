@@ -8,7 +8,6 @@ use std::process::Command;
 
 use crate::Error;
 
-/// Who runs servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Account {
     /// The account of this program, an ordinary user.

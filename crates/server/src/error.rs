@@ -10,10 +10,7 @@ pub enum Error {
         "`{engine}` is not a server that Crossover starts: name postgres, postgres:VERSION or \
          postgres:PATH"
     )]
-    NotManaged {
-        /// The engine as named.
-        engine: String,
-    },
+    NotManaged { engine: String },
     /// An engine name or release that cannot be read.
     #[error(transparent)]
     Engine(#[from] engine::Error),
@@ -37,7 +34,6 @@ pub enum Error {
     /// The release does not exist among the archives.
     #[error("there is no archive of PostgreSQL {wanted} for this machine{hint}")]
     NoSuchRelease {
-        /// The release asked for.
         wanted: String,
         /// The way out, with its own punctuation.
         hint: String,
@@ -47,20 +43,13 @@ pub enum Error {
         "the archive of PostgreSQL {version} does not match its checksum: nothing was kept; try \
          again, and if it stays so look at what stands between this machine and the network"
     )]
-    Checksum {
-        /// The release.
-        version: String,
-    },
+    Checksum { version: String },
     /// A folder that holds no server.
     #[error(
         "{} is not a folder with PostgreSQL's programs (postgres and initdb, there or in bin/); \
          a release is written with digits and dots, as in postgres:18", path.display()
     )]
-    NoBinaries {
-        /// The folder named.
-        path: PathBuf,
-    },
-    /// No MariaDB to start.
+    NoBinaries { path: PathBuf },
     #[error(
         "there is no MariaDB server {}: install one (Debian: apt-get install mariadb-server), or \
          name a folder with a release (mariadb:PATH)", place(.folder)
@@ -71,18 +60,10 @@ pub enum Error {
     },
     /// MariaDB ended before it took connections.
     #[error("MariaDB did not start: {reason}")]
-    MariadbNotStarted {
-        /// Its own words.
-        reason: String,
-    },
+    MariadbNotStarted { reason: String },
     /// A program of a server did not run.
     #[error("{program} failed: {reason}")]
-    Program {
-        /// Its path.
-        program: String,
-        /// Its last words.
-        reason: String,
-    },
+    Program { program: String, reason: String },
     /// Running as root on a machine without an account for servers.
     #[error(
         "PostgreSQL does not run as root, and this machine has neither an account `postgres` nor \
@@ -95,7 +76,6 @@ pub enum Error {
          another place by {variable}, or chmod o+x that folder", path.display(), closed.display()
     )]
     OutOfReach {
-        /// The account.
         account: String,
         /// What it has to reach.
         path: PathBuf,
@@ -110,7 +90,6 @@ pub enum Error {
          folder", path.display()
     )]
     SocketPathTooLong {
-        /// The path.
         path: PathBuf,
         /// Its length in bytes.
         length: usize,
@@ -120,17 +99,13 @@ pub enum Error {
         "{} belongs to another account or may be written by others: remove it, or set \
          XDG_RUNTIME_DIR to a folder of your own", path.display()
     )]
-    UnsafeFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    UnsafeFolder { path: PathBuf },
     /// Another program runs a server on the same data directory.
     #[error(
         "another Crossover{owner} has PostgreSQL on {}: wait until it ends, or keep data apart with \
          CROSSOVER_DATA_DIR", directory.display()
     )]
     InUse {
-        /// The data directory.
         directory: PathBuf,
         /// ` (process NUMBER)`, or nothing if it is only about to start.
         owner: String,
@@ -142,7 +117,6 @@ pub enum Error {
     AlreadyRunning {
         /// The folder of its data directory.
         folder: PathBuf,
-        /// The release.
         version: String,
         /// Its address, without a password.
         url: String,
@@ -150,29 +124,17 @@ pub enum Error {
     /// A setting that this release does not have.
     #[error("PostgreSQL {version} has no setting `{name}`{suggestion}")]
     UnknownSetting {
-        /// The setting as written.
         name: String,
-        /// The release.
         version: String,
         /// ` (did you mean ...?)` or another way out, or nothing.
         suggestion: String,
     },
     /// A value that the setting does not take.
     #[error("PostgreSQL {version} does not take `{name}={value}`: {reason}")]
-    BadSetting {
-        /// The setting.
-        name: String,
-        /// The value asked for.
-        value: String,
-        /// The release.
-        version: String,
-        /// The server's words.
-        reason: String,
-    },
+    BadSetting { name: String, value: String, version: String, reason: String },
     /// A setting that Crossover itself decides.
     #[error("setting `{name}` is Crossover's to decide: {reason}")]
     ReservedSetting {
-        /// The setting.
         name: String,
         /// Why, and what to do instead.
         reason: &'static str,
@@ -182,49 +144,30 @@ pub enum Error {
         "PostgreSQL {version} has no scram passwords, so Crossover does not open it to TCP: use \
          its socket, or release 10 or newer"
     )]
-    NoScram {
-        /// The release.
-        version: String,
-    },
+    NoScram { version: String },
     /// CPUs that this process may not use.
     #[error("CPU {cpu} is not among those this program may use ({allowed})")]
-    NoSuchCpu {
-        /// The CPU asked for.
-        cpu: usize,
-        /// The CPUs there are.
-        allowed: String,
-    },
+    NoSuchCpu { cpu: usize, allowed: String },
     /// CPU affinity on a system that has none.
     #[error("servers can be bound to CPUs on Linux only: leave the CPUs out")]
     NoAffinity,
     /// The server ended before it took connections.
     #[error("PostgreSQL {version} did not start: {reason}{log}")]
     NotStarted {
-        /// The release.
         version: String,
-        /// Its last words.
         reason: String,
         /// ` (its log: PATH)`, or nothing if the log went with its temporary folder.
         log: String,
     },
     /// A server that does not end.
     #[error("PostgreSQL (process {pid}) does not stop: end it by hand (kill -QUIT {pid})")]
-    NotStopped {
-        /// The postmaster.
-        pid: u32,
-    },
+    NotStopped { pid: u32 },
     /// No server of that name runs.
     #[error("no managed server `{name}` is running; see crossover server status")]
-    NotRunning {
-        /// What was asked for.
-        name: String,
-    },
+    NotRunning { name: String },
     /// No data directory of that name is kept.
     #[error("no data directory `{name}` is kept; see crossover server list")]
-    NoSuchData {
-        /// What was asked for.
-        name: String,
-    },
+    NoSuchData { name: String },
     /// No home directory to keep things in.
     #[error(
         "no place to keep files: HOME is not set; set it, or CROSSOVER_CACHE_DIR and \
@@ -236,7 +179,6 @@ pub enum Error {
     Io {
         /// What was tried, as in `create`.
         action: &'static str,
-        /// Where.
         path: PathBuf,
         /// The reason. Not called `source`: it stands in the message already.
         reason: std::io::Error,
@@ -244,7 +186,6 @@ pub enum Error {
     /// The server reported an error.
     #[error("PostgreSQL: {0}")]
     Postgres(String),
-    /// SIGINT or SIGTERM arrived.
     #[error("interrupted")]
     Interrupted,
 }

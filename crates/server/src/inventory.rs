@@ -14,7 +14,6 @@ use crate::{Error, Locations, postmaster, sweep};
 pub struct DataDirectory {
     /// The release, and the digest of its data.
     pub name: String,
-    /// Where it lies.
     pub folder: PathBuf,
     /// The release that made it.
     pub version: ExactVersion,
@@ -34,10 +33,6 @@ pub fn data_directories(locations: &Locations) -> Vec<DataDirectory> {
 }
 
 /// Removes a data directory by its name, as [`data_directories`] gives it.
-///
-/// # Errors
-/// [`Error::NoSuchData`]; [`Error::InUse`] while a program holds it; [`Error::AlreadyRunning`]
-/// while a server of `server start` runs on it; [`Error::Io`].
 pub fn remove_data_directory(locations: &Locations, name: &str) -> Result<(), Error> {
     let mut folders = sweep::folders(locations).into_iter();
     let folder = folders.find(|folder| folder.file_name().is_some_and(|found| found == name));

@@ -28,9 +28,6 @@ const SOCKET_NAME: &str = "/12345678/.s.PGSQL.5432";
 
 impl Locations {
     /// The places for this account, with `CROSSOVER_CACHE_DIR` and `CROSSOVER_DATA_DIR` heeded.
-    ///
-    /// # Errors
-    /// [`Error::NoHome`] if neither a home directory nor the variables are set.
     pub fn detect() -> Result<Self, Error> {
         let variable = |name: &str| {
             std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -121,7 +118,6 @@ pub(crate) fn check_socket_path(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Eight random hexadecimal digits.
 pub(crate) fn random_name() -> Result<String, Error> {
     Ok(hexadecimal(&random_bytes::<4>()?))
 }

@@ -38,9 +38,6 @@ pub struct MariadbPrograms {
 
 impl MariadbPrograms {
     /// The distribution's programs, or those of a release in `folder`.
-    ///
-    /// # Errors
-    /// [`Error::NoMariadb`].
     pub fn find(folder: Option<&Path>) -> Result<Self, Error> {
         // Programs run in another folder than ours.
         let absolute =
@@ -66,7 +63,6 @@ impl MariadbPrograms {
 /// What [`MariadbServer::start_with`] is asked for.
 #[derive(Debug, Clone)]
 pub struct MariadbOptions {
-    /// Of which release.
     pub programs: MariadbPrograms,
     /// Given at start, in MariaDB's own units.
     pub settings: Vec<(String, String)>,
@@ -164,7 +160,6 @@ impl MariadbServer {
         self.child.id()
     }
 
-    /// The data directory.
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         data_in(&self.folder)
@@ -189,18 +184,12 @@ impl MariadbServer {
     }
 
     /// Stops the server and removes its data.
-    ///
-    /// # Errors
-    /// [`Error::NotStopped`], [`Error::Io`].
     pub fn stop(mut self) -> Result<(), Error> {
         self.end()
     }
 
     /// Stops the server in order and moves its data directory to `kept`, on the same file system,
     /// in place of what was there.
-    ///
-    /// # Errors
-    /// [`Error::NotStopped`], [`Error::Io`].
     pub fn stop_and_keep(mut self, kept: &Path) -> Result<(), Error> {
         self.end_process()?;
         remove_folder(kept)?;

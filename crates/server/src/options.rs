@@ -65,9 +65,6 @@ impl InitdbChoices {
 impl StartOptions {
     /// Release `version` (`18`, `16.10`, `9.6`, `newest`) with its own settings on a Unix socket,
     /// ending with the program.
-    ///
-    /// # Errors
-    /// [`engine::Error::BadVersion`].
     pub fn new(version: &str) -> Result<Self, Error> {
         Ok(Self::for_version(version.parse()?))
     }
@@ -89,9 +86,6 @@ impl StartOptions {
     }
 
     /// For an engine as named in a plan or on the command line, with its settings.
-    ///
-    /// # Errors
-    /// [`Error::NotManaged`] for an engine that is not a PostgreSQL of ours to start.
     pub fn for_engine(engine: &EngineSpec) -> Result<Self, Error> {
         let mut options = match &engine.source {
             EngineSource::Postgres(version) => Self::for_version(version.clone()),

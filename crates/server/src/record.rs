@@ -15,7 +15,6 @@ pub(crate) const USER: &str = "postgres";
 /// `server.json` in the folder of a data directory, there while a server runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// The exact release.
     pub version: String,
     /// The folder of its Unix socket.
     pub socket_folder: PathBuf,
@@ -27,7 +26,6 @@ pub(crate) struct Record {
     pub persistent: bool,
     /// The program that started it.
     pub owner: u32,
-    /// Settings given at start.
     pub settings: Vec<(String, String)>,
     /// The CPUs that it may use; all if absent.
     #[serde(default)]

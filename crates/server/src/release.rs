@@ -19,11 +19,9 @@ use crate::{Error, StartOptions};
 /// PostgreSQL's programs on this disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The exact release.
     pub version: ExactVersion,
     /// The folder with `postgres` and `initdb`.
     pub binaries: PathBuf,
-    /// Where they come from.
     pub origin: Origin,
     /// What the user should know about the choice, in one line.
     pub notice: Option<String>,
@@ -32,7 +30,6 @@ pub struct Release {
 /// Where the programs of a release come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Fetched by Crossover.
     Fetched,
     /// Installed on this machine, taken for want of a network.
     Installed,
@@ -44,10 +41,6 @@ pub enum Origin {
 const NEWEST_IS_GOOD_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Finds the release that `options` ask for, fetching it if need be.
-///
-/// # Errors
-/// [`Error::Offline`] if it is neither here nor reachable, [`Error::NoSuchRelease`],
-/// [`Error::Checksum`], [`Error::NoBinaries`], [`Error::Interrupted`].
 pub(crate) async fn resolve(
     locations: &Locations,
     options: &StartOptions,

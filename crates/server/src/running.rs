@@ -46,9 +46,6 @@ fn status(folder: &Path) -> Result<Option<ServerStatus>, Error> {
 }
 
 /// Every server that runs on a data directory of `locations`, those of killed programs too.
-///
-/// # Errors
-/// [`Error::Io`].
 pub fn running_servers(locations: &Locations) -> Result<Vec<ServerStatus>, Error> {
     let mut servers = mariadb::running_servers(locations)?;
     if locations.clusters().is_dir() {
@@ -63,10 +60,6 @@ pub fn running_servers(locations: &Locations) -> Result<Vec<ServerStatus>, Error
 
 /// Stops a server by its name, as [`running_servers`] gives it, unless the program that started it
 /// is running.
-///
-/// # Errors
-/// [`Error::NotRunning`] if there is none; [`Error::InUse`] if it belongs to a running program;
-/// [`Error::NotStopped`].
 pub fn stop_server(locations: &Locations, name: &str) -> Result<(), Error> {
     let not_running = || Error::NotRunning { name: name.to_owned() };
     let server = running_servers(locations)?.into_iter().find(|server| server.name == name);

@@ -73,9 +73,6 @@ impl PostgresServer {
 
     /// Everything that `start` checks before it touches data: that the release can be had, its
     /// settings exist and their values are taken. The exact release.
-    ///
-    /// # Errors
-    /// As [`PostgresServer::start`].
     pub async fn check(
         locations: &Locations,
         options: &StartOptions,
@@ -89,9 +86,6 @@ impl PostgresServer {
 
     /// The same check; the names of those [`StartOptions::common_settings`] that the release does
     /// not have.
-    ///
-    /// # Errors
-    /// As [`PostgresServer::start`].
     pub async fn unknown_of(
         locations: &Locations,
         options: &StartOptions,
@@ -164,28 +158,20 @@ impl PostgresServer {
 
     /// Marks the data as whole, with a note of what they are. Until then a start finds the
     /// directory unusable and makes another.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn mark_data_ready(&self, note: &str) -> Result<(), Error> {
         self.cluster.mark_ready(note)
     }
 
     /// The note that the data were marked with.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn data_note(&self) -> Result<String, Error> {
         self.cluster.note()
     }
 
-    /// The data directory.
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         self.cluster.data()
     }
 
-    /// The server's log.
     #[must_use]
     pub fn log_path(&self) -> PathBuf {
         self.cluster.log_path()
@@ -193,9 +179,6 @@ impl PostgresServer {
 
     /// Stops the server as PostgreSQL's fast shutdown does and forgets it. A temporary data
     /// directory is removed, any other one is kept for the next start.
-    ///
-    /// # Errors
-    /// [`Error::NotStopped`], or [`Error::Io`] if something cannot be removed.
     pub async fn stop(mut self) -> Result<(), Error> {
         blocking(move || self.end()).await
     }
@@ -378,9 +361,6 @@ fn free_port(preferred: Option<u16>) -> Result<u16, Error> {
 }
 
 /// Creates a database on the server of `url` if it is missing.
-///
-/// # Errors
-/// Those of the connection and of the server.
 pub async fn create_database(url: &PostgresUrl, name: &str) -> Result<(), Error> {
     let client = engine::postgres::connect(&url.with_database("postgres")).await?;
     create_if_missing(&client, name).await

@@ -163,9 +163,6 @@ fn explain(
 }
 
 /// Reads the settings back from the running server, in the order given.
-///
-/// # Errors
-/// [`Error::UnknownSetting`] for one that only its extension could know, and does not.
 pub(crate) async fn read_back(
     client: &Client,
     version: &str,

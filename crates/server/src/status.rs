@@ -26,9 +26,7 @@ pub struct ServerStatus {
     pub folder: PathBuf,
     /// PostgreSQL's exact release, or `MariaDB`.
     pub version: String,
-    /// The server's first process.
     pub pid: u32,
-    /// What ends it.
     pub lifetime: Lifetime,
     /// The program that started it, where it is known.
     pub owner: Option<u32>,
@@ -36,7 +34,6 @@ pub struct ServerStatus {
     pub url: String,
     /// The address on TCP with its password, if it was opened and the password may be read.
     pub tcp_url: Option<PostgresUrl>,
-    /// Settings given at start.
     pub settings: Vec<(String, String)>,
     /// The CPUs that it may use; all if absent or not known.
     pub cpus: Option<Vec<usize>>,

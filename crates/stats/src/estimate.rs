@@ -28,12 +28,10 @@ pub enum Method {
 /// A value with its interval. Units are those of the replicates; a ratio has none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The estimate itself.
     pub value: f64,
     /// Lower bound: of the interval, or of the range for [`Method::RangeOnly`].
     /// None with one replicate only.
     pub low: Option<f64>,
-    /// Upper bound, likewise.
     pub high: Option<f64>,
     /// How often such intervals cover the truth, 0.95 for 95%. 0 for [`Method::RangeOnly`]:
     /// a range promises nothing.

@@ -54,9 +54,6 @@ impl Server {
     }
 
     /// A connection of its own.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn connect(&self) -> io::Result<Client> {
         Client::connect(&self.address)
     }
@@ -74,17 +71,14 @@ impl Drop for Server {
     }
 }
 
-/// One kept connection.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<TcpStream>,
     host: String,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub struct Reply {
-    /// Its status.
     pub status: u16,
     /// `name=value` of the cookie that it sets.
     pub cookie: Option<String>,
@@ -94,9 +88,6 @@ pub struct Reply {
 
 impl Client {
     /// Connects to `host:port`.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn connect(host: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
@@ -104,9 +95,6 @@ impl Client {
     }
 
     /// Sends a request with header lines (each with its `\r\n`) and reads the answer.
-    ///
-    /// # Errors
-    /// A connection that ends early, or what the system says.
     pub fn send(
         &mut self,
         method: &str,
@@ -121,18 +109,11 @@ impl Client {
         self.read()
     }
 
-    /// Sends a JSON body.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
     pub fn post(&mut self, path: &str, body: &serde_json::Value) -> io::Result<Reply> {
         self.send("POST", path, "Content-Type: application/json\r\n", &body.to_string())
     }
 
     /// Sends bytes as they are, and reads one answer.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
     pub fn send_bytes(&mut self, request: &[u8]) -> io::Result<Reply> {
         self.stream.get_mut().write_all(request)?;
         self.stream.get_mut().shutdown(std::net::Shutdown::Write)?;

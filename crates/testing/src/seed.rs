@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Chosen once, without looking.
 const USUAL_SEED: u64 = 20_261_124;
 
 /// How many times the usual number a proof has.

@@ -8,7 +8,6 @@ use crate::Data;
 /// One kind of work on one target.
 pub struct Case {
     pub name: &'static str,
-    /// The file or folder.
     pub target: &'static str,
     /// kvtest's own words; ours are the same ones, see `ours`.
     pub words: &'static [&'static str],
@@ -56,9 +55,7 @@ pub static CASES: [Case; 12] = [
 /// A program that is measured.
 pub enum Tool {
     Ours,
-    /// kvtest with our SQLite.
     Kvtest(PathBuf),
-    /// kvtest with the distribution's.
     Distribution(PathBuf),
 }
 
@@ -108,7 +105,6 @@ impl Tool {
     }
 }
 
-/// One pass, per blob.
 #[derive(Clone, Copy)]
 pub struct Measured {
     /// By the program's own clock.

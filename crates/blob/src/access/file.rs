@@ -14,7 +14,6 @@ use crate::{Error, Form};
 pub struct FileAccess {
     /// Paths as the reader wants them.
     names: Names,
-    /// Whole paths.
     whole_names: Names,
     reader: Reader,
     writer: Writer,
@@ -22,9 +21,6 @@ pub struct FileAccess {
 
 impl FileAccess {
     /// For the files of `folder`, which lie in it as `form` says.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the folder cannot be opened; [`Error::Settings`] for a database.
     pub fn open(folder: &Path, form: Form, settings: &FileSettings) -> Result<Self, Error> {
         if form == Form::Database {
             let problem = format!("{} is a database, not a folder of files", folder.display());

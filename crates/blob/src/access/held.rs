@@ -15,7 +15,6 @@ impl Held {
         Self { connection: NonNull::from(Box::leak(Box::new(connection))) }
     }
 
-    /// The connection.
     #[expect(unsafe_code, reason = "a statement and its connection in one struct")]
     pub fn connection(&self) -> &Connection {
         // SAFETY: the pointer came from a box that is freed in `drop` only.

@@ -30,9 +30,6 @@ pub struct LookupAccess {
 
 impl LookupAccess {
     /// For the files of `folder` whose names [`crate::write_names`] put into `database`.
-    ///
-    /// # Errors
-    /// [`Error::Engine`], [`Error::Io`]; [`Error::Sqlite`] if the database has no names.
     pub fn open(
         database: &Path,
         folder: &Path,

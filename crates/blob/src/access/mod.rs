@@ -20,69 +20,42 @@ use crate::Error;
 pub trait Access {
     /// Reads blob `id` whole and shows its bytes to `visit` where they lie, without a copy; whether
     /// there is such a blob.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Sqlite`], [`Error::BadBlob`].
     fn read(&mut self, id: u64, visit: &mut dyn FnMut(&[u8])) -> Result<bool, Error>;
 
     /// The size of blob `id`, bytes, looked up as cheaply as the target can; `None`: no such blob.
-    ///
-    /// # Errors
-    /// As [`Access::read`].
     fn size(&mut self, id: u64) -> Result<Option<u64>, Error>;
 
     /// Overwrites blob `id`, which must exist and have as many bytes; whether it exists.
-    ///
-    /// # Errors
-    /// As [`Access::read`].
     fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Error>;
 
     /// Opens and closes what holds blob `id` alone, without reading it: the part of the time of a
     /// file that a database does not have, for which this does nothing. Whether there is one.
-    ///
-    /// # Errors
-    /// As [`Access::read`].
     fn open_and_close(&mut self, _id: u64) -> Result<bool, Error> {
         Ok(true)
     }
 
     /// Begins a transaction, where there are any.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     fn begin(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
     /// Ends it. What was updated is now as durable as the settings say.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     fn commit(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
     /// Ends it without going on: undone where that can be done, else as far as it came. Whether what
     /// was overwritten is undone.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     fn rollback(&mut self) -> Result<bool, Error> {
         Ok(false)
     }
 
     /// Moves what was committed to its final place, in WAL mode; elsewhere it is there.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     fn checkpoint(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
     /// [`Access::read`] into a buffer of the caller's; the number of bytes.
-    ///
-    /// # Errors
-    /// As [`Access::read`].
     fn read_into(&mut self, id: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>, Error> {
         buffer.clear();
         let found = self.read(id, &mut |bytes| buffer.extend_from_slice(bytes))?;

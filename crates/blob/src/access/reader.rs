@@ -13,7 +13,6 @@ use super::Reading;
 /// What C's library reads at once into a buffer of its own (BUFSIZ for files on ext4).
 const STDIO_BYTES: usize = 4096;
 
-/// Reads files.
 pub(super) struct Reader {
     reading: Reading,
     /// The folder, where paths are relative to it.

@@ -27,9 +27,7 @@ pub enum JournalMode {
     Persist,
     /// A rollback journal in memory.
     Memory,
-    /// A write-ahead log.
     Wal,
-    /// None: no rollback.
     Off,
 }
 
@@ -37,11 +35,9 @@ pub enum JournalMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Synchronous {
-    /// Nothing is synced.
     Off,
     /// At the most critical moments; in WAL mode at checkpoints only.
     Normal,
-    /// Every commit.
     Full,
     /// Every commit, and the folder after a journal is deleted.
     Extra,
@@ -66,7 +62,6 @@ impl JournalMode {
         ("off", Self::Off),
     ];
 
-    /// SQLite's word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::KNOWN.iter().find(|(_, mode)| *mode == self).map_or("", |(name, _)| name)
@@ -89,7 +84,6 @@ impl Synchronous {
         ("extra", Self::Extra),
     ];
 
-    /// SQLite's word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::KNOWN.iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)

@@ -10,7 +10,6 @@ use super::{Access, By, SqliteSettings};
 use crate::Error;
 use crate::table::{bytes_of, pragma, require_table};
 
-/// An open SQLite file.
 pub struct SqliteAccess {
     // Everything that borrows from the connection stands before it, and so is dropped before it.
     blob: Option<Blob<'static>>,
@@ -27,9 +26,6 @@ pub struct SqliteAccess {
 
 impl SqliteAccess {
     /// Opens `path`, which must have the table, with these settings, each read back.
-    ///
-    /// # Errors
-    /// [`Error::Engine`] if it cannot be opened or a setting is not taken; [`Error::NoTable`].
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, Error> {
         let connection = engine::sqlite::open_existing(path)?;
         set(&connection, settings)?;
@@ -59,9 +55,6 @@ impl SqliteAccess {
     }
 
     /// What a pragma without a value answers, such as `page_size`.
-    ///
-    /// # Errors
-    /// [`Error::Sqlite`].
     pub fn pragma(&self, name: &str) -> Result<String, Error> {
         pragma(self.connection(), name).map_err(Error::sqlite(&self.path))
     }
@@ -213,7 +206,6 @@ impl Access for SqliteAccess {
     }
 }
 
-/// Applies the settings.
 pub(super) fn set(connection: &Connection, settings: &SqliteSettings) -> Result<(), Error> {
     let mut pragmas = vec![("cache_size".to_owned(), settings.cache_size.to_string())];
     let mut add = |name: &str, value: String| pragmas.push((name.to_owned(), value));

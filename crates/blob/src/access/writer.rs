@@ -14,7 +14,6 @@ use super::{FileSettings, Writing};
 use crate::Error;
 use crate::manifest::{Manifest, UNFINISHED};
 
-/// Writes files.
 pub(super) struct Writer {
     writing: Writing,
     fsync: bool,

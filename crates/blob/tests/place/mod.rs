@@ -39,7 +39,6 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// What there is, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| {

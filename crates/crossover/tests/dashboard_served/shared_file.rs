@@ -10,7 +10,6 @@ use testing::dashboard::Server;
 
 use crate::server::{PASSWORD, Place, run};
 
-/// What was acknowledged.
 enum Written {
     Session,
     Key(String),
@@ -24,7 +23,6 @@ const WRITERS: usize = 20;
 /// The first day of the imports.
 const FIRST_DAY: i64 = 7_305;
 
-/// Three kinds of writers.
 fn write(place: &Place, server: &Server, writer: usize, number: usize) -> Option<Written> {
     let (url, succeeded) = (place.url(), |output: Output| output.status.success());
     match writer % 3 {

@@ -4,7 +4,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Instant;
 
-/// One answer.
 pub struct Answer {
     pub milliseconds: f64,
     /// What the server says that the question took, if it says so.

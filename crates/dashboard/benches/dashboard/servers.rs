@@ -17,7 +17,6 @@ const KEY: &str = "for-this-benchmark-alone";
 const NAIVE_KEY: &str = "baseline-key";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server.
 pub struct Served {
     pub name: &'static str,
     pub address: String,
@@ -51,7 +50,6 @@ pub fn peak_megabytes(process: u32) -> Option<f64> {
     Some(peak.trim().trim_end_matches(" kB").parse::<f64>().ok()? * 1_024.0 / 1e6)
 }
 
-/// The programs and databases.
 pub struct Place {
     pub crossover: PathBuf,
     pub naive: Option<PathBuf>,
@@ -221,7 +219,6 @@ fn free_address() -> String {
     listener.local_addr().unwrap().to_string()
 }
 
-/// Until it accepts connections.
 fn wait(served: &Served) {
     let begin = Instant::now();
     while Client::open(&served.address, served.key).is_err() {

@@ -14,7 +14,6 @@ use crate::key::KeyHash;
 use crate::name::is_name;
 use crate::side::{SideDatabase, Value};
 
-/// Somebody signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The name of the account.
@@ -37,10 +36,6 @@ pub struct Access {
 }
 
 impl Access {
-    /// Opens the database.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
         let side = SideDatabase::open(database).await?;
         let cookie = cookie(&identity(database, &side).await);
@@ -54,9 +49,6 @@ impl Access {
     }
 
     /// Whose key it is, if it is valid now.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn key_holder(&self, key: &KeyHash) -> Result<Option<KeyHolder>, Error> {
         let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
             WHERE key_hash = $1 AND revoked_at IS NULL
@@ -67,18 +59,12 @@ impl Access {
     }
 
     /// Whether any key is valid now.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn has_keys(&self) -> Result<bool, Error> {
         let count = "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL";
         Ok(self.count(count, Vec::new()).await? > 0)
     }
 
     /// Whether there is any account.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn has_accounts(&self) -> Result<bool, Error> {
         Ok(self.count("SELECT count(*) FROM accounts", Vec::new()).await? > 0)
     }
@@ -89,9 +75,6 @@ impl Access {
     }
 
     /// Who is signed in by `session`, if it holds now.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn person(&self, session: &SessionToken) -> Result<Option<Person>, Error> {
         let find = "SELECT name FROM sessions JOIN accounts ON accounts.id = account_id
             WHERE token_hash = $1 AND expires_at > $2";
@@ -102,9 +85,6 @@ impl Access {
 
     /// Begins a session if the password is that of the account. It takes the same time whether
     /// there is such an account or not.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn sign_in(&self, name: &str, password: &str) -> Result<Option<SessionToken>, Error> {
         let found = match is_name(name) {
             true => named(&self.database, name).await?,
@@ -135,10 +115,6 @@ impl Access {
         Ok(token)
     }
 
-    /// Ends a session.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn sign_out(&self, session: &SessionToken) -> Result<(), Error> {
         let end = "DELETE FROM sessions WHERE token_hash = $1";
         self.database.change(vec![(end, vec![session.hash().as_str().into()])]).await?;
@@ -146,9 +122,6 @@ impl Access {
     }
 
     /// The secret for the link by which the first account can be made; an earlier one is void.
-    ///
-    /// # Errors
-    /// [`Error::NoRandomness`].
     pub fn offer_first_account(&self) -> Result<SetupToken, Error> {
         let token = SetupToken::generate()?;
         *self.setup() = Some(token.clone());
@@ -194,9 +167,6 @@ impl Access {
     }
 
     /// A text that is another one whenever the data may be.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn data_version(&self) -> Result<String, Error> {
         Ok(self.database.data_version().await?)
     }

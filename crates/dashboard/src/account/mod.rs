@@ -23,7 +23,6 @@ use crate::store;
 /// An account as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedAccount {
-    /// Its name.
     pub name: String,
     /// Seconds since 1970-01-01.
     pub created_at: i64,
@@ -31,10 +30,6 @@ pub struct ListedAccount {
     pub sessions: i64,
 }
 
-/// Makes an account.
-///
-/// # Errors
-/// [`Error::BadName`], [`Error::NameTaken`], or what the database says.
 pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Result<(), Error> {
     check_name(name)?;
     let database = SideDatabase::open(database).await?;
@@ -46,18 +41,11 @@ pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Resu
     Ok(())
 }
 
-/// All accounts by name.
-///
-/// # Errors
-/// What the database says.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedAccount>, Error> {
     listed(&SideDatabase::open(database).await?).await
 }
 
 /// Removes an account; who is signed in by it is so no more.
-///
-/// # Errors
-/// [`Error::NoSuchAccount`], or what the database says.
 pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     let (database, id) = find(database, name).await?;
     let remove = "DELETE FROM accounts WHERE id = $1";
@@ -66,9 +54,6 @@ pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
 }
 
 /// Gives an account another password; who is signed in by it has to sign in again.
-///
-/// # Errors
-/// [`Error::NoSuchAccount`], or what the database says.
 pub async fn set_password(
     database: &DatabaseUrl,
     name: &str,
@@ -146,10 +131,7 @@ pub enum Error {
          blanks at its ends, no control characters",
         crate::query::quoted(name)
     )]
-    BadName {
-        /// The name as written.
-        name: String,
-    },
+    BadName { name: String },
     /// A password that cannot be used.
     #[error(
         "a password has {} to {} characters; a few words are easy to remember",
@@ -159,16 +141,11 @@ pub enum Error {
     BadPassword,
     /// Another account is called so.
     #[error("there is an account {name:?} already; choose another name")]
-    NameTaken {
-        /// The name.
-        name: String,
-    },
-    /// Nothing of that name.
+    NameTaken { name: String },
     #[error(
         "there is no account {name:?}{suggestion}; `crossover dashboard account list` shows them"
     )]
     NoSuchAccount {
-        /// The name as written.
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
@@ -185,7 +162,6 @@ pub enum Error {
     /// The operating system gave no random bytes.
     #[error("no random bytes: {0}")]
     NoRandomness(#[from] getrandom::Error),
-    /// What the database says.
     #[error(transparent)]
     Database(#[from] store::Error),
 }

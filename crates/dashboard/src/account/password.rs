@@ -22,9 +22,6 @@ pub struct Password(String);
 
 impl Password {
     /// A password that somebody chose, every blank counts.
-    ///
-    /// # Errors
-    /// [`Error::BadPassword`].
     pub fn chosen(text: &str) -> Result<Self, Error> {
         let is_fit = (LEAST_CHARACTERS..=MOST_CHARACTERS).contains(&text.chars().count());
         if is_fit { Ok(Self(text.to_owned())) } else { Err(Error::BadPassword) }

@@ -36,7 +36,6 @@ impl SessionToken {
         &self.0
     }
 
-    /// As it is stored.
     pub(super) fn hash(&self) -> String {
         hexadecimal(&Sha256::digest(&self.0))
     }

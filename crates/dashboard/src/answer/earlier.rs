@@ -30,7 +30,6 @@ impl Earlier {
         }
     }
 
-    /// Takes the next row.
     pub fn push(&mut self, row: &Row<'_>) {
         self.totals.add(&row.sums);
         self.rows_read += row.rows_read;

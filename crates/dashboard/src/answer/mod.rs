@@ -33,9 +33,7 @@ pub struct Row<'a> {
 /// What is added up, over a row or over all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sums {
-    /// Page views.
     pub pageviews: i64,
-    /// Sessions.
     pub sessions: i64,
     /// Seconds in which somebody read.
     pub engagement_seconds: i64,
@@ -84,7 +82,6 @@ struct Written<'a> {
     previous: Option<Sums>,
 }
 
-/// A finished answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// What `body` is.
@@ -123,9 +120,6 @@ pub struct Error(Box<dyn std::error::Error + Send + Sync>);
 impl AnswerWriter {
     /// An answer to `query` without rows as yet. `earlier` holds the rows of the period that it
     /// is compared with, if it is.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn new(query: Query, earlier: Option<Earlier>) -> Result<Self, Error> {
         let rows = match query.format {
             Format::Json => Rows::Json(json::Rows::default()),
@@ -135,10 +129,6 @@ impl AnswerWriter {
         Ok(Self { totals: Sums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
     }
 
-    /// Takes the next row.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
         self.totals.add(&row.sums);
         self.rows_read += row.rows_read;
@@ -173,9 +163,6 @@ impl AnswerWriter {
     }
 
     /// The finished answer, whose rows came from `design`.
-    ///
-    /// # Errors
-    /// [`Error`].
     pub fn finish(self, design: Design) -> Result<Answer, Error> {
         let rows_read = self.rows_read;
         let totals =

@@ -76,9 +76,6 @@ const FAMILY: &str = "SELECT articles.id, articles.uuid, articles.title, human_l
 
 impl Catalog {
     /// The article of that uuid, if there is one.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn article(&self, uuid: &str) -> Result<Option<Article>, Error> {
         // PostgreSQL takes no text with a NUL in it, and no uuid has one.
         if uuid.contains('\0') {

@@ -94,9 +94,6 @@ impl Dimension {
 
 impl Catalog {
     /// The values of a dimension that are wanted.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn values(&self, dimension: Dimension, wanted: &Wanted) -> Result<Values, Error> {
         let all = self.side.rows(dimension.statement(), Vec::new()).await?;
         let search = wanted.search.to_lowercase();

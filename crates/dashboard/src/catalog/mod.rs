@@ -51,17 +51,11 @@ pub struct Catalog {
 
 impl Catalog {
     /// Opens the database.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
         Ok(Self { side: SideDatabase::open(database).await?, dataset: Mutex::default() })
     }
 
     /// The extent of the data.
-    ///
-    /// # Errors
-    /// What the database says.
     pub async fn dataset(&self) -> Result<Dataset, Error> {
         let mut kept = side::by(Instant::now() + side::LIMIT, self.dataset.lock()).await?;
         let data_version = self.side.data_version().await?;

@@ -43,7 +43,6 @@ pub struct Article {
     pub reading_seconds: u32,
 }
 
-/// Half up.
 fn share(of: usize, thousandths: u64) -> usize {
     ((of as u64 * thousandths + 500) / 1000) as usize
 }
@@ -62,7 +61,6 @@ pub fn articles(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
     articles
 }
 
-/// Independent articles, without titles.
 fn drafts(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
     let mut random = Stream::of(seed, "articles");
     let mut blogs: Vec<usize> =

@@ -41,7 +41,6 @@ impl Digest {
         self.0.update(bytes);
     }
 
-    /// In hexadecimal.
     pub fn finish(self) -> String {
         self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

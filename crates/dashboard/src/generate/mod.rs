@@ -38,13 +38,10 @@ use traffic::{Fact, Traffic};
 /// Which rows to make, and how to write them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generate {
-    /// Number of articles.
     pub articles: u32,
     /// Number of rows of traffic, exactly.
     pub rows: u64,
-    /// First day of traffic.
     pub start: Day,
-    /// Last day of traffic.
     pub end: Day,
     /// The same seed gives the same rows, on every machine and in either engine.
     pub seed: u64,
@@ -56,7 +53,6 @@ pub struct Generate {
 }
 
 impl Default for Generate {
-    /// The reference dataset.
     fn default() -> Self {
         Self {
             articles: 8_000,
@@ -70,20 +66,15 @@ impl Default for Generate {
     }
 }
 
-/// What was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// SHA-256 over all rows of all tables; equal digests mean equal rows.
     pub digest: String,
-    /// Number of articles.
     pub articles: u32,
     /// Number of rows of traffic.
     pub rows: u64,
-    /// First day of traffic.
     pub start: Day,
-    /// Last day of traffic.
     pub end: Day,
-    /// The seed.
     pub seed: u64,
     /// Whether the declarations are those of the article's author.
     pub as_found: bool,
@@ -99,35 +90,15 @@ pub struct Summary {
 pub enum Error {
     /// No article, or more than the ids can number.
     #[error("{articles} articles cannot be made; ask for 1 to {MOST_ARTICLES}")]
-    Articles {
-        /// As asked for.
-        articles: u32,
-    },
-    /// The period is empty.
+    Articles { articles: u32 },
     #[error("the end {end} is before the start {start}; exchange them")]
-    EndBeforeStart {
-        /// First day asked for.
-        start: Day,
-        /// Last day asked for.
-        end: Day,
-    },
+    EndBeforeStart { start: Day, end: Day },
     /// There are not so many triples of day, published article and country.
     #[error(
         "{rows} rows cannot exist: {articles} articles from {start} to {end} have at most {most}; \
          ask for fewer rows, more articles or a longer period"
     )]
-    Rows {
-        /// As asked for.
-        rows: u64,
-        /// As asked for.
-        articles: u32,
-        /// First day.
-        start: Day,
-        /// Last day.
-        end: Day,
-        /// The largest possible number.
-        most: u64,
-    },
+    Rows { rows: u64, articles: u32, start: Day, end: Day, most: u64 },
     /// PostgreSQL does not take what SQLite takes.
     #[error(
         "only SQLite can hold the data as found; name a sqlite:// database, or leave out --as-found"
@@ -138,10 +109,7 @@ pub enum Error {
         "table {table} of the database has rows; name an empty database, or replace the dashboard \
          in it with --force"
     )]
-    NotEmpty {
-        /// A table with rows.
-        table: &'static str,
-    },
+    NotEmpty { table: &'static str },
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,
@@ -154,10 +122,8 @@ pub enum Error {
     /// The database cannot be opened or reached.
     #[error(transparent)]
     Engine(#[from] engine::Error),
-    /// SQLite refused something.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL refused something.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The totals cannot be made.
@@ -168,10 +134,7 @@ pub enum Error {
         "the rows were written, their totals were not ({reason}); make them with \
          `crossover dashboard rollup rebuild`"
     )]
-    WithoutTotals {
-        /// Why.
-        reason: rollup::Error,
-    },
+    WithoutTotals { reason: rollup::Error },
 }
 
 impl From<rollup::Error> for Error {

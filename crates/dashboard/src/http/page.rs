@@ -44,7 +44,6 @@ pub(super) async fn get(uri: Uri) -> Response {
     }
 }
 
-/// What Vite writes.
 fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",

@@ -33,9 +33,6 @@ const GRACE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Listens on `address` (`HOST:PORT`; port 0 takes a free one).
-///
-/// # Errors
-/// [`Error::CannotListen`] with the reason and the way out.
 pub async fn listen(address: &str) -> Result<TcpListener, Error> {
     TcpListener::bind(address).await.map_err(|error| {
         let address = address.to_owned();

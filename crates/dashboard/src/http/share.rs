@@ -38,7 +38,6 @@ pub(super) fn half(all: usize) -> usize {
 }
 
 impl<O: Clone + Eq + Hash> Shares<O> {
-    /// Shares of so many.
     pub(super) fn of(each: usize) -> Self {
         Self { each, owners: Mutex::default() }
     }

@@ -9,9 +9,6 @@ use crate::rollup::page::Entry;
 use crate::transaction::{Transaction, Value};
 
 /// Replaces the facts of a day by these, which are sorted by their keys.
-///
-/// # Errors
-/// The engine's, or a damaged page of totals.
 pub(super) fn replace_day(
     transaction: &Transaction<'_>,
     keeper: &mut Keeper,

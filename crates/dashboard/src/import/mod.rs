@@ -33,16 +33,10 @@ pub use unmatched::{Unmatched, unmatched};
 pub enum Error {
     /// A file cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        reason: std::io::Error,
-    },
+    Io { path: PathBuf, reason: std::io::Error },
     /// A file as a whole is not what it should be.
     #[error("{}: {problem}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
         /// What is wrong, and the way out.
         problem: String,
@@ -54,9 +48,7 @@ pub enum Error {
         path.display()
     )]
     Empty {
-        /// The file.
         path: PathBuf,
-        /// What it has instead.
         found: &'static str,
         /// Of what rows were expected.
         expected: &'static str,
@@ -64,7 +56,6 @@ pub enum Error {
     /// A row is at fault.
     #[error("{}, {place}: {problem}", path.display())]
     Row {
-        /// The file.
         path: PathBuf,
         /// The line, or the place in a JSON document.
         place: String,
@@ -74,7 +65,6 @@ pub enum Error {
     /// A value of a row is at fault.
     #[error("{}, {place}, column {column}: {problem}", path.display())]
     Cell {
-        /// The file.
         path: PathBuf,
         /// The line, or the place in a JSON document.
         place: String,
@@ -102,7 +92,6 @@ pub enum Error {
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// The totals cannot follow.
     #[error(transparent)]
     Totals(#[from] rollup::Error),
     /// An engine reported an error.
@@ -117,10 +106,8 @@ pub enum Error {
     TooMuch {
         /// The form of its URL, as `import unmatched` lists it.
         url: String,
-        /// The day.
         day: Day,
     },
-    /// Another program wrote meanwhile.
     #[error(
         "another program changed the data while it was imported: {days} days were imported, each \
          of them whole; import the file again"
@@ -129,14 +116,12 @@ pub enum Error {
         /// Days that are in the database.
         days: usize,
     },
-    /// The user stopped it.
     #[error(
         "interrupted: {days} of {of} days were imported, each of them whole; the rest is as it was"
     )]
     Interrupted {
         /// Days that are in the database.
         days: usize,
-        /// Days of the files.
         of: usize,
     },
 }

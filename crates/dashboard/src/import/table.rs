@@ -29,7 +29,6 @@ pub(super) struct Table {
     pub header: Vec<String>,
     reader: Reader<Chain<Cursor<Vec<u8>>, BufReader<File>>>,
     record: ByteRecord,
-    /// Lines before the header.
     skipped: u64,
 }
 

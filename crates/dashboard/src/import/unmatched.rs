@@ -13,13 +13,10 @@ use crate::rollup::Work;
 pub struct Unmatched {
     /// In the form in which URLs are compared.
     pub url: String,
-    /// Page views.
     pub pageviews: i64,
-    /// Sessions.
     pub sessions: i64,
     /// The first day with traffic.
     pub first_day: Day,
-    /// The last one.
     pub last_day: Day,
 }
 
@@ -27,9 +24,6 @@ const LIST: &str = "SELECT url, CAST(sum(pageviews) AS bigint), CAST(sum(session
      min(day), max(day) FROM unmatched_traffic GROUP BY url";
 
 /// The URLs with the most unmatched page views, at most `limit` of them, and how many there are.
-///
-/// # Errors
-/// [`Error`].
 pub fn unmatched(
     target: &DatabaseUrl,
     limit: usize,

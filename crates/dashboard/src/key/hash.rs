@@ -18,9 +18,6 @@ pub struct Key(String);
 
 impl Key {
     /// A new key from the operating system's random numbers.
-    ///
-    /// # Errors
-    /// [`Error::NoRandomness`].
     pub fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
         getrandom::fill(&mut random)?;
@@ -29,9 +26,6 @@ impl Key {
 
     /// A key that somebody else made, from a file, standard input or the environment; blanks and
     /// line ends around it do not count.
-    ///
-    /// # Errors
-    /// [`Error::BadKey`] if no `Authorization` header could carry it.
     pub fn given(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -40,13 +34,11 @@ impl Key {
         Ok(Self(text.to_owned()))
     }
 
-    /// The key itself.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Its hash.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
         KeyHash::of(&self.0)
@@ -70,7 +62,6 @@ impl KeyHash {
         Self(hexadecimal(&Sha256::digest(presented)))
     }
 
-    /// As it is stored.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

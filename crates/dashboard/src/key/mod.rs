@@ -20,7 +20,6 @@ use crate::store;
 /// A key as it is listed: never the key itself, nor its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedKey {
-    /// Its name.
     pub name: String,
     /// Seconds since 1970-01-01.
     pub created_at: i64,
@@ -32,9 +31,6 @@ pub struct ListedKey {
 
 /// Makes a new key, stores its hash under `name` and gives the key: the only time it is seen.
 /// With `valid` it is refused after that time.
-///
-/// # Errors
-/// [`Error::BadName`], [`Error::NameTaken`], or what the database says.
 pub async fn add(
     database: &DatabaseUrl,
     name: &str,
@@ -66,9 +62,6 @@ pub async fn add(
 }
 
 /// All keys, revoked ones too, in the order in which they were made.
-///
-/// # Errors
-/// What the database says.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedKey>, Error> {
     listed(&SideDatabase::open(database).await?).await
 }
@@ -90,9 +83,6 @@ async fn listed(database: &SideDatabase) -> Result<Vec<ListedKey>, Error> {
 }
 
 /// Revokes a key; a running server refuses it from its next request on.
-///
-/// # Errors
-/// [`Error::NoSuchKey`], [`Error::RevokedBefore`], or what the database says.
 pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     let database = SideDatabase::open(database).await?;
     let keys = listed(&database).await?;
@@ -125,37 +115,24 @@ pub enum Error {
         "{name:?} cannot be the name of a key: 1 to {LONGEST_NAME_CHARACTERS} characters, no \
          blanks at its ends, no control characters"
     )]
-    BadName {
-        /// The name as written.
-        name: String,
-    },
+    BadName { name: String },
     /// Names are used once, for revoked keys too.
     #[error("there is a key {name:?} already; choose another name")]
-    NameTaken {
-        /// The name.
-        name: String,
-    },
-    /// Nothing of that name.
+    NameTaken { name: String },
     #[error("there is no key {name:?}{suggestion}; `crossover dashboard key list` shows them")]
     NoSuchKey {
-        /// The name as written.
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
     },
-    /// Done before.
     #[error("the key {name:?} is revoked already")]
-    RevokedBefore {
-        /// The name.
-        name: String,
-    },
+    RevokedBefore { name: String },
     /// A key given by file or environment that cannot be one.
     #[error("the key is empty or holds blanks or control characters: one line, only the key")]
     BadKey,
     /// The operating system gave no random bytes.
     #[error("no random bytes for a new key: {0}")]
     NoRandomness(#[from] getrandom::Error),
-    /// What the database says.
     #[error(transparent)]
     Database(#[from] store::Error),
 }

@@ -23,10 +23,6 @@ impl Comparison {
     pub(super) const ALL: [(&'static str, Self); 2] =
         [("previous", Self::Previous), ("year", Self::Year)];
 
-    /// The earlier period.
-    ///
-    /// # Errors
-    /// [`Refusal::NothingEarlier`] before the calendar's first day.
     pub fn earlier(self, period: Period) -> Result<Period, Refusal> {
         let back = match self {
             Self::Previous => period.end().number() - period.start().number() + 1,
@@ -48,9 +44,7 @@ pub enum Pairing {
     SameKey,
     /// So many days later; weeks too, by their Mondays.
     Days(i32),
-    /// So many months later.
     Months(i32),
-    /// So many years later.
     Years(i32),
 }
 

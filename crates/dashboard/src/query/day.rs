@@ -102,9 +102,6 @@ pub struct Period {
 
 impl Period {
     /// A period from `start` to `end`.
-    ///
-    /// # Errors
-    /// [`Refusal::EndBeforeStart`].
     pub fn new(start: Day, end: Day) -> Result<Self, Refusal> {
         if end < start {
             return Err(Refusal::EndBeforeStart { start, end });
@@ -112,13 +109,11 @@ impl Period {
         Ok(Self { start, end })
     }
 
-    /// The first day.
     #[must_use]
     pub fn start(self) -> Day {
         self.start
     }
 
-    /// The last day.
     #[must_use]
     pub fn end(self) -> Day {
         self.end

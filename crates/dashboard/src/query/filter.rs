@@ -49,7 +49,6 @@ pub const FILTER_VALUES_MAX: usize = 10_000;
 /// Values of one dimension, by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// The dimension.
     pub field: Field,
     /// Whether the values are left out instead of let in.
     pub exclude: bool,
@@ -69,9 +68,7 @@ impl Filter {
 /// Days of publication, both ends inclusive; an open end has no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Publication {
-    /// The first day.
     pub from: Option<Day>,
-    /// The last day.
     pub to: Option<Day>,
 }
 
@@ -88,9 +85,7 @@ impl Publication {
 pub struct Filters {
     /// By the values of dimensions; at most one including and one excluding filter for each.
     pub values: Vec<Filter>,
-    /// Only articles published then.
     pub published: Publication,
-    /// No articles published then.
     pub not_published: Publication,
 }
 

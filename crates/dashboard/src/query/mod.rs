@@ -26,7 +26,6 @@ pub use sort::{Sort, SortBy};
 pub struct Query {
     /// What each row stands for.
     pub grouping: Grouping,
-    /// The days that count.
     #[serde(flatten)]
     pub period: Period,
     /// What narrows the facts of the period.
@@ -61,7 +60,6 @@ pub struct Query {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
-    /// Distinct articles with traffic.
     Articles,
 }
 
@@ -94,7 +92,6 @@ pub enum Split {
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// Query, totals and rows.
     #[default]
     Json,
     /// The rows under a header line.
@@ -103,9 +100,6 @@ pub enum Format {
 
 impl Query {
     /// Reads the parameters of a request; those of filters may be repeated.
-    ///
-    /// # Errors
-    /// The first parameter that is missing, unknown, given twice or has an impossible value.
     pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, Refusal> {
         let given = parameter::Parameters::check(pairs)?;
         let period = Period::new(given.required("start")?, given.required("end")?)?;

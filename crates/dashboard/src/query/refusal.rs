@@ -8,53 +8,29 @@ use super::{Day, FILTER_VALUES_MAX};
 pub enum Refusal {
     /// A parameter that has to be given.
     #[error("{name} is required: a date such as 2021-01-31")]
-    Missing {
-        /// The parameter.
-        name: &'static str,
-    },
+    Missing { name: &'static str },
     /// A parameter that the API does not have.
     #[error("there is no parameter {}{suggestion}", quoted(name))]
     Unknown {
-        /// The parameter as written.
         name: String,
         /// ` (did you mean ...?)` or nothing.
         suggestion: String,
     },
     /// A parameter that may be given once only.
     #[error("{name} is given twice")]
-    Twice {
-        /// The parameter.
-        name: String,
-    },
+    Twice { name: String },
     /// A date that is none.
     #[error(
         "{name} is not a date: {}; write it as 2021-01-31 (0001-01-01 to 9999-12-31)",
         quoted(value)
     )]
-    NotADate {
-        /// The parameter.
-        name: &'static str,
-        /// The value as written.
-        value: String,
-    },
+    NotADate { name: &'static str, value: String },
     /// A period that ends before it starts.
     #[error("end ({end}) is before start ({start}); both days count")]
-    EndBeforeStart {
-        /// The first day.
-        start: Day,
-        /// The last day.
-        end: Day,
-    },
+    EndBeforeStart { start: Day, end: Day },
     /// A value that the parameter does not take.
     #[error("{name} cannot be {}; it is {expected}", quoted(value))]
-    Value {
-        /// The parameter.
-        name: &'static str,
-        /// The value as written.
-        value: String,
-        /// What it may be.
-        expected: String,
-    },
+    Value { name: &'static str, value: String, expected: String },
     /// Days of publication that end before they start.
     #[error("{to} ({last}) is before {from} ({first}); both days count")]
     ToBeforeFrom {
@@ -62,26 +38,15 @@ pub enum Refusal {
         from: &'static str,
         /// The parameter of the last day.
         to: &'static str,
-        /// The first day.
         first: Day,
-        /// The last day.
         last: Day,
     },
     /// A key that is not in the database.
     #[error("{name} names {}, which is not there; {} lists what is", quoted(key), listing(name))]
-    UnknownKey {
-        /// The parameter.
-        name: &'static str,
-        /// The key as written.
-        key: String,
-    },
+    UnknownKey { name: &'static str, key: String },
     /// More filter values than a statement can hold.
     #[error("{count} filter values are too many; at most {FILTER_VALUES_MAX} are taken")]
-    TooManyValues {
-        /// How many there are.
-        count: usize,
-    },
-    /// Countries by country.
+    TooManyValues { count: usize },
     #[error("split=country splits each row by country, and /api/query/countries has no other")]
     SplitTwice,
     /// A period of comparison before the calendar begins.

@@ -7,7 +7,6 @@ use serde::{Serialize, Serializer};
 /// A column and a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
-    /// The column.
     pub by: SortBy,
     /// Whether the greatest comes first.
     pub descending: bool,

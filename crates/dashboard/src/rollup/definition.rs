@@ -21,11 +21,9 @@ use crate::schema::{Column, Dialect, Table};
 /// What the two parts of a total's key are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Blog and country.
     BlogCountry,
     /// Article; the other part is 0.
     Article,
-    /// Article and country.
     ArticleCountry,
 }
 

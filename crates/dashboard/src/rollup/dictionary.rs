@@ -8,7 +8,6 @@ use crate::query::{Field, Filter, Query, Refusal};
 use crate::schema::{Column, DataVersion, Table};
 use crate::transaction::{Error, Row};
 
-/// No place.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The place of each id in a list.
@@ -140,11 +139,9 @@ pub(crate) struct Articles {
 /// Everything that ids stand for in one version of the data.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
-    /// The version.
     pub version: DataVersion,
     /// By the order of [`FIELDS`].
     pub names: [Keyed; FIELDS.len()],
-    /// By their codes.
     pub countries: Keyed,
     pub country_names: Texts,
     pub articles: Articles,
@@ -165,7 +162,6 @@ impl Reader {
     /// How many statements there are.
     pub const STATEMENTS: usize = FIELDS.len() + 2;
 
-    /// One of the statements.
     pub fn statement(place: usize) -> String {
         match FIELDS.get(place) {
             Some((_, table, _)) => format!("SELECT id, name FROM {} ORDER BY id", table.name()),
@@ -251,9 +247,6 @@ impl Dictionary {
     }
 
     /// The places of a filter's keys.
-    ///
-    /// # Errors
-    /// [`Refusal::UnknownKey`] with the first that is not there.
     pub fn places(&self, filter: &Filter) -> Result<Vec<u32>, Refusal> {
         let keyed = self.keyed(filter.field);
         let place = |key: &String| {
@@ -264,9 +257,6 @@ impl Dictionary {
     }
 
     /// The places of all filters' keys, filter by filter.
-    ///
-    /// # Errors
-    /// As [`Dictionary::places`].
     pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, Refusal> {
         query.filters.values.iter().map(|filter| self.places(filter)).collect()
     }

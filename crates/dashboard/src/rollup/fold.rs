@@ -13,7 +13,6 @@ pub(crate) type Blogs = std::collections::HashMap<i32, i32>;
 /// The totals of one day, of every kind, sorted by their keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DayTotals {
-    /// The facts themselves.
     pub facts: Vec<Entry>,
     articles: Vec<Entry>,
     blogs: Vec<Entry>,
@@ -39,7 +38,6 @@ impl DayTotals {
         Self { facts, articles, blogs }
     }
 
-    /// Those of one kind.
     pub fn of(&self, kind: Kind) -> &[Entry] {
         match kind {
             Kind::BlogCountry => &self.blogs,

@@ -27,9 +27,6 @@ impl Keeper {
 
     /// To be called when a transaction has begun and before it changes anything: makes sure that
     /// the totals agree, and keeps other writers waiting. The version of the data.
-    ///
-    /// # Errors
-    /// [`Error::Missing`], [`Error::Stale`].
     pub fn begin(&mut self, transaction: &Transaction<'_>) -> Result<i64, Error> {
         let version = version(transaction)?;
         match version {
@@ -46,9 +43,6 @@ impl Keeper {
     }
 
     /// To be called when articles were added or changed in the transaction.
-    ///
-    /// # Errors
-    /// The engine's.
     pub fn articles_changed(&mut self, transaction: &Transaction<'_>) -> Result<(), Error> {
         self.open.clear();
         self.blogs = blogs(transaction)?;
@@ -56,9 +50,6 @@ impl Keeper {
     }
 
     /// Brings all totals in step with the new facts of a day, which are sorted by their keys.
-    ///
-    /// # Errors
-    /// The engine's, or a damaged page.
     pub fn replace_day(
         &mut self,
         transaction: &Transaction<'_>,
@@ -88,9 +79,6 @@ impl Keeper {
 
     /// To be called before the commit, after every other change: gives the data its new version,
     /// to which the totals belong. That version.
-    ///
-    /// # Errors
-    /// The engine's.
     pub fn finish(&mut self, transaction: &Transaction<'_>) -> Result<i64, Error> {
         let raise = "UPDATE schema_version SET data_version = data_version + 1, \
                      totals_version = data_version + 1";

@@ -42,7 +42,6 @@ pub enum Error {
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// There are no totals.
     #[error(
         "the database has no totals; make them with `crossover dashboard rollup rebuild`, or \
          serve it with --design daily"
@@ -91,7 +90,6 @@ impl From<tokio_postgres::Error> for Error {
 /// What the work on totals needs besides the database.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
-    /// Drives PostgreSQL's connection.
     pub runtime: &'a Handle,
     /// Days done, of those there are.
     pub progress: &'a ProgressBar,

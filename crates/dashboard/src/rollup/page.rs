@@ -8,7 +8,6 @@
 //! always one, the sums. All are varints (base 128, least part first); what may be negative is
 //! zigzag-coded.
 
-/// What is added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
     /// How many facts; a total without any is none.
@@ -69,9 +68,6 @@ pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
 }
 
 /// Hands each total of a page to `each`, in the order of the keys.
-///
-/// # Errors
-/// [`Damaged`]; some totals may have been handed out by then.
 pub(crate) fn each(page: &[u8], mut each: impl FnMut((i32, i32), &Sums)) -> Result<(), Damaged> {
     let counted = match page.first() {
         Some(&FACTS) => false,
@@ -96,9 +92,6 @@ pub(crate) fn each(page: &[u8], mut each: impl FnMut((i32, i32), &Sums)) -> Resu
 }
 
 /// All totals of a page.
-///
-/// # Errors
-/// [`Damaged`].
 pub(crate) fn decode(page: &[u8]) -> Result<Vec<Entry>, Damaged> {
     let mut entries = Vec::with_capacity(page.len() / 6);
     each(page, |key, sums| entries.push(Entry { key, sums: *sums }))?;

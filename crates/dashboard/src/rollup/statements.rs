@@ -3,7 +3,6 @@
 
 use super::definition::Kind;
 
-/// Every article's blog.
 pub(crate) const ARTICLES: &str = "SELECT id, blog_id FROM articles";
 
 /// First and last day with traffic; NULL where there is none.

@@ -13,10 +13,8 @@ use crate::query::{Day, Period};
 use crate::schema::{DataVersion, version_row};
 use crate::transaction::Transaction;
 
-/// What the proof found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Totals compared.
     pub totals: u64,
     /// The first difference of each page; none where all is right.
     pub differences: Vec<Difference>,
@@ -27,7 +25,6 @@ pub struct Verification {
 pub struct Difference {
     /// The page: the kind of its totals and its span.
     pub page: String,
-    /// What is wrong there.
     pub problem: String,
 }
 

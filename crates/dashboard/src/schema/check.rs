@@ -22,18 +22,12 @@ struct FoundColumn {
 type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
 
 /// Compares tables, columns, types, nullability and primary keys with the definition.
-///
-/// # Errors
-/// The first difference, another schema version, or what SQLite refused.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
     version::of_sqlite(connection)?.expect_ours()?;
     compare(Dialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
 /// Which declarations a SQLite database of the dashboard has.
-///
-/// # Errors
-/// As [`check_sqlite`], if it has neither our own nor those as found.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
     version::of_sqlite(connection)?.expect_ours()?;
     let found = sqlite_tables(connection)?;
@@ -69,9 +63,6 @@ fn sqlite_tables(connection: &Connection) -> Result<FoundTables, Error> {
 
 /// Compares tables, columns, types, nullability and primary keys with the definition; a table is
 /// looked up along the search path, as in a query.
-///
-/// # Errors
-/// The first difference, another schema version, or what PostgreSQL refused.
 pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
     version::of_postgres(client).await?.expect_ours()?;
     let mut found = FoundTables::new();

@@ -66,7 +66,6 @@ pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
 pub(crate) struct DataVersion {
     /// Tells a table that was made anew, whose numbers begin again: by a restore, for example.
     pub table: i64,
-    /// Of the data.
     pub data: i64,
     /// Of the totals, if there are any.
     pub totals: Option<i64>,

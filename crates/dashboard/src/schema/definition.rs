@@ -86,7 +86,6 @@ pub enum ColumnType {
 /// Which types are declared for the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declarations {
-    /// Our own.
     Own,
     /// As the author of the article found them in his own SQLite file when he moved to
     /// PostgreSQL: `slug` too short for some, `uuid` still an integer from earlier days.
@@ -108,11 +107,9 @@ impl Declarations {
 /// One column with everything that is declared about it.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnDefinition {
-    /// Its name.
     pub name: Column,
     /// Its type, unless [`Declarations`] say otherwise.
     pub column_type: ColumnType,
-    /// Whether NULL is allowed.
     pub nullable: bool,
     /// Whether a unique constraint stands on it.
     pub unique: bool,
@@ -127,9 +124,7 @@ pub struct ColumnDefinition {
 /// One table with its columns, in their order.
 #[derive(Debug, Clone, Copy)]
 pub struct TableDefinition {
-    /// Its name.
     pub name: Table,
-    /// Its columns.
     pub columns: &'static [ColumnDefinition],
     /// The columns of its primary key; in SQLite a table with more than one is WITHOUT ROWID.
     pub primary_key: &'static [Column],
@@ -316,7 +311,6 @@ impl ColumnDefinition {
 }
 
 impl Table {
-    /// The table's SQL name.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.as_str()
@@ -324,7 +318,6 @@ impl Table {
 }
 
 impl Column {
-    /// The column's SQL name.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.as_str()

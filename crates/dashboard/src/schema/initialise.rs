@@ -15,9 +15,6 @@ use crate::rollup;
 
 /// Makes the whole empty schema: in a new SQLite file, in an existing one without our tables, or
 /// in a PostgreSQL database without them. Not to be called from asynchronous code: it blocks.
-///
-/// # Errors
-/// The database cannot be reached or made, or holds a table of ours already.
 pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
     match target {
         DatabaseUrl::Sqlite(path) if path.exists() => {
@@ -35,9 +32,6 @@ pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
 }
 
 /// Makes the whole empty schema, in one transaction.
-///
-/// # Errors
-/// A table of ours exists already, or SQLite refused.
 pub fn create_sqlite(connection: &mut Connection) -> Result<(), Error> {
     if let Some(table) = existing_sqlite_table(connection)? {
         return Err(Error::Occupied { table: table.name() });
@@ -58,9 +52,6 @@ pub fn create_sqlite(connection: &mut Connection) -> Result<(), Error> {
 }
 
 /// Makes the whole empty schema, in one transaction.
-///
-/// # Errors
-/// A table of ours exists already, or PostgreSQL refused.
 pub async fn create_postgres(client: &mut Client) -> Result<(), Error> {
     if let Some(table) = existing_postgres_table(client).await? {
         return Err(Error::Occupied { table: table.name() });

@@ -73,10 +73,8 @@ pub enum Error {
         /// The table that is in the way.
         table: &'static str,
     },
-    /// SQLite refused something.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL refused something.
     #[error("PostgreSQL: {}", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The database cannot be opened or reached.

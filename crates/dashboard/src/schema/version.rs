@@ -5,7 +5,6 @@ use tokio_postgres::GenericClient;
 
 use super::{Error, VERSION};
 
-/// As the database says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// It has no table `schema_version`.
@@ -18,10 +17,6 @@ pub enum Version {
 
 impl Version {
     /// Whether a database of this version can be used as it is.
-    ///
-    /// # Errors
-    /// [`Error::Older`] and [`Error::Newer`] name both versions. A database without one has another
-    /// difference, which is found next.
     pub(super) fn expect_ours(self) -> Result<(), Error> {
         match self {
             Self::Known(found) if found < VERSION => Err(Error::Older { found }),
@@ -36,9 +31,6 @@ impl Version {
 const SELECT: &str = "SELECT max(version) FROM schema_version";
 
 /// The version of a SQLite database.
-///
-/// # Errors
-/// What SQLite says.
 pub fn of_sqlite(connection: &Connection) -> Result<Version, Error> {
     let find = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'";
     if connection.query_row(find, [], |_| Ok(())).optional()?.is_none() {
@@ -49,9 +41,6 @@ pub fn of_sqlite(connection: &Connection) -> Result<Version, Error> {
 }
 
 /// The version of a PostgreSQL database.
-///
-/// # Errors
-/// What PostgreSQL says.
 pub async fn of_postgres(client: &impl GenericClient) -> Result<Version, Error> {
     let find = "SELECT to_regclass('schema_version') IS NOT NULL";
     let is_there: bool = client.query_one(find, &[]).await?.get(0);

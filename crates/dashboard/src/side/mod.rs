@@ -36,14 +36,11 @@ pub(crate) type Record = Vec<Value>;
 /// A database, open for small statements. Clones share the connections.
 #[derive(Debug, Clone)]
 pub(crate) enum SideDatabase {
-    /// A file.
     Sqlite {
-        /// Gives rows.
         reader: Arc<Mutex<Connection>>,
         /// Apart: it may have to wait for an import, and nobody's look-up waits with it.
         writer: Arc<Mutex<Connection>>,
     },
-    /// A server.
     Postgres(Box<Pool>),
 }
 
@@ -71,7 +68,6 @@ impl SideDatabase {
         }
     }
 
-    /// Which engine it is.
     pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite { .. } => Dialect::Sqlite,
@@ -80,9 +76,6 @@ impl SideDatabase {
     }
 
     /// The rows that a statement gives.
-    ///
-    /// # Errors
-    /// [`Error::NoAnswer`] if there are none in time.
     pub(crate) async fn rows(
         &self,
         sql: &'static str,
@@ -119,9 +112,6 @@ impl SideDatabase {
     }
 
     /// Makes the changes, all or nothing. How many rows each of them changed.
-    ///
-    /// # Errors
-    /// [`Error::NoAnswer`] if it is not known in time whether they are made.
     pub(crate) async fn change(&self, changes: Vec<Change>) -> Result<Vec<u64>, Error> {
         let deadline = Instant::now() + LIMIT;
         match self {
@@ -226,9 +216,6 @@ fn give_up_if_late<T>(
 }
 
 /// What `work` ends with.
-///
-/// # Errors
-/// [`Error::NoAnswer`] if it does not end by then.
 pub(crate) async fn by<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, Error> {
     tokio::time::timeout_at(deadline, work).await.map_err(|_| Error::NoAnswer)
 }

@@ -10,20 +10,16 @@ use crate::schema::{Column, Table};
 pub struct Conditions {
     /// By the values of dimensions.
     pub values: Vec<Condition>,
-    /// Only articles published then.
     pub published: Publication,
-    /// No articles published then.
     pub not_published: Publication,
 }
 
 /// One filter with the ids that its keys stand for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// The dimension.
     pub field: Field,
     /// Whether the values are left out instead of let in.
     pub exclude: bool,
-    /// Their ids.
     pub ids: Vec<i32>,
 }
 

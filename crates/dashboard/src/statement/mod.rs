@@ -34,7 +34,6 @@ impl Design {
     /// Every design with its name on the command line and in the header `Crossover-Design`.
     pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -80,7 +79,6 @@ impl RowColumns {
 pub struct Statement {
     /// The text, with `?` (SQLite) or `$1` (PostgreSQL) where values go.
     pub sql: String,
-    /// The values.
     pub values: Vec<Value>,
 }
 

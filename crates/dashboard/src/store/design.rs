@@ -20,9 +20,6 @@ pub(super) struct Designs {
 
 impl Designs {
     /// For a database with this data, and with a table of totals or none.
-    ///
-    /// # Errors
-    /// [`Error::Totals`] if totals were asked for and there are none, or those of other data.
     pub fn new(
         asked_for: Option<Design>,
         version: DataVersion,
@@ -62,9 +59,6 @@ impl Designs {
 
     /// To be called where the totals are not those of the data: lets the facts answer, and says so
     /// once.
-    ///
-    /// # Errors
-    /// [`Error::Totals`] if totals were asked for.
     pub fn without_totals(&self, version: DataVersion) -> Result<(), Error> {
         let problem = match version.totals {
             None => rollup::Error::Missing,

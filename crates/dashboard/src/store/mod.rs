@@ -60,17 +60,12 @@ const SIDE_CONNECTIONS: usize = 2;
 /// An open database of the dashboard.
 #[derive(Debug)]
 pub enum Store {
-    /// A SQLite file.
     Sqlite(SqliteStore),
-    /// A PostgreSQL database.
     Postgres(Box<PostgresStore>),
 }
 
 impl Store {
     /// Opens the database, applies the settings and checks that the schema is ours.
-    ///
-    /// # Errors
-    /// What [`Error`] says; a setting the engine does not have, before anything else is done.
     pub async fn open(database: &DatabaseUrl, options: &Options) -> Result<Self, Error> {
         Ok(match database {
             DatabaseUrl::Sqlite(path) => Self::Sqlite(SqliteStore::open(path, options).await?),
@@ -116,10 +111,6 @@ impl Store {
         }
     }
 
-    /// Answers one question.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the question names something that is not there, else the engine's.
     pub async fn answer(&self, query: Query) -> Result<Answer, Error> {
         let (patience, _asker) = self.patience();
         self.answer_within(query, patience).await
@@ -154,9 +145,6 @@ impl Store {
     }
 
     /// Reads one row, to see that the database answers.
-    ///
-    /// # Errors
-    /// The engine's.
     pub async fn check(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(store) => store.check().await,
@@ -172,9 +160,6 @@ fn day_text(number: i32) -> Result<String, Error> {
 }
 
 /// The ids of all keys of `filter`, of which `found` are there.
-///
-/// # Errors
-/// [`Refusal::UnknownKey`] with the first that is not.
 fn known_ids(filter: &Filter, found: HashMap<String, i32>) -> Result<Vec<i32>, Error> {
     let id = |key: &String| {
         let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
@@ -198,18 +183,13 @@ pub enum Error {
     /// The design needs totals, and there are none of this data.
     #[error(transparent)]
     Totals(rollup::Error),
-    /// SQLite reported an error.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL reported an error.
     #[error("PostgreSQL: {}", schema::postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// No connection became free or could be made in time.
     #[error("no connection to PostgreSQL within {seconds} s: it is down or overloaded")]
-    NoConnection {
-        /// How long was waited.
-        seconds: u64,
-    },
+    NoConnection { seconds: u64 },
     /// A small statement beside the questions took too long.
     #[error("the database gave no answer in time: it is busy or down; try again later")]
     NoAnswer,
@@ -219,28 +199,19 @@ pub enum Error {
          --query-limit",
         patience::seconds(*limit)
     )]
-    TooSlow {
-        /// The limit.
-        limit: Duration,
-    },
+    TooSlow { limit: Duration },
     /// All turns were taken until the limit.
     #[error(
         "as many queries as run at once (--query-concurrency) kept this one waiting for {}; try again",
         patience::seconds(*limit)
     )]
-    NoTurn {
-        /// The limit.
-        limit: Duration,
-    },
+    NoTurn { limit: Duration },
     /// The work on a question ended without a result.
     #[error("the work on the question broke off: {0}")]
     BrokenOff(String),
     /// A day that no date can be written for.
     #[error("the database holds a day out of range: {day} days after 1970-01-01")]
-    DayOutOfRange {
-        /// The stored number.
-        day: i32,
-    },
+    DayOutOfRange { day: i32 },
     /// The answer cannot be written.
     #[error(transparent)]
     Answer(#[from] answer::Error),

@@ -33,9 +33,6 @@ impl Patience {
     }
 
     /// To be called now and then by work that no engine stops.
-    ///
-    /// # Errors
-    /// [`Error::TooSlow`] when the work is for nobody any more.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.is_over() { Err(self.stopped()) } else { Ok(()) }
     }
@@ -47,9 +44,6 @@ impl Patience {
     }
 
     /// Waits for what somebody else works on, at most until the deadline.
-    ///
-    /// # Errors
-    /// [`Error::TooSlow`] at the deadline.
     pub(crate) async fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         self.until_over(work).await.ok_or_else(|| self.stopped())
     }

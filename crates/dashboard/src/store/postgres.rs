@@ -34,10 +34,6 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects once to check the settings and the schema, then makes the pools.
-    ///
-    /// # Errors
-    /// A server that cannot be reached, a schema that is not ours, a setting that the server does
-    /// not have or a session may not change.
     pub async fn open(url: &PostgresUrl, options: &Options) -> Result<Self, Error> {
         let client = engine::postgres::connect(url).await?;
         let settings = prepare_session(&client, &options.settings).await?;

@@ -35,9 +35,6 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the file, puts it into WAL mode if it may be written, and checks its schema.
-    ///
-    /// # Errors
-    /// A file that is none of ours, a setting that SQLite does not have or take.
     pub async fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let (path, options) = (path.to_owned(), options.clone());
         let work = move || {

@@ -59,7 +59,6 @@ async fn work_beyond_the_number_of_connections_waits_its_turn() {
     assert_eq!(quick.await.unwrap(), 7);
 }
 
-/// Counts for ever.
 fn endless(connection: &rusqlite::Connection) -> Result<i64, Error> {
     let count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
                  SELECT count(*) FROM n";

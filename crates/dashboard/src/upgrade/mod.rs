@@ -30,10 +30,8 @@ const STEPS: [Step; VERSION as usize - 1] = [
     Step { to: 3, sqlite: include_str!("to_3.sql"), postgres: include_str!("to_3.sql") },
 ];
 
-/// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upgraded {
-    /// The version found.
     pub from: i32,
     /// The copy of the SQLite file as it was; none if there was nothing to do.
     pub backup: Option<PathBuf>,

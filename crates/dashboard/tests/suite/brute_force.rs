@@ -35,7 +35,6 @@ struct Article {
     title: String,
     published: i32,
     original: Option<i32>,
-    /// Name by grouping.
     names: BTreeMap<&'static str, String>,
 }
 

@@ -45,7 +45,6 @@ impl TestDatabase {
         matches!(self.url, DatabaseUrl::Postgres(_))
     }
 
-    /// Of SQLite.
     pub fn file(&self) -> &Path {
         let DatabaseUrl::Sqlite(path) = &self.url else { panic!("no file") };
         path
@@ -109,7 +108,6 @@ pub async fn postgres(rows: &Rows) -> TestDatabase {
     TestDatabase { url: DatabaseUrl::Postgres(url), _folder: None, _server: Some(server) }
 }
 
-/// Nothing in both engines.
 pub async fn both_empty() -> [TestDatabase; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dashboard.db");

@@ -31,9 +31,6 @@ const CONNECT_TIMEOUT_SECONDS: u64 = 30;
 /// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and so on, then from the password file
 /// (`PGPASSFILE`, else `~/.pgpass`), then from libpq's defaults: the account's name as user,
 /// the user as database, the local socket if there is one, else localhost.
-///
-/// # Errors
-/// [`Error::BadPostgresUrl`] if a variable of the environment cannot be read.
 pub fn config(url: &PostgresUrl) -> Result<Config, Error> {
     fill(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }

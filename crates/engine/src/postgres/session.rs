@@ -12,9 +12,6 @@ pub fn quote_identifier(name: &str) -> String {
 }
 
 /// The value of each setting as the server has it for this session, in the order asked.
-///
-/// # Errors
-/// [`Error::UnknownSetting`] for a name that the server does not have.
 pub async fn settings_readback<'a>(
     client: &Client,
     names: impl IntoIterator<Item = &'a str>,
@@ -31,10 +28,6 @@ pub async fn settings_readback<'a>(
 }
 
 /// Sets what a session may set, for a server that is not ours to start, and reads it back.
-///
-/// # Errors
-/// [`Error::UnknownSetting`] with the nearest name, [`Error::NotASessionSetting`] for a setting
-/// that needs the server's configuration, [`Error::Postgres`] if the value is refused.
 pub async fn apply_session_settings<'a>(
     client: &Client,
     settings: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -18,10 +18,6 @@ use crate::{Error, PostgresUrl};
 
 /// The connector for `url`, by its `sslmode` and `sslrootcert` (or `PGSSLMODE`, `PGSSLROOTCERT`).
 /// As in libpq, `require` with a root certificate verifies as `verify-ca` does.
-///
-/// # Errors
-/// [`Error::Tls`] if certificates are to be verified and no root can be read,
-/// [`Error::BadPostgresUrl`] for an unknown `sslmode`.
 pub fn tls(url: &PostgresUrl) -> Result<MakeRustlsConnect, Error> {
     client_config(url).map(MakeRustlsConnect::new)
 }

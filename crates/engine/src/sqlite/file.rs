@@ -13,7 +13,6 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 /// The descriptors of this process, on Linux and elsewhere.
 const DESCRIPTORS: &str = "/dev/fd";
 
-/// Device and inode.
 type FileId = (u64, u64);
 
 /// How many [`OpenFile`]s there are of each file. They are not SQLite's, which keeps its own
@@ -33,10 +32,6 @@ pub struct OpenFile {
 struct Counted(FileId);
 
 /// Opens a file for reading.
-///
-/// # Errors
-/// [`io::ErrorKind::ResourceBusy`] while this process has the file open otherwise; what the system
-/// says.
 pub fn open(path: &Path) -> io::Result<OpenFile> {
     let id = id_of(&path.metadata()?);
     let mut open = open_files();
@@ -93,9 +88,6 @@ fn descriptors_of(id: FileId) -> usize {
 }
 
 /// Copies a file that SQLite has closed, with its permissions.
-///
-/// # Errors
-/// As [`open`], or what the system says of the copy.
 pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let source = open(from)?;
     let mut copy = File::create(to)?;
@@ -105,18 +97,12 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
 
 /// The folder of a file, or the folder itself, opened: what syncs a file system without opening a
 /// database of it.
-///
-/// # Errors
-/// What the system says.
 pub fn folder_of(path: &Path) -> io::Result<File> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(if path.is_dir() { path } else { parent.unwrap_or(Path::new(".")) })
 }
 
 /// Removes a database with everything that SQLite keeps beside it; none of them need exist.
-///
-/// # Errors
-/// What the system says.
 pub fn remove(path: &Path) -> io::Result<()> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         match std::fs::remove_file(beside(path, ending)) {

@@ -59,9 +59,6 @@ impl Mode {
 }
 
 /// The parameters after `?` as the client library reads them, without those of our own.
-///
-/// # Errors
-/// [`Error::BadPostgresUrl`] naming a parameter that is unknown or has an impossible value.
 pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
     Mode::of(url, &|_| None)?;
     let own = |key: &str| OWN.contains(&key);

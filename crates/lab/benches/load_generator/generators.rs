@@ -13,7 +13,6 @@ use lab::load::{self, ConnectionUse, Expected, LoadOptions, Mode};
 const OHA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/oha");
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A generator.
 #[derive(Clone)]
 pub enum Generator {
     Ours,
@@ -21,7 +20,6 @@ pub enum Generator {
     Wrk,
 }
 
-/// One run.
 #[derive(Clone, Copy)]
 pub struct Measured {
     requests: u64,

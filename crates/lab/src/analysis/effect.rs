@@ -26,11 +26,9 @@ pub struct Effect {
     pub to: Level,
     /// The other factors' levels, the swept one's among them.
     pub levels: Levels,
-    /// Whose time it is.
     pub engine: String,
     /// None: the engine's own time. Else its ratio to this engine's time.
     pub against: Option<String>,
-    /// The ratio.
     pub estimate: Estimate,
     /// Faster: the engine gains by it. Corrected over all effects of its kind.
     pub shown: Shown,
@@ -193,7 +191,6 @@ fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
     questions
 }
 
-/// Costs by block.
 type Costs = BTreeMap<usize, f64>;
 
 /// Products over the blocks that all places hold; none where one place is not judged.

@@ -53,20 +53,17 @@ pub struct Analysis {
     pub sweeps: Vec<Sweep>,
     /// Those of all requests together until the last COMMIT alone, where trials have written.
     pub until_commit: Vec<Sweep>,
-    /// What each factor does.
     pub effects: Vec<Effect>,
     /// What throughput shows over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
-    /// What the whole says.
     pub verdict: Verdict,
 }
 
 /// The results of one treatment.
 #[derive(Clone, Debug)]
 pub struct Treatment {
-    /// The engine's label.
     pub engine: String,
     /// One level of each factor.
     pub levels: Levels,
@@ -80,7 +77,6 @@ pub struct Treatment {
     pub estimate: Option<Estimate>,
     /// The article's statistic: the smallest of the first three blocks. None of a rate.
     pub best_of_three: Option<f64>,
-    /// Block and response.
     pub blocks: Vec<(usize, f64)>,
     /// Block and mean response time, ms, until the last COMMIT: the same where that is the response
     /// and nothing is written.
@@ -105,7 +101,6 @@ pub struct Treatment {
     pub cpu_seconds_estimate: Option<Estimate>,
     /// Mean over blocks; CPU time of the server side by wall time.
     pub cores_used: Option<f64>,
-    /// Mean over blocks.
     pub requests_per_second: Option<f64>,
     /// The same with its interval.
     pub throughput: Option<Estimate>,
@@ -123,7 +118,6 @@ pub struct Treatment {
     pub notes: Vec<String>,
     /// What the engine chose to do for each operation, where that was looked for.
     pub plans: Vec<OperationPlans>,
-    /// Over all blocks.
     pub failures: Failures,
     /// Trials that do not count.
     pub void: usize,
@@ -159,7 +153,6 @@ pub struct Percentile {
 /// The plans of one operation in one treatment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationPlans {
-    /// The operation's name.
     pub operation: String,
     /// Distinct ones, in the order of the trials.
     pub hashes: Vec<String>,
@@ -170,7 +163,6 @@ pub struct OperationPlans {
 /// The results of one request in one treatment.
 #[derive(Clone, Debug)]
 pub struct RequestResult {
-    /// The request's name.
     pub name: String,
     /// Mean response time, ms.
     pub estimate: Option<Estimate>,
@@ -178,7 +170,6 @@ pub struct RequestResult {
     pub blocks: Vec<(usize, f64)>,
     /// The same with time-outs counted at the limit; empty where nothing timed out.
     pub blocks_with_time_outs: Vec<(usize, f64)>,
-    /// Over all blocks.
     pub failures: Failures,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
@@ -189,7 +180,6 @@ pub struct RequestResult {
 pub struct Ratio {
     /// The engine that is compared with.
     pub to: String,
-    /// The ratio.
     pub estimate: Estimate,
     /// What is shown, corrected over all verdicts of its family.
     pub shown: Shown,
@@ -197,7 +187,6 @@ pub struct Ratio {
     pub difference: Option<Shown>,
 }
 
-/// What a comparison shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {

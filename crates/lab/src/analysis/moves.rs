@@ -49,7 +49,6 @@ struct Variation {
     factor: String,
     from: Level,
     to: Level,
-    /// Without the swept factor.
     others: Levels,
 }
 

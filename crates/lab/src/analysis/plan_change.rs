@@ -9,9 +9,7 @@ use crate::plan::{Level, Plan};
 /// A plan that changes between two measured levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanChange {
-    /// The engine's label.
     pub engine: String,
-    /// The two neighbouring levels.
     pub between: (f64, f64),
     /// The operations whose plans change there.
     pub operations: Vec<String>,

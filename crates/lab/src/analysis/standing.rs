@@ -9,11 +9,9 @@ use crate::record::Trial;
 pub struct Failures {
     /// All requests, those that failed among them.
     pub requests: u64,
-    /// Those that failed.
     pub failed: u64,
     /// Failures by a wrong answer.
     pub wrong: u64,
-    /// Failures by a time-out.
     pub timed_out: u64,
 }
 
@@ -23,30 +21,16 @@ pub enum Standing {
     /// It may: it failed seldom or never.
     Judged,
     /// Answers were wrong: the times are of other work than was asked for.
-    WrongAnswers {
-        /// The request.
-        request: String,
-        /// How often.
-        wrong: u64,
-        /// Of how many.
-        requests: u64,
-    },
+    WrongAnswers { request: String, wrong: u64, requests: u64 },
     /// More requests failed than the plan tolerates.
     TooManyFailures {
         /// The request; none where only all together fail too often.
         request: Option<String>,
-        /// How often.
         failed: u64,
-        /// Of how many.
         requests: u64,
     },
     /// Requests failed in a trial of a release that did not tell failures apart.
-    Unclassified {
-        /// How many.
-        failed: u64,
-        /// Of how many.
-        requests: u64,
-    },
+    Unclassified { failed: u64, requests: u64 },
 }
 
 impl Failures {

@@ -13,14 +13,12 @@ use crate::schedule::Levels;
 /// Two engines along the swept factor.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The other factors' levels.
     pub levels: Levels,
     /// One request of the mix, or none for all together.
     pub request: Option<String>,
     /// The engine of which `results` say how many times the other's response time it takes: of a
     /// rate its inverse, so that below one is faster whatever the response.
     pub a: String,
-    /// The plan's first engine.
     pub b: String,
     /// By level; the level is 0 where no factor is swept.
     pub results: Vec<Compared>,

@@ -10,11 +10,8 @@ use crate::schedule::Levels;
 /// A threshold where it was applied.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// What was bounded.
     pub response: Response,
-    /// The bound.
     pub bound: Bound,
-    /// The engine's label.
     pub engine: String,
     /// The rest of the treatment.
     pub levels: Levels,

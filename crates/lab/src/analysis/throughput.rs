@@ -28,17 +28,12 @@ pub struct Throughput {
 /// One engine over the clients.
 #[derive(Clone, Debug)]
 pub struct Scaling {
-    /// The engine's label.
     pub engine: String,
-    /// The other factors' levels.
     pub levels: Levels,
-    /// Where it is fastest.
     pub peak: Peak,
-    /// At one client.
     pub one_client: Option<Estimate>,
     /// Throughput at so many clients by that at one, paired by block.
     pub over_one: Vec<(f64, Estimate)>,
-    /// Beyond the peak.
     pub beyond: Vec<Beyond>,
 }
 
@@ -47,7 +42,6 @@ pub struct Scaling {
 pub struct Peak {
     /// The number of clients with the largest mean.
     pub clients: f64,
-    /// Throughput there.
     pub throughput: Estimate,
     /// Every number of clients that is not shown to be below it: the peak is one of them.
     pub candidates: Vec<f64>,
@@ -56,7 +50,6 @@ pub struct Peak {
 /// Throughput at a multiple of the peak's clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Beyond {
-    /// The multiple.
     pub times: f64,
     /// The number of clients measured.
     pub clients: f64,

@@ -11,7 +11,6 @@ use crate::plan::{Checkpoints, Plan, WorkloadKind};
 /// The answer to the plan's question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// One sentence.
     pub headline: String,
     /// One for each sweep over all requests together.
     pub sentences: Vec<String>,

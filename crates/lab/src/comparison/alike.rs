@@ -27,7 +27,6 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// A short constant name.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Work => "different_work",
@@ -40,7 +39,6 @@ impl Difference {
         }
     }
 
-    /// What differs.
     pub fn message(self) -> &'static str {
         match self {
             Self::Work => "The runs did different work: their operations, weights or texts differ.",

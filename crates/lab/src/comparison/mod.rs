@@ -28,28 +28,17 @@ pub enum Incomparable {
         "{a} and {b} are not compared. {} {} `crossover report {a} {b}` shows them side by side",
         difference.message(), difference.advice()
     )]
-    Different {
-        /// A run.
-        a: String,
-        /// Another.
-        b: String,
-        /// What differs.
-        difference: Difference,
-    },
+    Different { a: String, b: String, difference: Difference },
     /// No treatment is in both.
     #[error("{a} and {b} have no treatment in common: their engines or levels differ")]
     NothingInCommon {
-        /// The first side.
         a: String,
         /// The second.
         b: String,
     },
     /// A run on both sides, or twice on one.
     #[error("the run {run} is named twice; every sitting counts once")]
-    Twice {
-        /// The run.
-        run: String,
-    },
+    Twice { run: String },
 }
 
 /// What the user wants to know beside faster and slower.
@@ -88,13 +77,9 @@ pub struct Comparison {
     pub b: Vec<SideRun>,
     /// Of the intervals, and of all verdicts together.
     pub confidence_level: f64,
-    /// As wished.
     pub equivalent_within: Option<f64>,
-    /// As wished.
     pub fail_on_regression: Option<f64>,
-    /// One sentence.
     pub headline: String,
-    /// By treatment.
     pub rows: Vec<Row>,
     /// What makes the comparison doubtful.
     pub warnings: Vec<WarningPart>,
@@ -103,11 +88,8 @@ pub struct Comparison {
 /// A run of a side.
 #[derive(Clone, Debug, Serialize)]
 pub struct SideRun {
-    /// Its id.
     pub id: String,
-    /// When it began.
     pub started: String,
-    /// The plan's question.
     pub title: String,
 }
 
@@ -120,7 +102,6 @@ pub struct Row {
     pub engine_b: String,
     /// One level of each factor.
     pub levels: Levels,
-    /// The same in words.
     #[serde(rename = "where")]
     pub place: String,
     /// Geometric mean of side A, ms.
@@ -141,9 +122,7 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// B is faster.
     Faster,
-    /// B is slower.
     Slower,
     /// The same within the wished share.
     Equivalent,
@@ -159,7 +138,6 @@ pub enum Regression {
     Yes,
     /// No part of the interval is beyond it.
     No,
-    /// The interval tells neither.
     Undecided,
 }
 
@@ -193,9 +171,6 @@ fn left_out(treatments: &[String]) -> Option<WarningPart> {
 }
 
 /// Compares two sides, each of one run or of several sittings of the same plan.
-///
-/// # Errors
-/// [`Incomparable`].
 pub fn compare(
     a: &[Finished],
     b: &[Finished],

@@ -44,9 +44,6 @@ pub(crate) fn drop_statements() -> [String; 2] {
 
 impl Site<'_> {
     /// Makes the database's copy anew from its template, unless it has none since it is only read.
-    ///
-    /// # Errors
-    /// What the engine says, or [`DeployError::CopyDiffers`].
     pub(crate) fn renew_copy(&self, database: &mut Database) -> Result<(), DeployError> {
         let Some(template) = database.template.clone() else { return Ok(()) };
         self.progress.set_message(format!("copying the data of {}", database.record.name));
@@ -197,7 +194,6 @@ pub(super) enum Template {
     },
     Postgres {
         url: PostgresUrl,
-        /// The exact release.
         version: String,
         data_directory: PathBuf,
         contents: String,

@@ -16,13 +16,11 @@ pub enum DeployError {
     /// The engine or a connection to it.
     #[error(transparent)]
     Engine(#[from] engine::Error),
-    /// The managed server.
     #[error(transparent)]
     Server(#[from] server::Error),
     /// The application or a command that prepares.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// The limit on memory.
     #[error(transparent)]
     Memory(#[from] MemoryLimitError),
     /// The application does not answer.
@@ -30,20 +28,10 @@ pub enum DeployError {
     Http(#[from] HttpError),
     /// A PostgreSQL statement of ours.
     #[error("{engine}: {source}")]
-    Postgres {
-        /// Label.
-        engine: String,
-        /// What the server said.
-        source: tokio_postgres::Error,
-    },
+    Postgres { engine: String, source: tokio_postgres::Error },
     /// A SQLite statement of ours.
     #[error("{path}: {source}")]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
     /// A copy is not what its template was when it was filled.
     #[error(
         "{engine}: the copy of its data holds {copy}, the data as they were filled {template}; \
@@ -51,7 +39,6 @@ pub enum DeployError {
          (`crossover server list`, `crossover server remove`) and run again"
     )]
     CopyDiffers {
-        /// Label.
         engine: String,
         /// What was noted when the template was filled.
         template: String,
@@ -60,38 +47,17 @@ pub enum DeployError {
     },
     /// A server that we started is gone.
     #[error("{engine} has ended; its last words: {last_words}")]
-    Ended {
-        /// Label.
-        engine: String,
-        /// From its log.
-        last_words: String,
-    },
+    Ended { engine: String, last_words: String },
     /// An engine that an application over HTTP cannot use.
     #[error(
         "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"
     )]
-    Unsupported {
-        /// Label.
-        engine: String,
-    },
+    Unsupported { engine: String },
     /// A setting that this server takes and does nothing with.
     #[error("{engine}: {setting} changes nothing there: {why}; leave it out")]
-    NoEffect {
-        /// Label.
-        engine: String,
-        /// Name of the setting.
-        setting: String,
-        /// Why not.
-        why: &'static str,
-    },
-    /// Files.
+    NoEffect { engine: String, setting: String, why: &'static str },
     #[error("{path}: {source}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
 }
 
 impl DeployError {

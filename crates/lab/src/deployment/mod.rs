@@ -32,7 +32,6 @@ pub(crate) use sqlite::try_settings;
 
 /// What every deployment of a run shares.
 pub struct Site<'a> {
-    /// The resolved plan.
     pub plan: &'a Plan,
     /// The files that engines are filled from.
     pub datasets: &'a Datasets,
@@ -42,11 +41,8 @@ pub struct Site<'a> {
     pub logs: &'a Path,
     /// A key that clients and application share for this run; never recorded.
     pub secret: &'a str,
-    /// This program.
     pub program: &'a Path,
-    /// Where managed servers live.
     pub locations: &'a Locations,
-    /// Drives connections and servers.
     pub runtime: &'a tokio::runtime::Handle,
     /// Shown while servers are fetched and filled.
     pub progress: &'a ProgressBar,
@@ -60,9 +56,7 @@ pub struct Site<'a> {
 
 /// A database with its data, settled and ready for connections.
 pub struct Database {
-    /// Version and settings.
     pub record: EngineRecord,
-    /// How to connect.
     pub url: DatabaseUrl,
     /// Folders or files with the data; none where they are out of sight.
     pub data_paths: Vec<PathBuf>,
@@ -81,7 +75,6 @@ impl Database {
         self.server.as_ref().map(PostgresServer::pid)
     }
 
-    /// How applications reach it.
     pub(crate) fn address(&self) -> Address {
         let listening = self.server.as_ref().zip(match &self.url {
             DatabaseUrl::Postgres(url) => url.database(),
@@ -100,9 +93,6 @@ impl Database {
 
     /// Whether the server still runs, if one was started for it. An application that lives on
     /// without its database only answers with errors.
-    ///
-    /// # Errors
-    /// [`DeployError::Ended`].
     pub fn check_alive(&mut self) -> Result<(), DeployError> {
         let Some(server) = &mut self.server else { return Ok(()) };
         if server.is_running() {
@@ -115,9 +105,6 @@ impl Database {
     }
 
     /// Stops the server, if one was started for it.
-    ///
-    /// # Errors
-    /// When it does not stop.
     pub fn retire(self, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
         if let Some(server) = self.server {
             runtime.block_on(server.stop())?;
@@ -128,9 +115,6 @@ impl Database {
 
 /// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
 /// release is fetched, settings are tried on an empty database or by the server's own check.
-///
-/// # Errors
-/// [`DeployError`] naming the engine's fault.
 pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), DeployError> {
     check_analyze(engine)?;
     match &engine.source {
@@ -158,9 +142,6 @@ pub fn check(engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), Deploy
 }
 
 /// Refuses what no copy of data takes, since it has tables already: before one is made.
-///
-/// # Errors
-/// [`DeployError`] naming the setting.
 pub fn check_copy(engine: &EngineSpec) -> Result<(), DeployError> {
     match engine.source {
         EngineSource::Sqlite => sqlite::check_copy(engine),
@@ -187,9 +168,6 @@ fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
 
 impl Site<'_> {
     /// Sets the database of `engine` up, at `levels` of the deployment's factors.
-    ///
-    /// # Errors
-    /// [`DeployError`]; whatever was started is stopped again.
     pub(crate) fn database(
         &self,
         engine: &EngineSpec,
@@ -213,9 +191,6 @@ impl Site<'_> {
 
     /// Makes the copy of a database that may be changed anew, with statistics of its own and
     /// nothing left to write.
-    ///
-    /// # Errors
-    /// As [`Site::renew_copy`].
     pub(crate) fn renew(
         &self,
         engine: &EngineSpec,
@@ -259,9 +234,6 @@ impl Site<'_> {
     }
 
     /// A command of the plan, its placeholders filled in.
-    ///
-    /// # Errors
-    /// An unknown placeholder.
     pub(crate) fn command(
         &self,
         words: &[String],
@@ -298,9 +270,6 @@ impl Site<'_> {
     }
 
     /// Every placeholder of a command or an environment.
-    ///
-    /// # Errors
-    /// A period that is none.
     pub(crate) fn placeholders(
         &self,
         engine: &EngineSpec,

@@ -13,9 +13,6 @@ const BUSY_TIMEOUT_MS: &str = "10000";
 impl Database {
     /// Makes a checkpoint, and says how long it took; none on a server of the user's where we may
     /// not.
-    ///
-    /// # Errors
-    /// What the engine says.
     pub(crate) fn checkpoint(
         &self,
         runtime: &tokio::runtime::Handle,

@@ -46,9 +46,6 @@ impl<'a> Connection<'a> {
 
     /// Connects to `target`. `timeout` holds for each answer as a whole, and for connecting
     /// (there at most 10 s); `interrupted` ends every wait within a tenth of a second.
-    ///
-    /// # Errors
-    /// As [`Connection::connect`].
     pub fn open(
         target: &'a Target,
         timeout: Duration,
@@ -59,11 +56,6 @@ impl<'a> Connection<'a> {
         Ok(connection)
     }
 
-    /// Connects, or connects anew.
-    ///
-    /// # Errors
-    /// [`HttpError::Refused`], [`HttpError::Connect`], [`HttpError::TimedOut`],
-    /// [`HttpError::Tls`] or [`HttpError::Interrupted`].
     pub fn connect(&mut self) -> Result<(), HttpError> {
         let step = self.wire.connect();
         self.drive(step, None, self.timeout.min(CONNECT_TIMEOUT_MAX))
@@ -76,18 +68,12 @@ impl<'a> Connection<'a> {
     }
 
     /// Sends a request and reads its answer to the last byte; the body is hashed and not kept.
-    ///
-    /// # Errors
-    /// Any [`HttpError`] of an exchange; the connection is closed then.
     pub fn send(&mut self, request: &PreparedRequest) -> Result<Answer, HttpError> {
         self.exchange(request, Keep::Hash)?;
         Ok(self.wire.reader().answer())
     }
 
     /// As [`Connection::send`], and keeps the body and the headers.
-    ///
-    /// # Errors
-    /// As [`Connection::send`].
     pub fn fetch(&mut self, request: &PreparedRequest) -> Result<Fetched, HttpError> {
         self.exchange(request, Keep::Everything)?;
         let reader = self.wire.reader();

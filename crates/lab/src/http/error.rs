@@ -27,57 +27,32 @@ pub enum HttpError {
     UnknownHost {
         /// Host of the base URL.
         host: String,
-        /// What the resolver said.
         source: io::Error,
     },
-    /// Nobody listens there.
     #[error("{address}: connection refused; is the server running, and on this port?")]
-    Refused {
-        /// Host and port.
-        address: String,
-    },
+    Refused { address: String },
     /// The connection could not be made for another reason.
     #[error("{address}: cannot connect: {source}")]
-    Connect {
-        /// Host and port.
-        address: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    Connect { address: String, source: io::Error },
     /// TLS could not be agreed upon.
     #[error("{address}: TLS: {reason}")]
-    Tls {
-        /// Host and port.
-        address: String,
-        /// What rustls said.
-        reason: String,
-    },
+    Tls { address: String, reason: String },
     /// The answer, or the connection, did not come in time.
     #[error("{address}: no whole answer within {timeout:?}; give it longer, or look at the server")]
     TimedOut {
-        /// Host and port.
         address: String,
         /// The limit that was passed.
         timeout: Duration,
     },
     /// The server ended the connection before its answer was complete.
     #[error("{address}: the server closed the connection before the end of its answer")]
-    Closed {
-        /// Host and port.
-        address: String,
-    },
+    Closed { address: String },
     /// Reading or writing failed (mostly a reset by the server).
     #[error("{address}: connection lost: {source}")]
-    Lost {
-        /// Host and port.
-        address: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    Lost { address: String, source: io::Error },
     /// What came is not HTTP/1.x.
     #[error("{address}: not a valid HTTP answer: {reason}")]
     Malformed {
-        /// Host and port.
         address: String,
         /// The rule that was broken.
         reason: String,

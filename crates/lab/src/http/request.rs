@@ -19,9 +19,6 @@ impl PreparedRequest {
     /// Encodes a request to `target`. `path` starts with `/` and is already percent-encoded;
     /// the target's path prefix comes before it. Host, User-Agent, Accept and, with a body,
     /// Content-Length are added where `headers` lacks them.
-    ///
-    /// # Errors
-    /// [`HttpError::InvalidRequest`] for a method, path or header that HTTP does not allow.
     pub fn new(
         target: &Target,
         name: &str,
@@ -68,9 +65,6 @@ impl PreparedRequest {
     }
 
     /// A GET with these headers and no body.
-    ///
-    /// # Errors
-    /// As [`PreparedRequest::new`].
     pub fn get(
         target: &Target,
         name: &str,

@@ -9,7 +9,6 @@ use xxhash_rust::xxh3::Xxh3;
 /// What is known of every answer: enough to tell whether it is the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Answer {
-    /// HTTP status code.
     pub status: u16,
     /// Length of the body after chunked coding is removed.
     pub body_bytes: u64,
@@ -24,15 +23,12 @@ const HEADERS_MAX: usize = 96;
 /// What of an answer is kept while it is read; less costs less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Status and length.
     Length,
     /// The hash of the body too.
     Hash,
     /// The body itself, not its hash.
     Body,
-    /// Hash and body.
     HashAndBody,
-    /// Hash, body and headers.
     Everything,
 }
 

@@ -14,7 +14,6 @@ pub trait Clients: Sync {
     fn client(&self, number: u16) -> Self::Client<'_>;
 }
 
-/// One client at work.
 pub trait Client {
     /// Called once before the clocks start: connects, prepares, warms. What fails here is met
     /// again, and recorded, by the first operation.

@@ -17,7 +17,6 @@ pub enum Expected {
     /// This status, and the same body as this request's first answer of the trial: for servers
     /// whose answers are not known beforehand.
     Alike(u16),
-    /// This status; any body.
     Status(u16),
     /// A JSON body that means this one.
     Json {
@@ -28,9 +27,7 @@ pub enum Expected {
     },
     /// This status, and a body in which the expression matches somewhere.
     Matches {
-        /// HTTP status.
         status: u16,
-        /// The expression.
         regex: Regex,
     },
 }

@@ -20,7 +20,6 @@ pub(super) struct Lanes<'a> {
     ready: Vec<usize>,
     ended: Vec<Ended>,
     waits: u32,
-    /// Connections made.
     opened: u64,
 }
 

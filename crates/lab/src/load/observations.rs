@@ -25,13 +25,11 @@ pub(super) struct Log {
 }
 
 impl Observations {
-    /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.logs.iter().map(|log| log.count).sum()
     }
 
-    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

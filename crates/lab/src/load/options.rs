@@ -22,7 +22,6 @@ pub enum Mode {
     /// moment, plus the one under way, is a stopping time, so their mean is unbiased by Wald's
     /// equation.)
     Steady {
-        /// Length of the trial.
         time: Duration,
         /// With at least 1 every request is observed, however slow the server is.
         minimum_rounds: u32,
@@ -32,14 +31,7 @@ pub enum Mode {
     /// of the server is seen by all the requests that it made wait (Tene, "How NOT to Measure
     /// Latency"). Every request due within `time` is sent and waited for, unless its turn has not
     /// come after as much time again.
-    Open {
-        /// Length of the trial.
-        time: Duration,
-        /// Mean rate of arrivals.
-        per_second: f64,
-        /// How they are spread.
-        arrivals: Arrivals,
-    },
+    Open { time: Duration, per_second: f64, arrivals: Arrivals },
 }
 
 /// What becomes of a connection after an answer.
@@ -52,7 +44,6 @@ pub enum ConnectionUse {
     PerRequest,
 }
 
-/// How to load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Number of clients, 1 to 65,535; in open load the most connections.
@@ -61,11 +52,9 @@ pub struct LoadOptions {
     pub mode: Mode,
     /// Closed load: how long a client pauses between an answer and its next request.
     pub think_time: Duration,
-    /// Whether connections are kept.
     pub connection: ConnectionUse,
     /// Seed of this trial (see [`super::derive_seed`]); each client derives its own from it.
     pub seed: u64,
-    /// Limit of each request.
     pub timeout: Duration,
     /// Processors that the clients may use; `None`: all.
     pub client_cpus: Option<Vec<usize>>,
@@ -83,9 +72,7 @@ pub enum LoadError {
     Thread {
         /// Number of the thread, from 1.
         thread: usize,
-        /// How many were wanted.
         threads: usize,
-        /// What the system said.
         source: io::Error,
     },
     /// The clients could not be bound to their processors.

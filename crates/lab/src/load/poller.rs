@@ -10,7 +10,6 @@ use rustix::io::Errno;
 
 use crate::http::Interest;
 
-/// Events taken at once.
 const EVENTS_MAX: usize = 256;
 
 pub(super) struct Poller {

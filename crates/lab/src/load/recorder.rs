@@ -27,13 +27,10 @@ pub(crate) struct Recorder {
 /// What became of one operation of the mix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationTotals {
-    /// Observations.
     pub count: u64,
-    /// Those that failed.
     pub failures: u64,
     /// Failures by a wrong answer.
     pub wrong: u64,
-    /// Failures by a time-out.
     pub timed_out: u64,
     /// Response times of the right answers together.
     pub response_time_ns: u64,
@@ -72,7 +69,6 @@ impl Recorder {
         self.counted.get_or_insert_with(used_by_this_thread);
     }
 
-    /// When this thread began.
     pub(crate) fn begun(&self) -> Instant {
         self.begun
     }
@@ -138,7 +134,6 @@ impl Recorder {
         self.clients_given_up += clients_given_up;
     }
 
-    /// Ends now.
     pub(crate) fn end(self) -> Recorded {
         let ended = Instant::now();
         let (cpu, used) = self.counted.unwrap_or_else(used_by_this_thread);

@@ -12,7 +12,6 @@ use crate::resource::ThreadUse;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The expected answer.
     Ok,
     /// Another status than the expected one.
     Status(u16),
@@ -95,7 +94,6 @@ pub struct Observation {
     /// From just before sending (with a connection per request: before connecting; in open load
     /// from when it was due) to the last byte of the answer, or to the failure.
     pub response_time_ns: u64,
-    /// What became of it.
     pub outcome: Outcome,
 }
 

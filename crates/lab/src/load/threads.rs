@@ -19,9 +19,6 @@ use crate::resource::pin_this_thread;
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Runs one trial with a thread per client. `weights` are those of the operations.
-///
-/// # Errors
-/// [`LoadError`] where the trial could not be run as asked for.
 pub fn run_clients<C: Clients>(
     clients: &C,
     weights: &[u32],
@@ -147,7 +144,6 @@ impl<C: Client> Desk<'_, C> {
         Ok(walk.has_given_up())
     }
 
-    /// Open load.
     fn work_off(&mut self, agenda: &Agenda) -> Result<Tally, LoadError> {
         wake_in_time();
         let begun = *agenda.begun.get_or_init(|| self.recorder.begun());

@@ -22,9 +22,6 @@ pub(super) struct Trial<'a> {
 }
 
 /// Runs one trial. `weights` and `expected` go with `requests` one by one.
-///
-/// # Errors
-/// [`LoadError`] where the trial could not be run as asked for.
 pub fn run(
     target: &Target,
     requests: &[PreparedRequest],

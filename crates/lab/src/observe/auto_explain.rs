@@ -50,7 +50,6 @@ pub(crate) async fn create_role(
     client.batch_execute(&sql).await
 }
 
-/// Removes the role.
 pub(crate) async fn drop_role(client: &Client) -> Result<(), tokio_postgres::Error> {
     client.batch_execute(&format!("DROP ROLE IF EXISTS {ROLE}")).await
 }

@@ -14,9 +14,6 @@ pub(crate) const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 ///
 /// A server's processes report what they counted at most once a second, so a trial may hold a
 /// little of the one before it, and lack a little of its own.
-///
-/// # Errors
-/// When the server does not answer.
 pub async fn counters_postgres(
     client: &Client,
 ) -> Result<BTreeMap<String, f64>, tokio_postgres::Error> {

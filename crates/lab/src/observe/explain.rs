@@ -7,9 +7,6 @@ use rusqlite::{Connection, Statement};
 /// SQLite's EXPLAIN QUERY PLAN, two blanks for each step down. `bind` gives the parameters their
 /// values, on which a plan depends where ANALYZE has left samples (`sqlite_stat4`); without them
 /// SQLite plans for any value.
-///
-/// # Errors
-/// What SQLite says of the statement, or `bind`.
 pub fn explain_sqlite(
     connection: &Connection,
     sql: &str,

@@ -45,7 +45,6 @@ const CREDENTIALS: [&str; 14] = [
 #[derive(Debug, Default)]
 pub(super) struct Mix {
     pub requests: Vec<Request>,
-    /// All lines.
     pub lines: usize,
     /// Lines left out, by reason.
     pub left_out: BTreeMap<&'static str, usize>,

@@ -55,7 +55,6 @@ pub struct Blob {
     pub operation: Knob,
     /// How many blobs there are.
     pub count: Knob,
-    /// Their mean size.
     pub bytes: Knob,
     /// Sizes are spread evenly so much to both sides: bytes, or a share as `20%`.
     pub variance: Knob,
@@ -70,7 +69,6 @@ pub struct Blob {
     /// `warm`: what is read lies in the page cache; `cold`: it was dropped from there before the
     /// trial, in which each blob is read at most once.
     pub cache: Knob,
-    /// Size of SQLite's pages.
     pub page_bytes: Knob,
     /// What writes survive, made equal on all engines: `none`, `program_crash`, `power_loss`, or
     /// `as_set` by each engine's own settings.
@@ -172,9 +170,6 @@ impl Blob {
 
 impl Plan {
     /// The blobs at `levels`.
-    ///
-    /// # Errors
-    /// [`PlanError::Impossible`] with the key of `[blob]`.
     pub(crate) fn blob_at(&self, levels: &Levels) -> Result<BlobCell, PlanError> {
         let reader = Reader {
             blob: self.blob.clone().unwrap_or_default(),

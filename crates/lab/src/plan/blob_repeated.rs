@@ -42,9 +42,6 @@ impl Plan {
     }
 
     /// Refuses them: whoever asked for them would look for their figures in vain.
-    ///
-    /// # Errors
-    /// [`PlanError::Impossible`] with the first of them.
     pub(crate) fn refuse_repeated_lines(&self) -> Result<(), PlanError> {
         match self.repeated_lines().first() {
             None => Ok(()),

@@ -53,9 +53,6 @@ impl Plan {
     }
 
     /// Engine number `index` with its placeholders filled in, under the label of its line.
-    ///
-    /// # Errors
-    /// An unknown placeholder, or a text that is no engine when it is filled in.
     pub(crate) fn engine_at(&self, index: usize, levels: &Levels) -> Result<EngineSpec, PlanError> {
         let Some(template) = self.engines.get(index) else {
             return Err(PlanError::impossible("engines", format!("has no engine {index}")));
@@ -84,9 +81,6 @@ impl Plan {
     }
 
     /// The processors of the server side at `levels`: of the factor, else of the plan.
-    ///
-    /// # Errors
-    /// A level that is neither a list nor a number of processors.
     pub(crate) fn server_cpus_at(&self, levels: &Levels) -> Result<Option<Vec<usize>>, PlanError> {
         let Some(level) = levels.get("server_cpus") else { return Ok(self.server_cpus.clone()) };
         let wrong = |reason: &str| {
@@ -117,9 +111,6 @@ impl Plan {
     }
 
     /// The memory of the server side at `levels`: of the factor, else of the plan.
-    ///
-    /// # Errors
-    /// A level that is no size.
     pub(crate) fn server_memory_at(&self, levels: &Levels) -> Result<Option<Bytes>, PlanError> {
         match levels.get("server_memory") {
             None => Ok(self.server_memory),

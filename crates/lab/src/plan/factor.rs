@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Level {
     /// A number, on which a sweep can be bisected.
     Number(f64),
-    /// Anything else.
     Text(String),
 }
 
@@ -97,9 +96,7 @@ impl Eq for Level {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Equal differences.
     Linear,
-    /// Equal ratios.
     Log,
 }
 

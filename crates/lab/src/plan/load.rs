@@ -23,7 +23,6 @@ const CLIENTS_MAX: u16 = 32;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Load {
-    /// Closed or open.
     pub model: LoadModel,
     /// Open load: requests due per second; a factor `rate` stands above it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +44,6 @@ pub struct Load {
     pub connection: ConnectionUse,
 }
 
-/// The models of load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
@@ -65,7 +63,6 @@ pub enum Arrivals {
     /// As of users who know nothing of each other.
     #[default]
     Poisson,
-    /// As of a metronome.
     Uniform,
 }
 
@@ -80,7 +77,6 @@ pub enum ConnectionUse {
     PerRequest,
 }
 
-/// What one trial is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenTrial", into = "WrittenTrial")]
 pub enum Trial {
@@ -90,10 +86,7 @@ pub enum Trial {
         time: Seconds,
     },
     /// Every client sends every request `passes` times, as the article's script does.
-    Passes {
-        /// How often.
-        passes: u32,
-    },
+    Passes { passes: u32 },
 }
 
 /// A trial as it is written. One table, since a key of a wrong kind keeps its place only so.
@@ -183,9 +176,6 @@ impl Load {
 
 impl Plan {
     /// Load on the cell `levels`.
-    ///
-    /// # Errors
-    /// A level that is no rate or no pause.
     pub(crate) fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
         let open = self.load.model == LoadModel::Open;
         let clients = match open {

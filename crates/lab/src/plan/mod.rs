@@ -60,20 +60,10 @@ pub use statement::{Comparison, Given, Invariant, Parameter, Statement};
 pub enum PlanError {
     /// The file cannot be read.
     #[error("cannot read the plan {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// The text is no plan: syntax, an unknown key, a wrong type.
     #[error("{place}: {message}")]
-    Malformed {
-        /// File, line and column.
-        place: String,
-        /// What is wrong there.
-        message: String,
-    },
+    Malformed { place: String, message: String },
     /// The text can be read but not carried out.
     #[error("{}: {message}", place::without_indices(key))]
     Impossible {
@@ -117,7 +107,6 @@ impl PlanError {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The question.
     pub title: String,
     /// What is done to the engines.
     pub workload: WorkloadKind,
@@ -170,10 +159,8 @@ pub struct Plan {
     /// Fixed placeholders: `{name}` in commands, paths and headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, String>,
-    /// How load is offered.
     #[serde(default)]
     pub load: Load,
-    /// What one trial is.
     #[serde(default)]
     pub trial: Trial,
     /// The factors; every name is a placeholder too. `clients` is the number of clients.

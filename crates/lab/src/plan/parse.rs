@@ -9,9 +9,6 @@ use super::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of, place, 
 use crate::analysis::counted;
 
 /// Reads a plan. `name` is the file's name for messages.
-///
-/// # Errors
-/// [`PlanError`] with the place of the mistake.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
     let plan = parse(text, name)?.resolved();
     plan.map_err(|error| error.located(text, name).unwrap_or(error))
@@ -19,9 +16,6 @@ pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
 
 /// Reads a plan and the files beside it as they are written, so that something can be changed
 /// before it is resolved.
-///
-/// # Errors
-/// [`PlanError::Malformed`] with the place of the mistake; a file that cannot be read.
 pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
     let mut plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
     for (index, statement) in plan.statements.iter_mut().enumerate() {
@@ -47,9 +41,6 @@ fn malformed(text: &str, name: &str, error: &toml::de::Error) -> PlanError {
 impl Plan {
     /// Checks what the types cannot say and fills in what is left open: periods become days,
     /// requests get names.
-    ///
-    /// # Errors
-    /// [`PlanError::Impossible`] with the key.
     pub fn resolved(mut self) -> Result<Self, PlanError> {
         self.check_engines()?;
         if self.replicates == 0 {

@@ -7,9 +7,6 @@ use super::PlanError;
 
 /// The number of days of `period` when it begins on `start` (ISO date), both ends inclusive: a
 /// month from 2021-01-01 is 31 days.
-///
-/// # Errors
-/// When the period or the date is malformed or lies outside the calendar.
 pub fn days_of(period: &str, start: &str) -> Result<u32, PlanError> {
     let first = parse_day(start)?;
     let span = match period {
@@ -30,9 +27,6 @@ pub fn days_of(period: &str, start: &str) -> Result<u32, PlanError> {
 }
 
 /// The last day, inclusive, of `days` days from `start`, as an ISO date.
-///
-/// # Errors
-/// When the date is malformed or lies outside the calendar.
 pub fn last_day(start: &str, days: f64) -> Result<String, PlanError> {
     let whole = days.round();
     if !(1.0..=36_525.0).contains(&whole) {

@@ -26,9 +26,6 @@ impl Plan {
 
 /// Replaces every `{name}` in `text`. Braces around anything but lower-case letters, digits and
 /// underscores are left alone, so that JSON bodies need no escape.
-///
-/// # Errors
-/// A name without a value, with the names that there are.
 pub fn expand(text: &str, key: &str, values: &Placeholders) -> Result<String, PlanError> {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;

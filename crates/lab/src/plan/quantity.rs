@@ -14,9 +14,7 @@ pub struct Percent(pub f64);
 /// `< 200`, `> 100` or `< 1%`: what a response must be for the run to pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// Below this value.
     Below(f64),
-    /// Above this value.
     Above(f64),
 }
 

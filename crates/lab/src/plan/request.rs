@@ -14,7 +14,6 @@ pub struct Request {
     /// A short name for tables; method (where it is not GET) and path where there is none.
     #[serde(default)]
     pub name: String,
-    /// GET unless told.
     #[serde(default = "get", skip_serializing_if = "is_get")]
     pub method: String,
     /// Path and query, with placeholders.
@@ -25,7 +24,6 @@ pub struct Request {
     /// What is expected of the answer.
     #[serde(default)]
     pub answer: AnswerCheck,
-    /// Further headers, with placeholders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// What is sent, with placeholders.
@@ -57,7 +55,6 @@ pub enum AnswerCheck {
     /// The same bytes from every engine, every time.
     #[default]
     Exact,
-    /// Nothing but its status.
     Status,
     /// The same JSON from every engine, every time, but for the values that these JSON pointers
     /// (RFC 6901, with `*` for every element) name.

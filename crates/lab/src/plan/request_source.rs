@@ -71,9 +71,6 @@ impl RequestSource {
     }
 
     /// The requests, and a sentence on what was taken and left out.
-    ///
-    /// # Errors
-    /// A file that cannot be read, a line that is no request, a source without any.
     pub(super) fn read(&self) -> Result<(Vec<Request>, String), PlanError> {
         let (path, mix) = match (&self.file, &self.from_log) {
             (Some(path), None) => {

@@ -75,12 +75,9 @@ pub struct Invariant {
 pub enum Parameter {
     /// Whole numbers, both ends included, drawn evenly.
     Range {
-        /// First and last.
         range: [i64; 2],
     },
-    /// These values, drawn evenly.
     List {
-        /// Numbers and texts.
         list: Vec<Given>,
     },
     /// The first column of a query's answer, drawn evenly.
@@ -96,7 +93,6 @@ pub enum Parameter {
 pub enum Given {
     /// 1 or 0 for every engine.
     Boolean(bool),
-    /// A whole number.
     Integer(i64),
     /// A number with a fraction.
     Double(f64),
@@ -115,9 +111,7 @@ pub enum Comparison {
     Key(Vec<String>),
     /// The same rows in the same order.
     Ordered,
-    /// As many rows.
     Count,
-    /// Not at all.
     None,
 }
 
@@ -143,9 +137,6 @@ impl Statement {
 
     /// Reads its files, unless it has a text, and gives it their name. `plan_folder` is where files
     /// are looked for that are not in the working directory.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
     pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let file = locate(file, plan_folder);
@@ -208,7 +199,6 @@ impl Statement {
 }
 
 impl Plan {
-    /// Checks the statements.
     pub(super) fn check_statements(&self) -> Result<(), PlanError> {
         if self.statements.is_empty() {
             let message = "there is none; write [[statement]] and file = \"query.sql\"";

@@ -47,7 +47,6 @@ fn quoted(found: &str, theirs: &str) -> String {
     }
 }
 
-/// What is needed there.
 fn wanted(expected: &str) -> String {
     let known = match expected.split(' ').next().unwrap_or_default() {
         "usize" | "u64" => "a whole number of 0 or more",

@@ -44,7 +44,6 @@ pub struct ApplicationOptions {
     pub cpus: Option<Vec<usize>>,
 }
 
-/// A running application.
 pub struct Application {
     name: String,
     keeper: Keeper,
@@ -54,10 +53,6 @@ pub struct Application {
 
 impl Application {
     /// Starts it; it need not be ready yet.
-    ///
-    /// # Errors
-    /// [`ProcessError::EmptyCommand`], [`ProcessError::Start`], [`ProcessError::Log`] or
-    /// [`ProcessError::Cpus`].
     pub fn start(options: &ApplicationOptions) -> Result<Self, ProcessError> {
         let name = options.name.clone();
         let [program, arguments @ ..] = options.command.as_slice() else {
@@ -91,10 +86,6 @@ impl Application {
         self.keeper.pid()
     }
 
-    /// Whether it still runs.
-    ///
-    /// # Errors
-    /// [`ProcessError::Ended`] with the end of its log.
     pub fn check(&self) -> Result<(), ProcessError> {
         match self.keeper.ending() {
             None => Ok(()),
@@ -103,9 +94,6 @@ impl Application {
     }
 
     /// Waits until GET `path` is answered with a status below `below`.
-    ///
-    /// # Errors
-    /// [`ProcessError::Ended`], [`ProcessError::NotReady`] or [`ProcessError::Interrupted`].
     pub fn wait_until_answering(
         &self,
         target: &Target,
@@ -128,9 +116,6 @@ impl Application {
     }
 
     /// Waits for the first line on its standard output and returns it.
-    ///
-    /// # Errors
-    /// As [`Application::wait_until_answering`].
     pub fn wait_for_line(
         &self,
         timeout: Duration,
@@ -244,9 +229,6 @@ pub fn run_to_end(
 }
 
 /// A TCP port of 127.0.0.1 on which nobody listens at this moment.
-///
-/// # Errors
-/// [`ProcessError::NoPort`].
 pub fn free_port() -> Result<u16, ProcessError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ProcessError::NoPort)?;
     Ok(listener.local_addr().map_err(ProcessError::NoPort)?.port())

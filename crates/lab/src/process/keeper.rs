@@ -12,7 +12,6 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use crate::resource::{ResourceError, pin_this_thread};
 
-/// Watches one child.
 pub(super) struct Keeper {
     pid: u32,
     watch: Arc<Watch>,
@@ -25,7 +24,6 @@ pub(super) enum KeeperError {
     Cpus(ResourceError),
 }
 
-/// How a child ended.
 #[derive(Clone, Debug)]
 pub(super) struct Ending {
     pub(super) success: bool,

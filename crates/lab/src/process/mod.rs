@@ -17,36 +17,23 @@ use crate::resource::ResourceError;
 /// An application that could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// The command is empty.
     #[error("{name}: its command is empty; give at least a program")]
-    EmptyCommand {
-        /// Name of the application.
-        name: String,
-    },
+    EmptyCommand { name: String },
     /// The program could not be started.
     #[error("{name}: cannot start {program:?}: {source}; check the path and the permissions")]
     Start {
-        /// Name of the application.
         name: String,
         /// First word of its command.
         program: String,
-        /// What the system said.
         source: io::Error,
     },
     /// A log file cannot be written or read.
     #[error("log file {}: {source}", path.display())]
-    Log {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Log { path: PathBuf, source: io::Error },
     /// It ended though it should run, or a command failed.
     #[error("{name} ended with {how}{tail}")]
     Ended {
-        /// Name of the application.
         name: String,
-        /// Exit code or signal.
         how: String,
         /// The end of its output, introduced by the file it is from.
         tail: String,
@@ -57,23 +44,16 @@ pub enum ProcessError {
          names a path that it answers well{tail}"
     )]
     NotReady {
-        /// Name of the application.
         name: String,
         /// The limit that was passed.
         timeout: Duration,
-        /// What was seen last.
         last: String,
         /// The end of its output, introduced by the file it is from.
         tail: String,
     },
     /// It could not be bound to its processors.
     #[error("{name}: {source}")]
-    Cpus {
-        /// Name of the application.
-        name: String,
-        /// Why not.
-        source: ResourceError,
-    },
+    Cpus { name: String, source: ResourceError },
     /// No port could be had.
     #[error("no free TCP port on 127.0.0.1: {0}")]
     NoPort(io::Error),

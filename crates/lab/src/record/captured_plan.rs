@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One operation of the mix and the plan that its engine chose for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationPlan {
-    /// The operation's name.
     pub operation: String,
-    /// Its plan.
     pub plan: CapturedPlan,
 }
 
@@ -15,7 +13,6 @@ pub struct OperationPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedPlan {
-    /// The engine showed it.
     Observed {
         /// Digest of its shape, without costs, rows and times: plans of the same shape have the
         /// same hash.
@@ -25,9 +22,7 @@ pub enum CapturedPlan {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
     },
-    /// It cannot be seen.
     NotObservable {
-        /// Why.
         why: String,
     },
 }

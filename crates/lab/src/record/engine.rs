@@ -30,7 +30,6 @@ pub struct EngineRecord {
 /// Blobs and the room that they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlobStore {
-    /// How many.
     pub count: u64,
     /// Their own bytes together.
     pub content_bytes: u64,
@@ -48,7 +47,6 @@ pub enum Durability {
     None,
     /// The end of the program, not that of the operating system.
     SurvivesProgramCrash,
-    /// A power cut.
     SurvivesPowerLoss,
     /// It could not be read back.
     #[default]

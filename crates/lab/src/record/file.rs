@@ -9,9 +9,6 @@ use serde::de::DeserializeOwned;
 use super::{RecordError, SCHEMA_VERSION};
 
 /// Writes `bytes` so that `path` holds either what it held before or all of them.
-///
-/// # Errors
-/// When the disk refuses; the temporary file is then removed.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     write_with(path, |file| file.write_all(bytes))
 }

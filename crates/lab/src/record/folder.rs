@@ -16,9 +16,6 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Makes the folder of a new run below `runs`.
-    ///
-    /// # Errors
-    /// When the folder cannot be made.
     pub fn create(runs: &Path, workload: &str, started: Timestamp) -> Result<Self, RecordError> {
         let mut random = [0; 2];
         getrandom::fill(&mut random).map_err(|error| RecordError::Io {
@@ -35,9 +32,6 @@ impl RunFolder {
     }
 
     /// Finds a run by id, path or `latest`.
-    ///
-    /// # Errors
-    /// [`RecordError::Unknown`], or when `runs` cannot be read.
     pub fn find(runs: &Path, name: &str) -> Result<Self, RecordError> {
         let unknown = || RecordError::Unknown { name: name.to_owned(), folder: runs.to_owned() };
         let path = if name == "latest" {
@@ -51,9 +45,6 @@ impl RunFolder {
     }
 
     /// All runs below `runs`, the newest first; none where there is no such folder.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
     pub fn all(runs: &Path) -> Result<Vec<Self>, RecordError> {
         let entries = match std::fs::read_dir(runs) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -69,9 +60,6 @@ impl RunFolder {
 
     /// Takes the run for this process, as long as the returned file is open: nobody else measures
     /// into it or removes it meanwhile. The kernel gives it back however the process ends.
-    ///
-    /// # Errors
-    /// [`RecordError::InProgress`].
     pub fn claim(&self) -> Result<File, RecordError> {
         let io = |source| RecordError::Io { path: self.path.clone(), source };
         let folder = File::open(&self.path).map_err(io)?;
@@ -84,9 +72,6 @@ impl RunFolder {
 
     /// Whether the folder may be removed: a real folder whose run.json names it, and no run that
     /// is being measured.
-    ///
-    /// # Errors
-    /// [`RecordError::Kept`], [`RecordError::InProgress`].
     pub fn check_removable(&self) -> Result<(), RecordError> {
         let kept = |why: String| RecordError::Kept { path: self.path.clone(), why };
         if self.path.is_symlink() {
@@ -101,55 +86,35 @@ impl RunFolder {
     }
 
     /// Removes the run with everything in it.
-    ///
-    /// # Errors
-    /// As for [`Self::check_removable`], or when the file system says no.
     pub fn remove(self) -> Result<(), RecordError> {
         self.check_removable()?;
         std::fs::remove_dir_all(&self.path)
             .map_err(|source| RecordError::Io { path: self.path, source })
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its last part.
     pub fn id(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Writes run.json.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn write_run(&self, run: &Run) -> Result<(), RecordError> {
         file::write_json(&self.path.join("run.json"), run)
     }
 
-    /// Reads run.json.
-    ///
-    /// # Errors
-    /// When it is damaged or newer.
     pub fn read_run(&self) -> Result<Run, RecordError> {
         let path = self.path.join("run.json");
         file::refuse_newer(&path)?;
         file::read_json(&path)
     }
 
-    /// Writes the resolved plan.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn write_plan(&self, text: &str) -> Result<(), RecordError> {
         write_atomically(&self.path.join("plan.toml"), text.as_bytes())
     }
 
     /// The plan as it was written: the text, and what it says.
-    ///
-    /// # Errors
-    /// When it is damaged.
     pub fn read_plan(&self) -> Result<(String, Plan), RecordError> {
         let path = self.path.join("plan.toml");
         let text = std::fs::read_to_string(&path)
@@ -160,18 +125,11 @@ impl RunFolder {
         }
     }
 
-    /// Writes one trial.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn write_trial(&self, trial: &Trial) -> Result<(), RecordError> {
         file::write_json(&self.trial_path(trial.number), trial)
     }
 
     /// Reads all trials, by number.
-    ///
-    /// # Errors
-    /// When one is damaged.
     pub fn read_trials(&self) -> Result<Vec<Trial>, RecordError> {
         let folder = self.path.join("trials");
         let io = |source| RecordError::Io { path: folder.clone(), source };

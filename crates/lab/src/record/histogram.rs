@@ -29,10 +29,6 @@ pub struct ResponseTimes {
 }
 
 impl ResponseTimes {
-    /// Those of a trial.
-    ///
-    /// # Errors
-    /// Never in practice: the histogram grows to whatever it is given.
     pub fn of(observations: impl IntoIterator<Item = Observation>) -> Result<Self, RecordError> {
         let mut nanoseconds = empty()?;
         let counts =
@@ -43,15 +39,11 @@ impl ResponseTimes {
         Ok(Self { nanoseconds })
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.nanoseconds.len()
     }
 
     /// Adds those of another trial.
-    ///
-    /// # Errors
-    /// Never in practice, as for [`ResponseTimes::of`].
     pub fn add(&mut self, other: &Self) -> Result<(), RecordError> {
         self.nanoseconds.add(&other.nanoseconds).map_err(|error| damaged("", &error))
     }
@@ -89,9 +81,6 @@ impl ResponseTimes {
 }
 
 /// Writes the distribution of one trial.
-///
-/// # Errors
-/// When the disk refuses.
 pub fn write_histogram(path: &Path, times: &ResponseTimes) -> Result<(), RecordError> {
     let mut bytes = Vec::new();
     V2Serializer::new()
@@ -101,10 +90,6 @@ pub fn write_histogram(path: &Path, times: &ResponseTimes) -> Result<(), RecordE
     super::write_atomically(path, line.as_bytes())
 }
 
-/// Reads it back.
-///
-/// # Errors
-/// When the file is missing or not what [`write_histogram`] writes.
 pub fn read_histogram(path: &Path) -> Result<ResponseTimes, RecordError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;

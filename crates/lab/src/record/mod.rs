@@ -38,31 +38,15 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub enum RecordError {
     /// The file system said no.
     #[error("{path}: {source}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A file of the run is not what this program writes.
     #[error("{path} is damaged or not of this program: {message}")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    Damaged { path: PathBuf, message: String },
     /// Written by a later release.
     #[error(
         "{path} was written by a newer Crossover (schema {found}, this one reads {SCHEMA_VERSION}); update Crossover"
     )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// No such run.
+    Newer { path: PathBuf, found: u32 },
     #[error(
         "there is no run `{name}` in {folder}; `crossover runs` lists them, `latest` is the newest"
     )]
@@ -74,75 +58,44 @@ pub enum RecordError {
     },
     /// A folder that may not be removed, since it is not certain that it is a run and nothing else.
     #[error("{path} is not removed: {why}; remove it by hand if it is to go")]
-    Kept {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Kept { path: PathBuf, why: String },
     /// Another process measures into the run.
     #[error(
         "the run {run} is being measured by another process; wait for its end, or stop it first"
     )]
-    InProgress {
-        /// The run.
-        run: String,
-    },
+    InProgress { run: String },
     /// Two runs that cannot be measured together.
     #[error("{a} and {b} cannot be measured again together. {why}")]
-    NotInterleaved {
-        /// A run.
-        a: String,
-        /// Another.
-        b: String,
-        /// Why not.
-        why: &'static str,
-    },
+    NotInterleaved { a: String, b: String, why: &'static str },
     /// `--resume` of one of two runs that were measured together.
     #[error(
         "cannot resume {run} alone: its blocks alternated with those of {with}; measure both again \
          with compare --rerun"
     )]
-    Interleaved {
-        /// The run.
-        run: String,
-        /// The other.
-        with: String,
-    },
+    Interleaved { run: String, with: String },
     /// `--resume` with something else than what the run was begun with.
     #[error("cannot resume {run}: {what} changed since it began; start a new run")]
-    Changed {
-        /// The run.
-        run: String,
-        /// Plan, program or data.
-        what: String,
-    },
+    Changed { run: String, what: String },
 }
 
-/// What run.json says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The folder's name.
     pub id: String,
-    /// When it began.
     pub started: Timestamp,
     /// When its last trial ended.
     pub finished: Option<Timestamp>,
     /// All planned trials are there.
     pub complete: bool,
-    /// Starts every random choice.
     pub seed: u64,
     /// As it was typed, without secrets.
     pub command_line: String,
-    /// This program's release.
     pub crossover_version: String,
     /// SHA-256 of the program's file.
     pub program_digest: String,
     /// Digest of the data file, or of the commands that prepare the data.
     pub data_digest: String,
-    /// The machine.
     pub environment: Environment,
     /// By label, as they were when last started.
     pub engines: BTreeMap<String, EngineRecord>,

@@ -30,10 +30,6 @@ pub fn write_observations(path: &Path, observations: &Observations) -> Result<()
     })
 }
 
-/// Reads them back.
-///
-/// # Errors
-/// When the file is missing, cut short or not what [`write_observations`] writes.
 pub fn read_observations(path: &Path) -> Result<Vec<Observation>, RecordError> {
     let io = |source| RecordError::Io { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(io)?;

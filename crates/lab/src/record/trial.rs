@@ -9,11 +9,9 @@ use super::OperationPlan;
 use crate::plan::Level;
 use crate::schedule::Levels;
 
-/// Whether a trial counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It counts.
     Ok,
     /// It does not, and why. It is kept, shown, and never repeated silently.
     Void(String),
@@ -35,9 +33,7 @@ impl Status {
 /// A trial's figures for one request of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestSummary {
-    /// The request's name.
     pub name: String,
-    /// All observations of it.
     pub requests: u64,
     /// Mean over those with the right answer; none if there is none.
     pub response_time_ms_mean: Option<f64>,
@@ -49,9 +45,7 @@ pub struct RequestSummary {
 /// Failures of one request in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FailureCounts {
-    /// All of them.
     pub all: u64,
-    /// Wrong answers.
     pub wrong: u64,
     /// Requests without an answer in time.
     pub timed_out: u64,
@@ -91,20 +85,15 @@ impl Trial {
 pub struct Trial {
     /// Counts from 1 in the order of the schedule.
     pub number: usize,
-    /// The block.
     pub block: usize,
-    /// The engine's label.
     pub engine: String,
     /// The rest of the treatment.
     pub levels: Levels,
-    /// Whether it counts.
     pub status: Status,
-    /// When its load began.
     pub started: Timestamp,
     /// From the first request to the end of the last; in workload `oltp` the time in which answers
     /// and what they cost were counted, after which the last ones are waited for.
     pub wall_seconds: f64,
-    /// All observations.
     pub requests: u64,
     /// Those of them that failed: wrong status, wrong answer, connection lost, timed out.
     pub failures: u64,
@@ -140,7 +129,6 @@ pub struct Trial {
     pub other_cores_used: Option<f64>,
     /// Largest resident memory of the server side at the end, bytes.
     pub server_resident_bytes: Option<u64>,
-    /// By request.
     pub by_request: Vec<RequestSummary>,
     /// Percentiles of the response times of all right answers, ms, by `p50`, `p90`, `p95`, `p99`,
     /// `p999`: only those with ten observations or more beyond them.

@@ -11,9 +11,6 @@ use crate::run::Finished;
 use crate::schedule::Levels;
 
 /// A header and its lines.
-///
-/// # Errors
-/// When a line cannot be written.
 pub fn csv_table(
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -47,9 +44,6 @@ const TREATMENT_COLUMNS: [&str; 15] = [
 ];
 
 /// One line per treatment of every run.
-///
-/// # Errors
-/// When a line cannot be written.
 pub fn csv(documents: &[Document]) -> Result<String, ReportError> {
     let names = documents.iter().flat_map(|d| d.factors.iter().map(|factor| factor.name.clone()));
     let factors: BTreeSet<String> = names.collect();
@@ -133,9 +127,6 @@ const TRIAL_COLUMNS: [&str; 16] = [
 ];
 
 /// One line per trial of every run, with every percentile and counter that any trial has.
-///
-/// # Errors
-/// When a line cannot be written.
 pub fn csv_of_trials(runs: &[Finished]) -> Result<String, ReportError> {
     let trials = || runs.iter().flat_map(|run| &run.trials);
     let factors: BTreeSet<String> = trials().flat_map(|t| t.levels.keys().cloned()).collect();

@@ -13,7 +13,6 @@ use crate::plan::Level;
 use crate::record::Durability;
 use crate::schedule::Levels;
 
-/// The whole report.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
 pub struct Document {
@@ -47,7 +46,6 @@ pub struct Document {
     pub undecided: bool,
 }
 
-/// The run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunPart {
     pub id: String,
@@ -64,7 +62,6 @@ pub struct RunPart {
     pub crossover_version: String,
 }
 
-/// What the whole says.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerdictPart {
     pub headline: String,
@@ -72,7 +69,6 @@ pub struct VerdictPart {
     pub by_request: Vec<String>,
 }
 
-/// What is measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Response {
     pub name: &'static str,
@@ -95,7 +91,6 @@ pub struct FactorPart {
     pub levels: Vec<LevelPart>,
 }
 
-/// One level.
 #[derive(Clone, Debug, Serialize)]
 pub struct LevelPart {
     pub value: Level,
@@ -133,7 +128,6 @@ pub struct NamedValue {
     pub value: String,
 }
 
-/// One treatment.
 #[derive(Clone, Debug, Serialize)]
 pub struct TreatmentPart {
     pub engine: String,
@@ -154,7 +148,6 @@ pub struct TreatmentPart {
     /// Where it is not the response itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_time_ms_mean: Option<Estimate>,
-    /// Where they are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statements_per_second: Option<Estimate>,
     pub requests_per_second: Option<f64>,
@@ -180,7 +173,6 @@ pub struct TreatmentPart {
     pub requests_by_name: Vec<RequestPart>,
 }
 
-/// One block's mean.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockPart {
     pub block: usize,
@@ -212,14 +204,12 @@ pub struct PercentilePart {
     /// Between 0 and 1, as 0.99.
     pub p: f64,
     pub value_ms: f64,
-    /// None under five blocks.
     pub low_ms: Option<f64>,
     pub high_ms: Option<f64>,
     pub method: Method,
     pub replicates: usize,
 }
 
-/// One counter.
 #[derive(Clone, Debug, Serialize)]
 pub struct CounterPart {
     pub name: String,
@@ -310,11 +300,8 @@ pub struct ThresholdPart {
 /// A doubt and what to do about it.
 #[derive(Clone, Debug, Serialize)]
 pub struct WarningPart {
-    /// A short constant name.
     pub kind: &'static str,
-    /// What was seen.
     pub message: String,
-    /// What settles it.
     pub advice: &'static str,
 }
 
@@ -326,6 +313,5 @@ pub struct Several {
     pub documents: Vec<Document>,
     /// Whether the charts of all runs begin with the same axes.
     pub common_axes: bool,
-    /// Doubts about comparing them.
     pub warnings: Vec<WarningPart>,
 }

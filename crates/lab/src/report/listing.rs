@@ -9,11 +9,9 @@ use crate::run::Finished;
 /// What the list of runs says of one.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
-    /// The folder's name.
     pub id: String,
     /// When it began, ISO 8601 in UTC; none where run.json cannot be read.
     pub started: Option<String>,
-    /// The plan's question.
     pub title: Option<String>,
     /// What was done to the engines.
     pub workload: Option<String>,

@@ -14,7 +14,6 @@ use crate::schedule::Levels;
 pub(super) enum Form {
     /// A terminal, of this width where it is known.
     Terminal(Option<u16>),
-    /// A Markdown file.
     Markdown,
 }
 

@@ -163,7 +163,6 @@ fn lines(note: &str, places: &[String], all: usize) -> Vec<String> {
     }
 }
 
-/// Processor, their number, memory.
 fn machine(document: &Document) -> String {
     let of_interest = ["CPU", "CPUs usable", "Memory"];
     let found = |name: &str| document.environment.iter().find(|row| row.name == name);

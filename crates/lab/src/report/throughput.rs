@@ -28,7 +28,6 @@ pub struct ThroughputPart {
 #[derive(Clone, Debug, Serialize)]
 pub struct ScalingPart {
     pub engine: String,
-    /// The other factors' levels.
     pub levels: Levels,
     /// The number of clients with the largest mean.
     pub peak_clients: f64,
@@ -62,7 +61,6 @@ pub struct BeyondPart {
 pub struct StepPart {
     pub engine: String,
     pub before: String,
-    /// The other factors' levels.
     pub levels: Levels,
     pub results: Vec<StepResult>,
     /// Numbers of clients that have no result, since one of the two failed there.

@@ -6,9 +6,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::ResourceError;
 
 /// Binds the calling thread, and every process and thread that it starts from now on.
-///
-/// # Errors
-/// [`ResourceError::Affinity`] where a number is not a processor this process may use.
 #[cfg(target_os = "linux")]
 pub fn pin_this_thread(cpus: &[usize]) -> Result<(), ResourceError> {
     let available = available_cpus();
@@ -36,10 +33,6 @@ pub fn available_cpus() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
 }
 
-/// Not offered here.
-///
-/// # Errors
-/// Always [`ResourceError::LinuxOnly`].
 #[cfg(not(target_os = "linux"))]
 pub fn pin_this_thread(_cpus: &[usize]) -> Result<(), ResourceError> {
     Err(ResourceError::LinuxOnly("binding to processors (server_cpus, client_cpus)"))

@@ -25,17 +25,11 @@ pub struct MachineCounters {
     pub memory_pressure_seconds: Option<f64>,
     /// Seconds in which at least one task waited for a disk.
     pub io_pressure_seconds: Option<f64>,
-    /// Bytes read from swap.
     pub swapped_in_bytes: Option<u64>,
-    /// Bytes written to swap.
     pub swapped_out_bytes: Option<u64>,
 }
 
 impl MachineCounters {
-    /// Reads them now.
-    ///
-    /// # Errors
-    /// [`ResourceError::LinuxOnly`] where there is no /proc/stat.
     pub fn read() -> Result<Self, ResourceError> {
         let stat = fs::read_to_string("/proc/stat")
             .map_err(|_| ResourceError::LinuxOnly("counters of the machine"))?;

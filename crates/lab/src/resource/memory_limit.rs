@@ -32,7 +32,6 @@ static MOVING: Mutex<()> = Mutex::new(());
 /// Tells groups of one process apart.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Files of one interface.
 struct Names {
     limit: &'static str,
     swap: &'static str,
@@ -80,9 +79,6 @@ pub struct MemoryGroup {
 
 impl MemoryGroup {
     /// Makes a group, after removing those that killed programs left.
-    ///
-    /// # Errors
-    /// [`MemoryLimitError`]; what is missing, and what to do.
     pub fn create(limit_bytes: u64) -> Result<Self, MemoryLimitError> {
         if limit_bytes < LIMIT_BYTES_MIN {
             return Err(MemoryLimitError::TooSmall { bytes: limit_bytes });
@@ -148,9 +144,6 @@ impl MemoryGroup {
 
     /// Moves this process into the group until the answer is dropped: what it starts meanwhile
     /// belongs to the group from its first page on, and files that it reads are charged to it.
-    ///
-    /// # Errors
-    /// [`MemoryLimitError::Io`].
     pub fn enter(&self) -> Result<Inside<'_>, MemoryLimitError> {
         let alone = MOVING.lock().unwrap_or_else(PoisonError::into_inner);
         move_here(&self.folder)?;
@@ -158,9 +151,6 @@ impl MemoryGroup {
     }
 
     /// Back out of the group, for a caller who is [`Inside`], until the answer is dropped.
-    ///
-    /// # Errors
-    /// [`MemoryLimitError::Io`].
     pub(crate) fn step_out(&self) -> Result<Outside<'_>, MemoryLimitError> {
         move_here(&self.home)?;
         Ok(Outside { group: self })

@@ -20,7 +20,6 @@ use std::io;
 /// A counter that could not be read, or a restriction that could not be set.
 #[derive(Debug, thiserror::Error)]
 pub enum ResourceError {
-    /// Not Linux.
     #[error("{0} can be had on Linux only")]
     LinuxOnly(&'static str),
     /// A process of the server side has ended.
@@ -29,7 +28,6 @@ pub enum ResourceError {
     /// A file of the kernel could not be read or was not understood.
     #[error("{path}: {reason}")]
     Unreadable {
-        /// The file.
         path: String,
         /// What is wrong with it.
         reason: String,
@@ -37,11 +35,9 @@ pub enum ResourceError {
     /// A thread cannot be bound to these processors.
     #[error("cannot use the processors {cpus:?}: {source}; this process may use {available:?}")]
     Affinity {
-        /// Those asked for.
         cpus: Vec<usize>,
         /// Those that this process may use.
         available: Vec<usize>,
-        /// What the system said.
         source: io::Error,
     },
 }

@@ -72,11 +72,6 @@ struct Switches {
 }
 
 impl ServerSide {
-    /// Reads all counters now.
-    ///
-    /// # Errors
-    /// [`ResourceError::NoSuchProcess`] where a root has ended,
-    /// [`ResourceError::LinuxOnly`] where there is no /proc.
     pub fn snapshot(&self) -> Result<ResourceSnapshot, ResourceError> {
         let processes = self.read_tree()?;
         let mut statuses = Vec::new();

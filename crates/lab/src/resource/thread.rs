@@ -8,9 +8,7 @@ use super::process_tree::field;
 /// Of one thread, or of several together. Zeros where this system does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThreadUse {
-    /// Threads summed up here.
     pub threads: usize,
-    /// Switches because it waited.
     pub voluntary_context_switches: u64,
     /// Switches because the scheduler took the processor away.
     pub involuntary_context_switches: u64,

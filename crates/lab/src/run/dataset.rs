@@ -17,9 +17,6 @@ use crate::schedule::Levels;
 /// The data directory in which a run will look for `engine` filled with the SQLite file `data` by
 /// the commands `prepare` of its plan, which no factor bears on. Whoever fills and marks it before
 /// (`server::PostgresServer`) spares the run those commands.
-///
-/// # Errors
-/// A file that cannot be read, an engine that is no server of ours.
 pub fn filled_ahead(
     engine: &EngineSpec,
     data: &Path,
@@ -32,9 +29,6 @@ pub fn filled_ahead(
 }
 
 /// Refuses settings that a copy of a SQLite file does not take, before one is made.
-///
-/// # Errors
-/// [`RunError`] naming the setting.
 pub fn check_copy(engine: &EngineSpec, locations: &Locations) -> Result<(), RunError> {
     deployment::check_copy(engine)?;
     Ok(deployment::try_settings(engine, &locations.data)?)

@@ -12,10 +12,8 @@ use crate::resource::MemoryLimitError;
 /// Why a run stopped. Trials recorded by then stay.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The run's folder.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// An engine or application could not be set up.
@@ -29,22 +27,12 @@ pub enum RunError {
     Load(#[from] LoadError),
     /// A request of the untimed pass.
     #[error("{engine}: {path}: {source}")]
-    Request {
-        /// Label.
-        engine: String,
-        /// Path and query.
-        path: String,
-        /// Why.
-        source: HttpError,
-    },
+    Request { engine: String, path: String, source: HttpError },
     /// The application refused a request of the plan.
     #[error("{engine} answers {path} with status {status}: {body}")]
     Refused {
-        /// Label.
         engine: String,
-        /// Path and query.
         path: String,
-        /// HTTP status.
         status: u16,
         /// The beginning of the answer.
         body: String,
@@ -57,9 +45,7 @@ pub enum RunError {
     AnswersDiffer {
         /// Label of the engine that answered last.
         engine: String,
-        /// Path and query.
         path: String,
-        /// Where, with both values.
         difference: String,
         /// The line for the plan that ignores it.
         cure: String,
@@ -70,9 +56,7 @@ pub enum RunError {
          {cure}"
     )]
     AnswerChanges {
-        /// Label.
         engine: String,
-        /// Path and query.
         path: String,
         /// The line for the plan.
         cure: String,
@@ -80,9 +64,7 @@ pub enum RunError {
     /// An answer is not of the form that the plan expects.
     #[error("{engine}: the answer to {path} {reason}: {body}")]
     UnexpectedAnswer {
-        /// Label.
         engine: String,
-        /// Path and query.
         path: String,
         /// What is wrong with it.
         reason: String,
@@ -95,11 +77,9 @@ pub enum RunError {
          first: {first}. Times of an application that fails mean nothing: mend it first"
     )]
     Failing {
-        /// Label.
         engine: String,
         /// Requests that got no right answer.
         failures: u64,
-        /// Requests sent.
         requests: u64,
         /// A request and what came of it.
         first: String,
@@ -108,14 +88,7 @@ pub enum RunError {
     #[error(
         "{engine} ended in the middle of a trial: {why}; go on with `crossover bench --resume {run}`"
     )]
-    EngineEnded {
-        /// Label.
-        engine: String,
-        /// The run.
-        run: String,
-        /// What was seen.
-        why: String,
-    },
+    EngineEnded { engine: String, run: String, why: String },
     /// A statement of workload `sql` could not be carried out; not because of its text.
     #[error("{0}")]
     Statement(String),
@@ -128,7 +101,6 @@ pub enum RunError {
     StatementAnswersDiffer {
         /// Its name and the values that it was asked with.
         statement: String,
-        /// The first difference.
         what: String,
     },
     /// Blobs could not be made, or not read as they were made.
@@ -137,7 +109,6 @@ pub enum RunError {
     /// Workload `oltp`: tables, rights, connections.
     #[error("{engine}: {source}")]
     Oltp {
-        /// Label.
         engine: String,
         /// What stands in the way.
         source: Box<oltp::Error>,
@@ -147,14 +118,7 @@ pub enum RunError {
         "{engine}: after {mix} the rows are not what they must be: {what}; the experiment is void, \
          nothing measured on an engine that loses or invents rows can be trusted"
     )]
-    Invariant {
-        /// Label.
-        engine: String,
-        /// What was done.
-        mix: &'static str,
-        /// The first difference.
-        what: String,
-    },
+    Invariant { engine: String, mix: &'static str, what: String },
     /// The memory of the server side cannot be limited.
     #[error(transparent)]
     Memory(#[from] MemoryLimitError),
@@ -163,20 +127,9 @@ pub enum RunError {
         "no folder for copies of the data can be made at {path}: {source}; name another place by \
          CROSSOVER_DATA_DIR"
     )]
-    Scratch {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Files.
+    Scratch { path: PathBuf, source: std::io::Error },
     #[error("{path}: {source}")]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// No random numbers from the system.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
@@ -184,18 +137,10 @@ pub enum RunError {
     #[error(
         "{source}; the trials so far are kept: once that is mended, go on with `crossover bench --resume {run}`"
     )]
-    CutShort {
-        /// The run.
-        run: String,
-        /// What broke.
-        source: Box<RunError>,
-    },
+    CutShort { run: String, source: Box<RunError> },
     /// The user asked to stop.
     #[error("interrupted; go on with `crossover bench --resume {run}`")]
-    Interrupted {
-        /// The run.
-        run: String,
-    },
+    Interrupted { run: String },
     /// The user asked to stop while two runs were measured in turn, which cannot be resumed.
     #[error("interrupted; measure both again with `crossover compare --rerun`")]
     RerunInterrupted,

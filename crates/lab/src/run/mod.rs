@@ -44,9 +44,7 @@ pub struct RunOptions<'a> {
     pub runs: &'a Path,
     /// As it was typed, without secrets.
     pub command_line: String,
-    /// Where managed servers live.
     pub locations: &'a Locations,
-    /// Drives servers and connections.
     pub runtime: &'a tokio::runtime::Handle,
     /// Trials done, of those planned.
     pub progress: &'a ProgressBar,
@@ -60,21 +58,14 @@ pub struct RunOptions<'a> {
 
 /// A run with everything that it recorded.
 pub struct Finished {
-    /// Where it lies.
     pub folder: RunFolder,
-    /// What was carried out.
     pub plan: Plan,
-    /// run.json.
     pub run: Run,
-    /// All trials.
     pub trials: Vec<Trial>,
 }
 
 impl Finished {
     /// Reads a run from its folder.
-    ///
-    /// # Errors
-    /// When it is damaged or newer.
     pub fn read(folder: RunFolder) -> Result<Self, RunError> {
         let mut run = folder.read_run()?;
         let (_, plan) = folder.read_plan()?;
@@ -187,9 +178,6 @@ fn begin(
 
 /// Refuses what this machine cannot do, and engines that cannot be had or set as asked for: before
 /// any data is made.
-///
-/// # Errors
-/// [`RunError`] naming the key of the plan or the engine.
 pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
     let cells = schedule::first_cells(plan);
     machine::check(plan, &cells)?;
@@ -221,9 +209,6 @@ fn has_no_trial(run: &Path) -> bool {
 }
 
 /// Takes an interrupted run up again. A `plan` named with it must be the run's own.
-///
-/// # Errors
-/// [`RunError`]; a changed plan, program or data is refused.
 pub fn resume(
     name: &str,
     plan: Option<Plan>,

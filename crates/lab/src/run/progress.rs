@@ -60,7 +60,6 @@ impl Clock {
         (self.measured, self.trials) = (Duration::ZERO, 0);
     }
 
-    /// A block begins.
     pub(super) fn begin(&mut self, one_off: &OneOff) {
         one_off.take();
         self.block_begun = Instant::now();

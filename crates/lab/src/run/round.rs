@@ -29,7 +29,6 @@ const FAILURES_SHARE_MIN: u64 = 10;
 /// A failure among few requests, or in the first windows, is a large share of them.
 const WINDOWS_BEFORE_REFUSAL: usize = 3;
 
-/// What all rounds share.
 pub(super) struct Setting<'a> {
     pub(super) options: &'a RunOptions<'a>,
     scratch: &'a Path,

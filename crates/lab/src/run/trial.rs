@@ -24,7 +24,6 @@ pub(super) struct Bench<'a> {
     pub engine: &'a str,
     /// Where the server side's memory is limited.
     pub group: Option<&'a MemoryGroup>,
-    /// Waits for the machine.
     pub quiet: &'a Quiet,
     /// What was seen before the turn's first trial.
     pub warmed: &'a Warmed,

@@ -18,49 +18,23 @@ pub use machine::CLIENT_WAIT_MAX;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// Fewer than five blocks: no interval, no verdict.
-    TooFewBlocks {
-        /// How many there are.
-        blocks: usize,
-    },
+    TooFewBlocks { blocks: usize },
     /// Planned trials that were not run.
-    Incomplete {
-        /// Recorded.
-        recorded: usize,
-        /// Planned.
-        planned: usize,
-    },
+    Incomplete { recorded: usize, planned: usize },
     /// Trials that do not count.
-    VoidTrials {
-        /// How many.
-        trials: usize,
-        /// Why, for the first.
-        first: String,
-    },
+    VoidTrials { trials: usize, first: String },
     /// Requests that did not get the right answer.
-    Failures {
-        /// The engine.
-        engine: String,
-        /// How many.
-        failures: u64,
-        /// Of how many.
-        requests: u64,
-        /// The first, in words.
-        first: String,
-    },
+    Failures { engine: String, failures: u64, requests: u64, first: String },
     /// Requests failed before anything was measured.
     WarmUpFailures {
-        /// The engine.
         engine: String,
-        /// How many.
         failures: u64,
         /// In the warm-ups before how many trials.
         trials: usize,
     },
     /// Open load came faster than an engine answered.
     Saturated {
-        /// The engine.
         engine: String,
-        /// In how many trials.
         trials: usize,
         /// Requests due per second, in the first of them.
         offered_per_second: f64,
@@ -71,18 +45,13 @@ pub enum Warning {
     ClientBusy {
         /// Its cores, in the busiest trial.
         cores: f64,
-        /// The machine's.
         of: usize,
     },
     /// One engine used more cores than another.
     UnequalCores {
-        /// The one.
         more: String,
-        /// Its cores at most.
         more_cores: f64,
-        /// The other.
         less: String,
-        /// Its cores at most.
         less_cores: f64,
         /// The treatments of this run that compare at one core, if there are such.
         equal_at: Option<String>,
@@ -93,19 +62,15 @@ pub enum Warning {
     Steal {
         /// The largest share in a trial.
         fraction: f64,
-        /// Trials beyond the bound.
         trials: usize,
     },
-    /// Other programs ran meanwhile.
     BusyMachine {
         /// Their cores, on average over the trials.
         cores: f64,
-        /// The machine's.
         of: usize,
     },
     /// An engine's first and last block differ.
     Drift {
-        /// The engine.
         engine: String,
         /// Last block by first block, over all treatments both hold.
         ratio: f64,
@@ -113,13 +78,9 @@ pub enum Warning {
     /// An unoptimised program was measured.
     DebugBuild,
     /// The run was interrupted and taken up again.
-    Resumed {
-        /// How often.
-        times: usize,
-    },
+    Resumed { times: usize },
     /// A wrong answer among them: times of different work.
     AnswersDiffer {
-        /// The engine.
         engine: String,
         /// How many trials have one.
         trials: usize,
@@ -139,19 +100,16 @@ pub enum Warning {
     ClientStarved {
         /// The largest share of a trial's time.
         fraction: f64,
-        /// Trials beyond the bound.
         trials: usize,
     },
     /// One client, short requests, an idle machine: what is measured is how long cores take to wake.
     IdleCores {
         /// The engine where it is worst.
         engine: String,
-        /// Its mean response time.
         response_time_ms: f64,
     },
     /// Times moved within trials, or the warm-up ended before they stood still.
     NotSteady {
-        /// The engine.
         engine: String,
         /// Mean of the second half of the trials by that of the first; none if only the warm-up
         /// did not settle.
@@ -162,17 +120,11 @@ pub enum Warning {
         unsettled: usize,
     },
     /// The same treatment had another plan in a later block.
-    PlanChanged {
-        /// The engine.
-        engine: String,
-        /// Operations concerned.
-        operations: Vec<String>,
-    },
+    PlanChanged { engine: String, operations: Vec<String> },
     /// One block of a treatment lies far from its siblings.
     Outlier {
         /// The engine and its levels in words.
         treatment: String,
-        /// The block.
         block: usize,
         /// Its mean by the median of the treatment's blocks.
         ratio: f64,
@@ -190,48 +142,30 @@ pub enum Warning {
         engine: String,
         /// Its share of bytes from storage there.
         fraction: f64,
-        /// Trials beyond the bound.
         trials: usize,
     },
     /// Processes waited for memory, which no plan had limited.
     MemoryPressure {
         /// The largest share of a trial's time.
         fraction: f64,
-        /// Trials beyond the bound.
         trials: usize,
     },
     /// The machine read or wrote swap space during trials.
-    Swapped {
-        /// Bytes, all trials together.
-        bytes: u64,
-        /// Trials with any.
-        trials: usize,
-    },
+    Swapped { bytes: u64, trials: usize },
     /// The files of all engines do not fit into memory together.
     DataExceedsMemory {
         /// Their bytes.
         data_bytes: u64,
-        /// The machine's.
         memory_bytes: u64,
     },
     /// The planner had no statistics.
-    StatisticsMissing {
-        /// The engine.
-        engine: String,
-    },
+    StatisticsMissing { engine: String },
     /// Releases of one engine that are to be compared have not the same settings.
-    SettingsDiffer {
-        /// Each with its values.
-        settings: Vec<String>,
-    },
+    SettingsDiffer { settings: Vec<String> },
     /// What was written stays in data of the user's, where later trials find it.
-    WritesStay {
-        /// The engines.
-        engines: Vec<String>,
-    },
+    WritesStay { engines: Vec<String> },
     /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
     UnevenCheckpoints {
-        /// How many treatments.
         treatments: usize,
         /// The first, with the number that ended in each of its trials.
         first: String,
@@ -239,7 +173,6 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// A short constant name.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "too_few_blocks",

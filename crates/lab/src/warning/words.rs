@@ -6,7 +6,6 @@ use crate::analysis::counted;
 use crate::workload::blob::FROM_STORAGE_SHARE_MAX;
 
 impl Warning {
-    /// What was seen.
     #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn message(&self) -> String {
         match self {

@@ -38,9 +38,7 @@ pub(crate) type Counters = BTreeMap<String, f64>;
 /// loads connect and warm up first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MeasuredPart {
-    /// Of the server side.
     pub used: Option<ResourceUse>,
-    /// Of the whole machine.
     pub machine: Option<MachineCounters>,
     /// What the engine's counters grew by.
     pub counters: Counters,
@@ -146,7 +144,6 @@ pub(crate) trait Subject {
     /// Whether everything that was started still runs.
     fn check_alive(&mut self) -> Result<(), RunError>;
 
-    /// Stops what was started.
     fn retire(self: Box<Self>) -> Result<(), RunError>;
 }
 

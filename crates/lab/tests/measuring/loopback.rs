@@ -147,7 +147,6 @@ fn read_request(reader: &mut BufReader<TcpStream>, counter: &AtomicUsize) -> Opt
     Some(Request { head, body, number: counter.fetch_add(1, Ordering::SeqCst) })
 }
 
-/// An answer with Content-Length.
 pub fn with_length(status: u16, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }

@@ -15,7 +15,6 @@ pub const TABLES: [&str; 7] =
 
 const NAMED: [&str; 5] = ["authors", "teams", "products", "languages", "human_languages"];
 
-/// Columns, without keys.
 pub fn create_tables() -> String {
     let mut sql = String::new();
     for name in NAMED {

@@ -20,7 +20,6 @@ pub enum Way {
     Crossover,
     /// `crossover migrate --data-only`
     Verified,
-    /// pgloader, data only
     Pgloader,
     /// `psql \copy` from ready files in one stream, keys and indexes after it
     Psql,
@@ -46,7 +45,6 @@ impl Way {
     }
 }
 
-/// What one run took.
 pub struct Measured {
     pub seconds: f64,
     pub peak_bytes: u64,

@@ -18,7 +18,6 @@ use crate::inspect::{Affinity, Schema, Shown, Source, Table, quoted, thousands};
 use crate::mapping::{Candidate, PostgresType};
 use crate::{Error, Watch};
 
-/// Examples of equal texts.
 const SHOWN: usize = 3;
 
 /// A unique key with the collation of each column, in upper case.

@@ -12,15 +12,12 @@ const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
 
 /// A column with all that is known of it.
 pub struct Judged<'a> {
-    /// Its table.
     pub table: &'a Table,
     /// Its position in the table.
     pub position: usize,
     /// The type its values were tried against.
     pub candidate: &'a Candidate,
-    /// The type it gets.
     pub field: &'a Field,
-    /// The evidence.
     pub profile: &'a Profile,
     /// The names of the existing table and column in the target, quoted, if types come from there.
     pub target: Option<(&'a str, &'a str)>,
@@ -72,7 +69,6 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
 }
 
 impl Judged<'_> {
-    /// The column itself.
     pub fn column(&self) -> &Column {
         &self.table.columns[self.position]
     }
@@ -329,7 +325,6 @@ impl Judged<'_> {
     }
 }
 
-/// "becomes its" for several.
 fn several(becomes: &str) -> String {
     becomes.replace("becomes its", "become their").replace("becomes", "become")
 }

@@ -17,7 +17,6 @@ const ALIGNMENT: usize = 8;
 
 /// An index that would be made.
 struct Entries<'a> {
-    /// As messages name it.
     name: String,
     /// What helps if entries are too long.
     fix: String,

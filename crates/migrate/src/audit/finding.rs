@@ -15,7 +15,6 @@ pub enum Severity {
     Blocker,
     /// Something is not carried over, or not as declared.
     Warning,
-    /// Good to know.
     Note,
 }
 
@@ -30,10 +29,8 @@ impl Severity {
     }
 }
 
-/// One finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// How much it matters.
     pub severity: Severity,
     /// A name for programs, for example `too_long`.
     pub kind: &'static str,
@@ -43,9 +40,7 @@ pub struct Finding {
     pub column: Option<String>,
     /// How many values or rows.
     pub count: u64,
-    /// What is wrong.
     pub message: String,
-    /// The first few.
     pub examples: Vec<Example>,
     /// What mends it; may be empty for a note.
     pub fix: String,

@@ -12,7 +12,6 @@ use crate::mapping::PostgresType;
 
 /// A foreign key with its parent, if there is one that PostgreSQL would accept.
 pub struct Resolved<'a> {
-    /// The key.
     pub key: &'a ForeignKey,
     /// The parent's place in the schema and the referred columns there.
     pub parent: Option<(usize, Vec<usize>)>,

@@ -14,36 +14,28 @@ use crate::inspect::{rows, thousands};
 pub enum Lost {
     /// Rows of a virtual table.
     Rows,
-    /// A trigger.
     Trigger,
-    /// A view.
     View,
     /// A virtual table, as the index that it is.
     VirtualTable,
-    /// A primary key.
     PrimaryKey,
     /// An index, or the unique key that it ensures.
     Index,
     /// A unique key becomes weaker: it compared by a collation.
     UniqueKey,
-    /// A foreign key.
     ForeignKey,
     /// A foreign key becomes immediate.
     Deferral,
-    /// A CHECK.
     Check,
-    /// A default.
     Default,
     /// The expression of a generated column.
     GeneratedColumn,
-    /// A collation.
     Collation,
     /// ON CONFLICT of a constraint.
     ConflictClause,
 }
 
 impl Lost {
-    /// One, and several.
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Self::Rows => ("row", "rows"),
@@ -67,14 +59,11 @@ impl Lost {
 /// Everything of a source that does not arrive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
-    /// Rows, by table.
     pub rows: BTreeMap<String, u64>,
-    /// Rules, by their kind.
     pub rules: BTreeMap<Lost, u64>,
 }
 
 impl Losses {
-    /// What the findings say.
     pub fn of(findings: &[Finding]) -> Self {
         let mut losses = Self::default();
         for finding in findings {
@@ -89,7 +78,6 @@ impl Losses {
         losses
     }
 
-    /// Everything arrives.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.rules.is_empty()
     }

@@ -45,7 +45,6 @@ use crate::{Error, Watch};
 pub struct AuditOptions {
     /// `--map` rules.
     pub rules: Rules,
-    /// Which tables.
     pub selection: Selection,
     /// The schema of the target where the proposed tables stand; `public` unless named.
     pub schema: Option<String>,
@@ -57,13 +56,9 @@ pub struct AuditOptions {
 /// The result of an audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
-    /// The file.
     pub source: PathBuf,
-    /// Its tables.
     pub tables: Vec<TableReport>,
-    /// Everything found, blockers first.
     pub findings: Vec<Finding>,
-    /// What does not arrive.
     pub not_carried_over: Losses,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
@@ -73,24 +68,19 @@ pub struct AuditReport {
 /// A table and its columns.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
-    /// Its name.
     pub name: String,
-    /// Its rows.
     pub rows: u64,
-    /// Its columns.
     pub columns: Vec<ColumnReport>,
 }
 
 /// A column, what it declares, what it holds, what it becomes.
 #[derive(Clone, Debug, Serialize)]
 pub struct ColumnReport {
-    /// Its name.
     pub name: String,
     /// The declared type as written.
     pub declared_type: String,
     /// What SQLite makes of it.
     pub affinity: Affinity,
-    /// The evidence.
     #[serde(flatten)]
     pub profile: Profile,
     /// The type proposed, or that of the target.
@@ -117,7 +107,6 @@ impl AuditReport {
 
 /// An audit with what migration needs of it.
 pub struct Audit {
-    /// For people and programs.
     pub report: AuditReport,
     /// The source's schema, as selected.
     pub schema: Schema,

@@ -24,21 +24,14 @@ const LONGEST_NUMBER_BYTES: usize = 40;
 /// The evidence on one column.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Profile {
-    /// NULLs
     pub nulls: u64,
-    /// Values stored as integers
     pub integers: u64,
-    /// Values stored as floats
     pub reals: u64,
-    /// Values stored as text
     pub texts: u64,
-    /// Values stored as blobs
     pub blobs: u64,
     /// Those of them that are texts in UTF-8 without NUL; not counted where bytea is to be the type
     pub utf8_blobs: u64,
-    /// Smallest stored integer
     pub smallest_integer: Option<i64>,
-    /// Largest stored integer
     pub largest_integer: Option<i64>,
     /// Longest text in characters, blobs that are texts among them (bytes that are no UTF-8 count
     /// as one each)
@@ -47,7 +40,6 @@ pub struct Profile {
     pub longest_value_bytes: usize,
     /// What the texts, and numbers as moments, look like
     pub looks: Looks,
-    /// Floats that are infinite
     #[serde(skip)]
     pub infinities: Refused,
     /// Documents that jsonb would not keep whole; only looked for where it is to be the type
@@ -70,7 +62,6 @@ pub struct Looks {
     pub integers: u64,
     /// Other decimal numbers as people write them
     pub decimals: u64,
-    /// ISO dates
     pub dates: u64,
     /// ISO timestamps without a zone
     pub timestamps: u64,
@@ -78,7 +69,6 @@ pub struct Looks {
     pub zoned_timestamps: u64,
     /// Those of them that are written away from UTC
     pub offsets: u64,
-    /// JSON objects and arrays
     pub json: u64,
     /// `true`, `false`, in any case
     pub booleans: u64,
@@ -93,19 +83,14 @@ pub struct Looks {
 /// A form that all texts of a column have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// UUIDs
     Uuid,
-    /// Dates
     Date,
     /// Timestamps without a zone, dates among them
     Timestamp,
-    /// Timestamps with a zone
     ZonedTimestamp,
-    /// JSON objects and arrays
     Json,
     /// `true` and `false`
     Boolean,
-    /// Integers
     Integer,
     /// Decimal numbers, integers among them
     Decimal,
@@ -144,9 +129,7 @@ impl Form {
 /// Values refused for one reason.
 #[derive(Clone, Debug, Default)]
 pub struct Refused {
-    /// How many.
     pub count: u64,
-    /// The first few.
     pub examples: Vec<Example>,
 }
 
@@ -155,7 +138,6 @@ pub struct Refused {
 pub struct Example {
     /// For example `rowid 4711`.
     pub row: String,
-    /// The value, shortened.
     pub value: String,
 }
 
@@ -170,7 +152,6 @@ impl Refused {
 }
 
 impl Profile {
-    /// Counts one value.
     #[inline]
     pub fn add(&mut self, value: ValueRef<'_>) {
         match value {
@@ -307,7 +288,6 @@ impl Profile {
         forms.into_iter().find(|(count, _)| count == texts).map(|(_, form)| form)
     }
 
-    /// Rows seen.
     pub fn rows(&self) -> u64 {
         self.nulls + self.integers + self.reals + self.texts + self.blobs
     }

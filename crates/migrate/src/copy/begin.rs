@@ -31,7 +31,6 @@ pub struct Begun {
     pub job: Job,
     /// What is written down in the target.
     pub saved: Saved,
-    /// All steps.
     pub steps: Vec<Step>,
     /// Those that an earlier program had done.
     pub steps_done_before: usize,
@@ -39,7 +38,6 @@ pub struct Begun {
     pub started: String,
     /// What was found in the source before anything was done.
     pub findings: Vec<Finding>,
-    /// Rows that stay behind.
     pub rejects: Option<RejectFile>,
     /// Sequences that go on after the largest value.
     pub sequences_set: usize,
@@ -123,7 +121,6 @@ struct Origin {
 }
 
 impl Origin {
-    /// Inside the first transaction.
     async fn prepare(
         self,
         session: &Session,
@@ -233,9 +230,6 @@ pub async fn objects(
 }
 
 /// Goes on with a migration that was cut off.
-///
-/// # Errors
-/// [`Error::SourceChanged`], a target whose tables are no longer those that were loaded.
 pub async fn again(
     path: &Path,
     session: &Session,

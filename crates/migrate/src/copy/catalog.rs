@@ -10,7 +10,6 @@ use crate::mapping::PostgresType;
 /// The tables of one schema of the target.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// The schema's name.
     pub schema: String,
     /// Its tables and whatever else has columns.
     pub relations: Vec<Relation>,
@@ -19,28 +18,23 @@ pub struct Catalog {
 /// A table of the target.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// Its object identifier.
     pub oid: u32,
-    /// Its name.
     pub name: String,
     /// `pg_class.relkind`: `r` table, `p` partitioned table, `v` view, ...
     pub kind: String,
     /// Triggers stand on it that are none of PostgreSQL's own.
     pub has_triggers: bool,
-    /// Its columns in order.
     pub columns: Vec<RelationColumn>,
 }
 
 /// A column of a table of the target.
 #[derive(Clone, Debug)]
 pub struct RelationColumn {
-    /// Its name.
     pub name: String,
     /// Its type; `None` if Crossover does not write it.
     pub postgres_type: Option<PostgresType>,
     /// Its type as the server shows it.
     pub shown_type: String,
-    /// NULL is refused.
     pub not_null: bool,
     /// It fills itself if left out.
     pub has_default: bool,
@@ -89,9 +83,6 @@ pub async fn current_schema(client: &Client) -> Result<String, Error> {
 
 /// Connects and reads the tables of a schema, or of the first of the search path: what an audit
 /// with a target judges against.
-///
-/// # Errors
-/// A server that cannot be reached or asked.
 pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<Catalog, Error> {
     let client = engine::postgres::connect(url).await?;
     let schema = match schema {

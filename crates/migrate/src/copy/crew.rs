@@ -15,11 +15,8 @@ use crate::{Error, Watch};
 
 /// What every step works from.
 pub struct Job {
-    /// The SQLite file.
     pub source: Arc<Source>,
-    /// Its schema.
     pub schema: Schema,
-    /// Where its tables go.
     pub matched: Vec<Matched>,
     /// Each step is a transaction of its own, with its mark. Otherwise everything happens in one
     /// transaction that is open already, on one connection.

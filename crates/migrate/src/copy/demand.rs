@@ -15,7 +15,6 @@ pub const ADDRESS: &str = "crossover address";
 /// A demand on the rows of one table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Demand {
-    /// The source's table.
     pub table: usize,
     /// The constraint's or index's name.
     pub name: String,
@@ -23,22 +22,17 @@ pub struct Demand {
     pub columns: Vec<usize>,
     /// Names of all columns of the target that it needs.
     pub needs: Vec<String>,
-    /// What is demanded.
     pub what: What,
 }
 
-/// What is demanded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum What {
-    /// A CHECK constraint's condition.
     Check(String),
     /// A value that a domain takes.
     Domain {
-        /// The column, quoted.
         column: String,
         /// The domain, as the server shows it.
         domain: String,
-        /// The type below it.
         base: String,
     },
     /// A row of another table.
@@ -54,12 +48,10 @@ pub enum What {
     New {
         /// The target's table, quoted, with its schema.
         relation: String,
-        /// The columns, quoted.
         columns: Vec<String>,
     },
     /// No other row with the same key.
     Unique {
-        /// Columns or expressions.
         keys: Vec<String>,
         /// Only rows for which this holds.
         predicate: Option<String>,

@@ -13,11 +13,9 @@ use crate::mapping::PostgresType;
 /// What a column of the target takes and how values are read for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// The target's type.
     pub postgres_type: PostgresType,
     /// How numbers are read where the type is a date or time, and blobs where it takes texts.
     pub reading: Option<Reading>,
-    /// NULL is refused.
     pub not_null: bool,
 }
 
@@ -48,9 +46,6 @@ pub const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
 /// Writes `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
 /// may have got part of the field.
-///
-/// # Errors
-/// The reason why the value does not fit.
 #[inline]
 pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut impl Out) -> Result<(), Misfit> {
     if let ValueRef::Null = value {

@@ -12,7 +12,6 @@ use super::session::Session;
 use crate::inspect::{Source, Table, quoted};
 use crate::{Error, Watch};
 
-/// The temporary table.
 const JUDGE: &str = "pg_temp.crossover_judge";
 /// Identity and generated columns (`server_version_num`).
 const IDENTITY_SINCE: i32 = 100_000;
@@ -26,9 +25,6 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Makes the temporary table after `matched` and loads the columns that `demands` need, of
     /// every row that fits the target's types and is not set aside.
-    ///
-    /// # Errors
-    /// A target without the right to temporary tables, or without room for them.
     pub async fn hear(
         session: &'a Session,
         source: &Arc<Source>,
@@ -118,9 +114,6 @@ impl<'a> Judge<'a> {
 
     /// The addresses of the rows that break a demand, at most one more than `most`. They are
     /// removed, so that none of them takes a key from another.
-    ///
-    /// # Errors
-    /// A condition that cannot be computed for some row.
     pub async fn dismiss(&self, demand: &Demand, most: u64) -> Result<Vec<i64>, Error> {
         let address = quoted(ADDRESS);
         let sql = format!(
@@ -141,9 +134,6 @@ impl<'a> Judge<'a> {
     }
 
     /// How many rows break a demand, and the addresses of the first few.
-    ///
-    /// # Errors
-    /// As [`Self::dismiss`].
     pub async fn count(&self, demand: &Demand, shown: usize) -> Result<(u64, Vec<i64>), Error> {
         let address = quoted(ADDRESS);
         let sql = format!(
@@ -156,7 +146,6 @@ impl<'a> Judge<'a> {
         Ok((count, rows.iter().map(|row| row.get(0)).collect()))
     }
 
-    /// Ends the hearing.
     pub async fn close(self, watch: Watch<'_>) -> Result<(), Error> {
         self.session.run(&format!("DROP TABLE {JUDGE}"), watch).await
     }

@@ -28,9 +28,7 @@ const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
 /// A table, or a part of it, on its way.
 pub struct Load {
-    /// The source's table.
     pub table: Table,
-    /// Where it goes.
     pub matched: Matched,
     /// First and last rowid; `None` for all rows.
     pub rowids: Option<(i64, i64)>,
@@ -42,7 +40,6 @@ pub struct Load {
 }
 
 impl Load {
-    /// The COPY statement.
     pub fn statement(&self) -> String {
         let mut columns: Vec<String> =
             self.matched.written().map(|column| quoted(&column.name)).collect();
@@ -53,9 +50,6 @@ impl Load {
     }
 
     /// Copies all rows; how many.
-    ///
-    /// # Errors
-    /// [`Error::Row`] names the first row that does not fit, whoever refused it.
     pub async fn run(
         self: Arc<Self>,
         client: &Client,

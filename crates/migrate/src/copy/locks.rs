@@ -71,9 +71,6 @@ const ROOM: &str = "\
                WHERE name IN ('autovacuum_max_workers', 'autovacuum_worker_slots'))";
 
 /// Refuses what would not find room.
-///
-/// # Errors
-/// [`Error::Target`] with the setting and the number that it takes.
 pub async fn ensure(client: &Client, tables: usize, needed: u64) -> Result<(), Error> {
     let row = client.query_one(ROOM, &[]).await;
     let row = row.map_err(Error::postgres("cannot read the server's room for locks"))?;

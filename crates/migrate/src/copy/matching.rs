@@ -31,9 +31,7 @@ pub struct Matched {
 pub struct MatchedColumn {
     /// Position in the source's table.
     pub source: usize,
-    /// The target column's name.
     pub name: String,
-    /// What the target takes.
     pub field: Field,
     /// The target computes it: it is compared, not written.
     pub computed: bool,
@@ -47,9 +45,6 @@ impl Matched {
 }
 
 /// Matches every table of the source.
-///
-/// # Errors
-/// All problems at once, one line each.
 pub fn match_tables(
     schema: &Schema,
     catalog: &Catalog,

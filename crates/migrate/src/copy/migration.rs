@@ -23,14 +23,12 @@ use crate::{Error, Watch};
 /// Large enough that a part's own transaction costs nothing against its rows.
 pub const PART_BYTES: u64 = 64 << 20;
 
-/// What a migration does.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
     /// `--map` rules.
     pub rules: Rules,
-    /// Which tables.
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -126,10 +124,6 @@ fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<
 }
 
 /// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
-///
-/// # Errors
-/// As [`migrate`], and [`Error::Target`] for rows that a table without a key holds already; a row
-/// has the name that it had in the source.
 pub async fn load_rejects(
     file: &Path,
     target: &PostgresUrl,
@@ -162,9 +156,6 @@ pub async fn load_rejects(
 }
 
 /// Puts the target back as it was before an unfinished migration; what that was.
-///
-/// # Errors
-/// [`Error::Target`] if there is none.
 pub async fn abandon(
     target: &PostgresUrl,
     progress: &ProgressBar,
@@ -181,9 +172,6 @@ pub async fn abandon(
 }
 
 /// The unfinished migration in a database, if there is one, for commands that come upon it.
-///
-/// # Errors
-/// A server that cannot be reached or asked.
 pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
     let client = engine::postgres::connect(target).await?;
     Ok(state::find(&client).await?.map(|found| found.unfinished()))

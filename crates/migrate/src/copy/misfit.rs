@@ -17,7 +17,6 @@ pub enum StorageClass {
     Real,
     /// Text, meant to be UTF-8
     Text,
-    /// Bytes
     Blob,
 }
 
@@ -60,7 +59,6 @@ pub enum Misfit {
     TooLong {
         /// Characters found; 0 in a summary of several values.
         characters: usize,
-        /// Characters allowed.
         limit: u32,
     },
     /// Digits or blanks that the type would drop.
@@ -86,7 +84,6 @@ impl Misfit {
         }
     }
 
-    /// A name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -136,11 +133,9 @@ pub struct BadRow {
     pub row: String,
     /// The column in the source.
     pub column: String,
-    /// The value, shortened.
     pub value: String,
     /// Why it does not fit, in words.
     pub reason: String,
-    /// The way out.
     pub fix: String,
 }
 

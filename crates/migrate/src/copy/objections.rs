@@ -22,14 +22,10 @@ use crate::verify::selected;
 use crate::watch::blocking;
 use crate::{Error, Watch};
 
-/// Examples of each objection.
 const SHOWN: usize = 5;
 
 /// Rows that fit the types of the target's tables and would still be refused: by CHECK, unique
 /// keys, domains, foreign keys. Rows that are refused for their values are the audit's own findings.
-///
-/// # Errors
-/// A server that cannot be asked, tables without a counterpart, [`Error::Interrupted`].
 pub async fn objections(
     source: &Path,
     target: &PostgresUrl,

@@ -6,11 +6,8 @@ use super::state::WORKSHOP;
 use crate::inspect::{Schema, quoted};
 use crate::{Error, Watch};
 
-/// Where the tables go.
 pub struct Place<'a> {
-    /// The source's schema.
     pub schema: &'a Schema,
-    /// The target's schema.
     pub namespace: &'a str,
     /// It is made if it is not there.
     pub make_namespace: bool,
@@ -20,9 +17,6 @@ pub struct Place<'a> {
 
 /// Moves every table of the source from Crossover's schema to where it is to stand. Must run in a
 /// transaction.
-///
-/// # Errors
-/// [`Error::Target`] with the names that are taken; tables that others depend on.
 pub async fn move_into_place(
     session: &Session,
     place: &Place<'_>,

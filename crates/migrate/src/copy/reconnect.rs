@@ -20,9 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The connections that a migration has lost.
 #[derive(Default)]
 pub struct Outages {
-    /// Attempts for one connection.
     most: u32,
-    /// Connections made anew.
     pub overcome: u32,
     /// Attempts since a step was done.
     attempts: u32,

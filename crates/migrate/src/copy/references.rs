@@ -15,11 +15,9 @@ use crate::mapping::PostgresType;
 pub struct Reference {
     /// The referring table's place in the schema.
     pub child: usize,
-    /// Its columns.
     pub columns: Vec<usize>,
     /// The referred table's place in the schema.
     pub parent: usize,
-    /// Its columns.
     pub parent_columns: Vec<usize>,
     /// What the referred columns take in the target: keys are compared in this form.
     pub parent_fields: Vec<Field>,

@@ -27,9 +27,7 @@ const MOST_REJECTS: u64 = 1_000_000;
 
 /// What rows are measured by.
 pub struct Standard {
-    /// The SQLite file.
     pub source: Arc<Source>,
-    /// Its schema.
     pub schema: Schema,
     /// Foreign keys between its tables.
     pub references: Vec<Reference>,
@@ -39,9 +37,6 @@ pub struct Standard {
 
 /// Finds all rows that cannot be moved, writes them to a new reject file, and marks them in
 /// `matched`, so that copy and verification pass over them.
-///
-/// # Errors
-/// [`Error::RejectFile`] if the file exists or cannot be written, or there are too many rejects.
 pub async fn reject(
     session: &Session,
     standard: Standard,

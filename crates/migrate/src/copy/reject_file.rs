@@ -14,16 +14,11 @@ use serde_json::{Map, Value, json};
 use crate::Error;
 use crate::inspect::{Table, thousands};
 
-/// A refused row.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The source's table.
     pub table: String,
-    /// The row, for people.
     pub row: String,
-    /// The column at fault.
     pub column: String,
-    /// Why it was refused.
     pub reason: String,
     /// All values by column. Blobs are `{"blob": hex}`, text that is not UTF-8 `{"text": hex}`,
     /// infinities `{"real": "inf"}`.
@@ -101,7 +96,6 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Rows so far.
     pub fn count(&self) -> u64 {
         self.count
     }

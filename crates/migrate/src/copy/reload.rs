@@ -23,9 +23,6 @@ pub type RowNames = BTreeMap<String, HashMap<i64, String>>;
 const SHOWN: usize = 5;
 
 /// Makes `database` of the rows in the reject file `path`; the names that they had in the source.
-///
-/// # Errors
-/// [`Error::RejectFile`] for a line that cannot be read.
 pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     let rejects = read(path)?;
     if rejects.is_empty() {
@@ -105,9 +102,6 @@ fn insert(
 /// Refuses rows that are in the target already where no key would: a file that is loaded a second
 /// time must not double them. The target itself is asked, so that no interruption, no copy of the
 /// file and no part of it can deceive, and nothing has to be kept of what was loaded.
-///
-/// # Errors
-/// [`Error::Target`] with the rows.
 pub async fn refuse_loaded(
     session: &Session,
     source: &Arc<Source>,

@@ -13,15 +13,12 @@ use crate::verify::Verification;
 /// What a migration has done.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrationReport {
-    /// The SQLite file.
     pub source: PathBuf,
     /// The target, its password masked.
     pub target: String,
-    /// The target's schema.
     pub schema: String,
     /// Everything was done and undone again.
     pub dry_run: bool,
-    /// Rows by table.
     pub tables: Vec<MigratedTable>,
     /// What the source has that was not carried over, or not as declared.
     pub findings: Vec<Finding>,
@@ -33,11 +30,9 @@ pub struct MigrationReport {
     pub verification: Option<Verification>,
     /// Rows that were refused and kept in the reject file.
     pub rejected_rows: u64,
-    /// Where they are.
     pub reject_file: Option<PathBuf>,
     /// What the target had before and still has although it is not right.
     pub notices: Vec<String>,
-    /// All steps.
     pub steps: usize,
     /// Those that an earlier program had done before it was cut off.
     pub steps_done_before: usize,
@@ -45,16 +40,13 @@ pub struct MigrationReport {
     pub reconnects: u32,
     /// What did not work after the commit, or what the source got meanwhile.
     pub after_commit: Vec<String>,
-    /// Where the time went.
     pub seconds: Seconds,
 }
 
 /// A table that was moved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigratedTable {
-    /// The source's table.
     pub table: String,
-    /// Its rows.
     pub rows: u64,
     /// Rows of the source that stayed behind, refused.
     pub rejected_rows: u64,
@@ -69,15 +61,11 @@ pub struct Seconds {
     pub elapsed: f64,
     /// Reading the schema, and every value if types are chosen by them.
     pub inspect: f64,
-    /// Creating or taking down.
     pub prepare: f64,
-    /// Copying rows.
     pub copy: f64,
     /// Keys, indexes, foreign keys, sequences.
     pub keys: f64,
-    /// The proof.
     pub verify: f64,
-    /// Commit and VACUUM ANALYZE.
     pub vacuum: f64,
 }
 

@@ -22,13 +22,11 @@ use crate::verify::{Verification, compare_all};
 use crate::watch::blocking;
 use crate::{Error, Severity, Watch};
 
-/// A migration under way.
 pub struct Migration {
     /// The connection that begins and ends it.
     pub session: Session,
     /// What is to be done.
     pub begun: Begun,
-    /// Where the time went.
     pub seconds: Seconds,
     /// The connections that it has lost.
     pub outages: Outages,

@@ -21,7 +21,6 @@ pub struct Statements {
     pub tables: Vec<TableStatement>,
     /// Primary keys, unique constraints and indexes: after the rows.
     pub keys: Vec<KeyStatements>,
-    /// Foreign keys: last.
     pub foreign_keys: Vec<ForeignKeyStatement>,
 }
 
@@ -39,7 +38,6 @@ pub struct TableStatement {
 /// A CHECK constraint that means the same in both databases.
 #[derive(Clone, Debug)]
 pub struct CheckConstraint {
-    /// Its name.
     pub name: String,
     /// Its condition, as PostgreSQL writes it.
     pub condition: String,
@@ -48,7 +46,6 @@ pub struct CheckConstraint {
 }
 
 impl TableStatement {
-    /// CREATE TABLE
     pub fn sql(&self) -> String {
         format!("CREATE TABLE {} (\n    {}\n)", self.name, self.lines().join(",\n    "))
     }
@@ -67,18 +64,15 @@ impl TableStatement {
 /// only the second one locks out other work on the table, and it reads no row.
 #[derive(Clone, Debug)]
 pub struct KeyStatements {
-    /// CREATE INDEX
     pub index: String,
     /// ALTER TABLE ... ADD CONSTRAINT ... USING INDEX
     pub attach: Option<String>,
 }
 
-/// A foreign key.
 #[derive(Clone, Debug)]
 pub struct ForeignKeyStatement {
     /// Its table, quoted, with the schema.
     pub table: String,
-    /// Its name, quoted.
     pub name: String,
     /// ALTER TABLE ... ADD CONSTRAINT ... FOREIGN KEY
     pub sql: String,

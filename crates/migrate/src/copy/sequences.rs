@@ -31,7 +31,6 @@ const SEQUENCES: &str = "\
 
 /// A sequence with its bounds.
 struct Sequence {
-    /// Quoted, with its schema.
     name: String,
     least: i64,
     most: i64,

@@ -25,7 +25,6 @@ const WORKERS_LOCK: i32 = 2;
 
 /// A connection to the target.
 pub struct Session {
-    /// The client.
     pub client: Client,
     /// `server_version_num`, for example 180001.
     pub server_version: i32,
@@ -34,7 +33,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects.
     pub async fn connect(url: &PostgresUrl) -> Result<Self, Error> {
         let client = engine::postgres::connect(url).await?;
         let failed = || Error::postgres("cannot begin");
@@ -80,9 +78,6 @@ impl Session {
     }
 
     /// Lets nobody else migrate into this database while the connection lasts.
-    ///
-    /// # Errors
-    /// [`Error::Claimed`] names the session that does so already.
     pub async fn claim(&self) -> Result<(), Error> {
         let failed = || Error::postgres("cannot lock the database for a migration");
         // A program that has just ended may not be gone from the server yet.
@@ -119,7 +114,6 @@ impl Session {
         self.run(&sql, watch).await
     }
 
-    /// Begins a transaction.
     pub async fn begin(&self) -> Result<(), Error> {
         self.client.batch_execute("BEGIN").await.map_err(Error::postgres("cannot begin"))
     }
@@ -131,9 +125,6 @@ impl Session {
     }
 
     /// Runs one statement; a wish to stop cancels it on the server.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], or the server's refusal with the statement.
     pub async fn run(&self, sql: &str, watch: Watch<'_>) -> Result<(), Error> {
         watch.check()?;
         let running = self.client.batch_execute(sql);
@@ -149,7 +140,6 @@ impl Session {
         }
     }
 
-    /// Makes everything lasting.
     pub async fn commit(&self) -> Result<(), Error> {
         self.client.batch_execute("COMMIT").await.map_err(|error| match error.as_db_error() {
             Some(_) => refused("COMMIT", error),
@@ -165,9 +155,6 @@ impl Session {
 
 /// Creates the database that `url` names, over the server's database `postgres`, if there is none,
 /// with the encoding that holds every character; whether it was created.
-///
-/// # Errors
-/// A server that cannot be reached, or no right to create databases.
 pub async fn create_database(url: &PostgresUrl) -> Result<bool, Error> {
     let Some(name) = url.database() else { return Ok(false) };
     let client = engine::postgres::connect(&url.with_database("postgres")).await?;
@@ -181,9 +168,6 @@ pub async fn create_database(url: &PostgresUrl) -> Result<bool, Error> {
 }
 
 /// Drops the database that `url` names, over the server's database `postgres`.
-///
-/// # Errors
-/// A server that cannot be reached, or another session that uses the database.
 pub async fn drop_database(url: &PostgresUrl) -> Result<(), Error> {
     let Some(name) = url.database() else { return Ok(()) };
     let client = engine::postgres::connect(&url.with_database("postgres")).await?;

@@ -22,9 +22,7 @@ pub const WORKSHOP: &str = "crossover_migration";
 /// What a migration has to know to go on later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
-    /// As it was started.
     pub options: MigrateOptions,
-    /// The SQLite file.
     pub source: PathBuf,
     /// The state of the file from which the rows come.
     pub fingerprint: String,
@@ -46,12 +44,10 @@ pub struct Saved {
     pub not_carried_over: Losses,
 }
 
-/// An unfinished migration.
 #[derive(Clone, Debug)]
 pub struct State {
     /// What it has to know.
     pub saved: Saved,
-    /// Its steps.
     pub steps: Vec<Step>,
     /// When it began, as the server shows it.
     pub started: String,
@@ -60,15 +56,11 @@ pub struct State {
 /// An unfinished migration as a command names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unfinished {
-    /// The SQLite file.
     pub source: PathBuf,
-    /// When it began.
     pub started: String,
     /// Existing tables are loaded, which are without keys and indexes until then.
     pub data_only: bool,
-    /// Steps done.
     pub steps_done: usize,
-    /// All steps.
     pub steps: usize,
 }
 
@@ -94,9 +86,6 @@ impl Display for Unfinished {
 }
 
 /// Finds an unfinished migration in the database.
-///
-/// # Errors
-/// A state that cannot be read.
 pub async fn find(client: &Client) -> Result<Option<State>, Error> {
     let failed = || Error::postgres(format!("cannot read the schema {WORKSHOP}"));
     let exists = client

@@ -16,7 +16,6 @@ pub const MOST_PARTS: u64 = 4096;
 /// The stages, one after the other; the steps of one stage go side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Rows.
     Load,
     /// Indexes, also those behind keys.
     Index,
@@ -29,7 +28,6 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// In their order.
     pub const ALL: [Self; 5] =
         [Self::Load, Self::Index, Self::Attach, Self::Vacuum, Self::Validate];
 
@@ -55,12 +53,10 @@ impl Stage {
     }
 }
 
-/// One step.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its place among all steps.
     pub number: i32,
-    /// When it is done.
     pub stage: Stage,
     /// [`Stage::Load`]: the source's table; [`Stage::Validate`]: the target's, quoted.
     pub table: String,
@@ -72,7 +68,6 @@ pub struct Step {
     pub undo: String,
     /// It is done and lasting.
     pub done: bool,
-    /// Rows that it loaded.
     pub rows: u64,
 }
 

@@ -63,7 +63,6 @@ const REFERENCES: &str = "\
     WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND NOT f.confrelid = ANY($1) \
       AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) ORDER BY f.oid";
 
-/// Domains of columns.
 const DOMAINS: &str = "\
     SELECT a.attrelid, t.typname::text, a.attname::text, format_type(t.oid, NULL), \
            format_type(t.typbasetype, t.typtypmod) \

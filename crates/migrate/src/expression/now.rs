@@ -19,12 +19,15 @@ pub struct Now {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     /// A text of this pattern of `to_char`, made of these parts of a moment.
-    Written { pattern: String, date: bool, time: bool },
+    Written {
+        pattern: String,
+        date: bool,
+        time: bool,
+    },
     /// Whole seconds since 1970.
     Seconds,
     /// Whole milliseconds since 1970.
     Milliseconds,
-    /// A Julian day number.
     JulianDay,
 }
 

@@ -32,7 +32,6 @@ pub struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// A column's name, quoted.
     pub fn name(&self, column: usize) -> String {
         quoted(&self.table.columns[column].name)
     }

@@ -7,12 +7,10 @@ use crate::inspect::token::{Token, TokenKind, tokens};
 /// Deeper nesting is left to people.
 const DEEPEST: usize = 50;
 
-/// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// A column, by its position.
     Column(usize),
-    /// A literal.
     Literal(Literal),
     /// A function by its name in lower case.
     Function(String, Vec<Self>),
@@ -34,14 +32,12 @@ pub enum Expression {
     Like(Box<Self>, String, Option<String>, bool),
 }
 
-/// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     /// A whole number within 64 bits.
     Integer(i64),
     /// Any other number, as written.
     Decimal(String),
-    /// A text.
     Text(String),
     /// `TRUE`, `FALSE`
     Boolean(bool),

@@ -40,7 +40,6 @@ const PURE: [&str; 25] = [
 pub struct Calculator(Connection);
 
 impl Calculator {
-    /// An empty one.
     pub fn new() -> rusqlite::Result<Self> {
         Connection::open_in_memory().map(Self)
     }

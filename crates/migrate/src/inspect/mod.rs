@@ -34,9 +34,7 @@ pub struct Schema {
 /// A view, trigger or virtual table.
 #[derive(Clone, Debug)]
 pub struct OtherObject {
-    /// What it is.
     pub kind: OtherKind,
-    /// Its name.
     pub name: String,
     /// The table (or view) of a trigger; the name itself for all others.
     pub table: String,
@@ -44,7 +42,6 @@ pub struct OtherObject {
     pub sql: String,
 }
 
-/// A CHECK constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Its name, if it was given one.
@@ -78,10 +75,8 @@ impl OtherKind {
     }
 }
 
-/// An ordinary table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name as declared.
     pub name: String,
     /// Its columns in declared order, without those hidden by a virtual table.
     pub columns: Vec<Column>,
@@ -89,7 +84,6 @@ pub struct Table {
     pub primary_key: Vec<usize>,
     /// How a row is addressed.
     pub rowid: Rowid,
-    /// Foreign keys declared here.
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes and unique constraints, without the primary key's.
     pub indexes: Vec<Index>,
@@ -99,7 +93,6 @@ pub struct Table {
     pub autoincrement: Option<i64>,
     /// Indexes that PostgreSQL does not get, and why.
     pub left_out: Vec<(Index, LeftOut)>,
-    /// Its CHECK constraints.
     pub checks: Vec<Check>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
@@ -125,13 +118,11 @@ pub enum Rowid {
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name as declared.
     pub name: String,
     /// The declared type as written; may be empty.
     pub declared_type: String,
     /// What SQLite makes of the declared type.
     pub affinity: Affinity,
-    /// Declared NOT NULL.
     pub not_null: bool,
     /// The default's text as written.
     pub default: Option<String>,
@@ -153,7 +144,6 @@ pub enum Affinity {
     Text,
     /// Anything else, for example DECIMAL, BOOLEAN, DATE, UUID, STRING
     Numeric,
-    /// Declared with INT
     Integer,
     /// Declared with REAL, FLOA or DOUB
     Real,
@@ -180,7 +170,6 @@ impl Affinity {
     }
 }
 
-/// A foreign key.
 #[derive(Clone, Debug)]
 pub struct ForeignKey {
     /// Positions of the referring columns.
@@ -210,7 +199,6 @@ pub struct Index {
     pub sql: String,
     /// What follows WHERE in it.
     pub predicate: Option<String>,
-    /// What it orders by.
     pub parts: Vec<IndexPart>,
 }
 
@@ -238,7 +226,6 @@ pub enum LeftOut {
 pub struct IndexPart {
     /// The column's position; `None` for an expression or the rowid.
     pub column: Option<usize>,
-    /// Largest first.
     pub descending: bool,
     /// The collation, for example `BINARY` or `NOCASE`.
     pub collation: String,

@@ -12,9 +12,6 @@ use super::{
 };
 
 /// Reads the whole schema of the main database.
-///
-/// # Errors
-/// What SQLite reports, for example for a damaged schema.
 pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     let calculator = Calculator::new()?;
     let mut schema = Schema { others: others(connection)?, tables: Vec::new() };

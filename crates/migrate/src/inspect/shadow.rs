@@ -69,7 +69,6 @@ fn replaces(option: &str, ending: &str) -> bool {
     }
 }
 
-/// What stands behind USING.
 struct Declared {
     /// The module, in lower case.
     module: String,

@@ -34,9 +34,6 @@ pub struct Source {
 impl Source {
     /// Opens `connections` readers on one snapshot. If a program writes so busily that no common
     /// snapshot is found, one reader is left, which is always consistent.
-    ///
-    /// # Errors
-    /// No such file, not a database, truncated, locked, or a WAL that cannot be read.
     pub fn open(path: &Path, connections: usize) -> Result<Self, Error> {
         let explain = |error| sqlite_error(path, error);
         let mut readers = Vec::new();
@@ -90,16 +87,12 @@ impl Source {
     }
 
     /// Whether another program has committed something since the snapshot was taken.
-    ///
-    /// # Errors
-    /// What SQLite reports.
     pub fn has_changed(&self) -> Result<bool, Error> {
         let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         let now = data_version(&watcher.0).map_err(|error| self.explain(error))?;
         Ok(now != watcher.1)
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -110,9 +103,6 @@ impl Source {
     }
 
     /// Lends a connection to `work`.
-    ///
-    /// # Errors
-    /// Those of `work`, and [`Error::Busy`] if more than [`Self::connections`] work at once.
     pub fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
         let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = taken.ok_or(Error::Busy)?;
@@ -123,9 +113,6 @@ impl Source {
 
     /// Reads every row of `table` (between two rowids, if given) once and hands it to `each`: field
     /// 0 is the rowid (or NULL), then `columns`. Progress counts rows.
-    ///
-    /// # Errors
-    /// Those of `each`, [`Error::Interrupted`], and what SQLite reports.
     pub fn each_row(
         &self,
         connection: &Connection,
@@ -139,9 +126,6 @@ impl Source {
     }
 
     /// The same for a statement of its own.
-    ///
-    /// # Errors
-    /// As [`Self::each_row`].
     pub fn each_row_of(
         &self,
         connection: &Connection,

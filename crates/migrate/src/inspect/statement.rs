@@ -9,11 +9,9 @@ use super::token::{Token, closing, tokens};
 pub struct Facts {
     /// `AUTOINCREMENT` is written somewhere outside quotes.
     pub autoincrement: bool,
-    /// CHECK constraints.
     pub checks: Vec<Check>,
     /// Collations named by COLLATE other than BINARY, in upper case.
     pub collations: Vec<String>,
-    /// The same by column.
     pub column_collations: Vec<(String, String)>,
     /// Generated columns and their expressions.
     pub generated: Vec<(String, String)>,
@@ -21,7 +19,6 @@ pub struct Facts {
     pub deferred: bool,
 }
 
-/// Scans one statement.
 pub fn facts(sql: &str) -> Facts {
     let tokens = tokens(sql);
     let mut facts = Facts::default();

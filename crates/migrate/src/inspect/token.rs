@@ -1,7 +1,6 @@
 //! The words of a SQLite statement that SQLite itself has accepted: names, literals, operators.
 //! Comments and blanks are passed over.
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A keyword or a name without quotes.
@@ -21,9 +20,7 @@ pub enum TokenKind {
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
     pub kind: TokenKind,
-    /// As written.
     pub text: &'a str,
     /// Its first byte in the statement.
     pub start: usize,

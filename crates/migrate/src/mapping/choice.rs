@@ -26,9 +26,6 @@ impl Candidate {
 }
 
 /// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
-///
-/// # Errors
-/// [`Error::Mapping`] for a rule without a type.
 pub fn candidate(table: &Table, rules: &Rules) -> Result<Vec<Candidate>, Error> {
     let each = |(position, column): (usize, &crate::inspect::Column)| {
         let not_null = column.not_null || table.primary_key.contains(&position);

@@ -13,7 +13,6 @@ pub enum Declared {
     Hard(PostgresType),
     /// This type if every value allows it, else what the values are.
     IfAllowed(PostgresType),
-    /// Nothing: the values decide.
     Unknown,
 }
 

@@ -34,7 +34,6 @@ pub enum PostgresType {
     Enum {
         /// Its name, quoted and with its schema where needed.
         name: String,
-        /// Its labels.
         labels: Vec<String>,
     },
     /// `uuid`
@@ -97,7 +96,6 @@ impl PostgresType {
         })
     }
 
-    /// Whether values are integers.
     pub fn is_integer(&self) -> bool {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
     }

@@ -9,7 +9,6 @@ use crate::Error;
 use crate::copy::Reading;
 use crate::inspect::Schema;
 
-/// One rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Mapping {
@@ -80,9 +79,6 @@ impl Rules {
     }
 
     /// Refuses a rule that fits no column: most often a typing mistake.
-    ///
-    /// # Errors
-    /// [`Error::Mapping`] with the columns there are.
     pub fn check(&self, schema: &Schema) -> Result<(), Error> {
         for rule in &self.0 {
             let mut names = schema.tables.iter().flat_map(|table| {

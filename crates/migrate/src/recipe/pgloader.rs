@@ -12,10 +12,6 @@ use crate::{Error, MigrateOptions};
 const CLAUSES: [&str; 9] =
     ["FROM", "INTO", "WITH", "SET", "CAST", "INCLUDING", "EXCLUDING", "BEFORE", "AFTER"];
 
-/// Reads one command.
-///
-/// # Errors
-/// What is not understood, by its name.
 pub fn parse(text: &str) -> Result<Recipe, String> {
     let words = words(text)?;
     let mut words = words.iter().map(String::as_str).peekable();

@@ -23,7 +23,6 @@ const DIFFERENCES_SHOWN: usize = 20;
 /// A row that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What happened to it.
     pub kind: DifferenceKind,
     /// Its key, for example `id 4711`.
     pub key: String,
@@ -31,26 +30,20 @@ pub struct Difference {
     pub columns: Vec<ColumnDifference>,
 }
 
-/// How a row differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DifferenceKind {
-    /// In the source only.
     Missing,
-    /// In the target only.
     Extra,
     /// On both sides with different values.
     Changed,
 }
 
-/// A value that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ColumnDifference {
-    /// The column.
     pub column: String,
     /// In the source, as the target would hold it.
     pub source: String,
-    /// In the target.
     pub target: String,
 }
 

@@ -13,9 +13,7 @@ pub const BUCKETS: usize = 1 << 14;
 
 /// The digest of one table.
 pub struct TableDigest {
-    /// Rows seen.
     pub rows: u64,
-    /// One sum per column.
     pub columns: Vec<u128>,
     /// Sums of row hashes by bucket of the key.
     pub buckets: Vec<u128>,
@@ -56,7 +54,6 @@ pub struct Shape {
 /// Takes rows in binary COPY form and adds them to a digest.
 pub struct Hasher<'a> {
     shape: &'a Shape,
-    /// The digest so far.
     pub digest: TableDigest,
     row: CanonicalRow,
 }
@@ -71,9 +68,6 @@ pub struct CanonicalRow {
 
 impl CanonicalRow {
     /// Reads the fields of one binary tuple (without its leading field count).
-    ///
-    /// # Errors
-    /// A tuple that does not have as many fields as `shape`.
     #[inline]
     pub fn read(&mut self, shape: &Shape, tuple: &[u8]) -> Result<(), Error> {
         self.bytes.clear();
@@ -126,16 +120,11 @@ pub fn bucket(key: u64) -> usize {
 }
 
 impl<'a> Hasher<'a> {
-    /// An empty digest.
     pub fn new(shape: &'a Shape) -> Self {
         let digest = TableDigest::empty(shape.forms.len());
         Self { shape, digest, row: CanonicalRow::default() }
     }
 
-    /// Adds one row.
-    ///
-    /// # Errors
-    /// A tuple of another shape.
     #[inline]
     pub fn add(&mut self, tuple: &[u8]) -> Result<(), Error> {
         if tuple.len() >= LARGE_ROW_BYTES {

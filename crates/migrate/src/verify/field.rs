@@ -12,7 +12,6 @@ use rusqlite::types::ValueRef;
 /// How a type's bytes are brought to one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canonical {
-    /// As they are.
     Same,
     /// `numeric`: without the display scale.
     Numeric,
@@ -67,9 +66,6 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
 
 /// Appends a stored value that is not NULL in the form in which values that PostgreSQL takes for
 /// equal have the same bytes.
-///
-/// # Errors
-/// The reason why the value does not fit.
 pub fn comparable(field: &Field, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<(), Misfit> {
     let mut encoded = Vec::new();
     encode(field, value, &mut encoded)?;

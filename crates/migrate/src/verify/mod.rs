@@ -36,12 +36,10 @@ use crate::selection::{Selection, estimated_rows};
 use crate::watch::blocking;
 use crate::{Error, Watch};
 
-/// What a verification compares.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
     /// `--map` rules: how numbers in dates are read.
     pub rules: Rules,
-    /// Which tables.
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -59,7 +57,6 @@ impl Default for VerifyOptions {
 /// The result of a verification.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Verification {
-    /// One entry per table.
     pub tables: Vec<TableVerification>,
     /// What of the source does not arrive; a migration says that itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,19 +73,14 @@ impl Verification {
 /// The comparison of one table.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableVerification {
-    /// The source's table.
     pub table: String,
-    /// Rows in the source.
     pub source_rows: u64,
-    /// Rows in the target.
     pub target_rows: u64,
-    /// Everything is the same.
     pub equal: bool,
     /// The digest of all rows of the source, in hexadecimal.
     pub source_digest: String,
     /// The same of the target.
     pub target_digest: String,
-    /// Columns whose digests differ.
     pub differing_columns: Vec<String>,
     /// Digests of the source's columns, in hexadecimal.
     pub columns: Vec<ColumnDigest>,
@@ -101,18 +93,13 @@ pub struct TableVerification {
 /// The digest of a column on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct ColumnDigest {
-    /// The column.
     pub column: String,
     /// The source's digest, in hexadecimal.
     pub source_digest: String,
-    /// The target's.
     pub target_digest: String,
 }
 
 /// Compares a SQLite file with the tables of a PostgreSQL database, each read in one snapshot.
-///
-/// # Errors
-/// A side that cannot be read, tables or columns that have no counterpart, [`Error::Interrupted`].
 pub async fn verify(
     source: &Path,
     target: &PostgresUrl,

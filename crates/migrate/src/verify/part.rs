@@ -34,7 +34,6 @@ pub struct Part {
 /// What a part reads of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSource {
-    /// All rows.
     All,
     /// Those from one rowid to another, both included.
     Between(i64, i64),

@@ -24,11 +24,8 @@ pub struct Pieces {
 
 /// The hashes of a row.
 pub struct Hashes {
-    /// Of each field.
     pub columns: Vec<u128>,
-    /// Of the key's fields.
     pub key: u64,
-    /// Of all fields.
     pub row: u128,
 }
 
@@ -44,7 +41,6 @@ impl Out for Pieces {
 }
 
 impl Pieces {
-    /// Nothing yet.
     pub fn new(shape: &Shape) -> Self {
         let is_whole = shape.key.len() == shape.forms.len();
         let key = if is_whole { Vec::new() } else { vec![Vec::new(); shape.key.len()] };
@@ -53,9 +49,6 @@ impl Pieces {
     }
 
     /// Takes the next field as the source has it.
-    ///
-    /// # Errors
-    /// The reason why the value does not fit.
     pub fn add_stored(&mut self, field: &Field, value: ValueRef<'_>) -> Result<(), Misfit> {
         if self.form() == Canonical::Same {
             encode(field, value, self)?;

@@ -30,7 +30,6 @@ pub trait Take {
         None
     }
 
-    /// Takes such a row.
     fn take_pieces(&mut self, _: Pieces) {}
 }
 

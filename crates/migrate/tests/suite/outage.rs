@@ -5,7 +5,6 @@ use migrate::{Error, MigrateOptions, MigrationReport};
 
 use crate::support::{File, Target, data_only};
 
-/// Rows in many parts.
 fn rows() -> File {
     File::new(
         "CREATE TABLE item(id INTEGER PRIMARY KEY, body TEXT); \

@@ -11,7 +11,6 @@ use oltp::{Distribution, Latencies, LoadOptions, Mix, TableOptions, Target, Unti
 use crate::processes::{Cpu, ended_children, family, memory_peak};
 use crate::server::Server;
 
-/// A generator.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Generator {
     Ours,
@@ -26,7 +25,6 @@ pub enum Work {
     PointSelect,
 }
 
-/// One run.
 #[derive(Clone, Debug)]
 pub struct Measured {
     transactions: u64,

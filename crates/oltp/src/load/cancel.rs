@@ -12,7 +12,6 @@ use crate::statement::Dialect;
 /// A server that has fallen silent is asked no longer.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(10);
 
-/// Whoever asks.
 pub(super) struct Canceller<'a> {
     target: &'a Target,
     interrupted: &'a AtomicBool,

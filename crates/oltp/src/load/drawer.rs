@@ -34,7 +34,6 @@ enum Value {
 }
 
 impl Arguments {
-    /// In order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Argument<'_>> + Clone {
         self.values.iter().map(move |value| match *value {
             Value::Number(number) => Argument::Number(number),
@@ -74,7 +73,6 @@ struct State {
     deleted: u64,
 }
 
-/// One client's values.
 #[derive(Debug)]
 pub(crate) struct Drawer {
     client: u16,
@@ -89,7 +87,6 @@ impl Drawer {
         Self { client, at_begin: now.clone(), now }
     }
 
-    /// A transaction begins.
     pub(crate) fn begin(&mut self) {
         self.at_begin.clone_from(&self.now);
     }

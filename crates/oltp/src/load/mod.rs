@@ -49,7 +49,6 @@ struct Shared<'a> {
     /// When the first worker began, warm-up included.
     started: OnceLock<Instant>,
     interrupted: &'a AtomicBool,
-    /// Another thread has failed.
     called_off: AtomicBool,
     /// The time is over, and that of the last answers too: what is not done is given up. The busy
     /// handlers of SQLite share it.
@@ -92,10 +91,6 @@ trait Worker: Send {
 /// inherit the processors of the calling thread. A client whose connection breaks ends, and is
 /// reported ([`ClientTotals::ended_by`]); the load ends when all have, and no later than
 /// [`LoadOptions::grace`] and one cancelled statement after its time.
-///
-/// # Errors
-/// [`Error::Connect`] for the first client that is not let in, [`Error::NotFilled`],
-/// [`Error::OtherTables`], [`Error::Options`], [`Error::Interrupted`].
 pub fn run<S: Sink>(
     target: &Target,
     tables: &TableOptions,

@@ -12,14 +12,12 @@ use crate::statement::Dialect;
 use crate::target::MysqlServer;
 use crate::{CharacterSet, Error, Failure};
 
-/// A client.
 pub(super) struct MysqlClient {
     session: MysqlSession,
     account: Account,
 }
 
 impl MysqlClient {
-    /// Connects and prepares.
     pub(super) fn connect(
         server: MysqlServer<'_>,
         client: u16,

@@ -50,7 +50,6 @@ impl Account {
     }
 }
 
-/// One thread's notes.
 pub(crate) struct Notes<'a, S: Sink> {
     make_sink: &'a (dyn Fn() -> S + Sync),
     sink: Option<S>,
@@ -58,7 +57,6 @@ pub(crate) struct Notes<'a, S: Sink> {
     stops_at: Option<Instant>,
     /// Whatever is under way is to be given up.
     cut_off: &'a AtomicBool,
-    /// Of every client.
     transactions_max: u64,
     finished: Finished,
 }
@@ -69,7 +67,6 @@ pub(crate) struct Finished {
     pub per_second: Vec<u64>,
     /// Transactions that succeeded and ended before the time was over.
     pub ended_in_time: u64,
-    /// By the program's slots.
     pub statements: Vec<StatementTotals>,
     pub first_failure: Option<(Instant, Failure, String)>,
     pub last_end: Instant,
@@ -130,7 +127,6 @@ impl<'a, S: Sink> Notes<'a, S> {
         true
     }
 
-    /// A statement was answered.
     pub(crate) fn answered(
         &mut self,
         account: &mut Account,

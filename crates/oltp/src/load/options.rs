@@ -7,9 +7,7 @@ use crate::{CharacterSet, Distribution, Mix};
 /// A closed load: every client begins its next transaction when it has the answer to the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadOptions {
-    /// What a transaction does.
     pub mix: Mix,
-    /// Which rows it chooses.
     pub distribution: Distribution,
     /// Connections, from 1.
     pub clients: u16,

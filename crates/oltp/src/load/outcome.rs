@@ -21,7 +21,6 @@ pub struct Transaction {
 /// A load, as its clients saw it. `K` is what the sinks kept, one of each thread.
 #[derive(Clone, Debug)]
 pub struct Load<K> {
-    /// By client.
     pub clients: Vec<ClientTotals>,
     /// Transactions that succeeded, by the second in which they ended, from the moment when the
     /// first thread began to measure; also those that had begun in the warm-up.
@@ -31,7 +30,6 @@ pub struct Load<K> {
     pub transactions_per_second: f64,
     /// What the engine was asked for, retries included: BEGIN and COMMIT too.
     pub statements: BTreeMap<Statement, StatementTotals>,
-    /// What the sinks kept.
     pub kept: Vec<K>,
     /// Threads that offered the load.
     pub threads: usize,
@@ -48,7 +46,6 @@ pub struct Load<K> {
 /// What became of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientTotals {
-    /// Transactions that succeeded.
     pub transactions: u64,
     /// Statements sent, BEGIN and COMMIT included, also those of attempts that failed; without
     /// those of transactions that were cut off.
@@ -85,7 +82,6 @@ pub struct Retries {
     pub lock_timeouts: u64,
 }
 
-/// Executions of one statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatementTotals {
     /// How often it was answered.

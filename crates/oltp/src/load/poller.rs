@@ -10,7 +10,6 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-/// Events taken at once.
 const EVENTS_MAX: usize = 256;
 
 /// What a thread waits in.

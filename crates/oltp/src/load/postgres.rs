@@ -323,7 +323,6 @@ pub(super) fn fitting_threads(clients: u16) -> usize {
     if clients <= THREADS_MAX { clients } else { event_loops(clients) }
 }
 
-/// One per processor.
 pub(super) fn event_loops(clients: usize) -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(clients)
 }

@@ -9,7 +9,6 @@ use crate::{LoadOptions, Mix, Statement, TableOptions};
 /// One statement of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    /// Which one.
     pub statement: Statement,
     /// Its place among the program's statements.
     pub slot: usize,
@@ -19,13 +18,10 @@ pub(crate) struct Call {
 
 /// What every client of a load executes.
 pub(crate) struct Program {
-    /// In their order.
     pub calls: Vec<Call>,
-    /// The different statements.
     pub statements: Vec<Statement>,
     /// Whether a transaction is to be rolled back after a refusal.
     pub has_transaction: bool,
-    /// Whether it changes rows.
     pub writes: bool,
     pub tables: u32,
     pub clients: u16,

@@ -7,7 +7,6 @@ use super::outcome::Transaction;
 /// Takes the observations of one thread. It is made by that thread at the moment when its measured
 /// part begins, and ended by it too, so that it may read the thread's own counters.
 pub trait Sink {
-    /// What it leaves behind.
     type Kept: Send;
 
     /// One transaction of the measured part, failed ones too, but none that was cut off.
@@ -30,7 +29,6 @@ pub struct Latencies(Option<Histogram<u64>>);
 const TIME_MAX_NS: u64 = 3_600_000_000_000;
 
 impl Latencies {
-    /// With nothing in it.
     #[must_use]
     pub fn new() -> Self {
         // These bounds are possible ones, so there is a histogram.

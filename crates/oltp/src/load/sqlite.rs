@@ -23,10 +23,8 @@ use crate::{Error, Failure};
 
 /// What the busy handler sleeps, turn by turn.
 const BUSY_DELAYS_MS: [u64; 11] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50];
-/// For all further turns.
 const BUSY_DELAY_LAST_MS: u64 = 100;
 
-/// A client.
 pub(super) struct SqliteClient {
     connection: Connection,
     account: Account,
@@ -63,13 +61,11 @@ impl SqliteClient {
     }
 }
 
-/// Waits for a lock.
 struct BusyHandler {
     at_most: Duration,
     /// When it was found held.
     since: Instant,
     waits: Arc<AtomicU64>,
-    /// The load is over.
     cut_off: Arc<AtomicBool>,
 }
 

@@ -16,7 +16,6 @@ use super::Shared;
 pub(super) struct Watched {
     /// Of the client's connection, to end it by.
     socket: OwnedFd,
-    /// Statements sent.
     sent: AtomicU64,
     overdue: AtomicBool,
 }

@@ -22,7 +22,6 @@ use target::Target;
 
 /// Tries between two looks at the clock and the table.
 const BATCH: u64 = 100;
-/// Longer inputs are cut.
 const INPUT_BYTES_MOST: usize = 1 << 16;
 
 /// Runs every target whose name contains `only` for `duration`.

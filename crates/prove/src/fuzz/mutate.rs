@@ -4,7 +4,6 @@ use rand::RngExt as _;
 
 use crate::random::Random;
 
-/// What parsers stumble over.
 const WORDS: [&[u8]; 28] = [
     b"0",
     b"-1",
@@ -36,7 +35,6 @@ const WORDS: [&[u8]; 28] = [
     b"--",
 ];
 
-/// Changes of one input.
 const CHANGES_MOST: usize = 6;
 
 pub struct Mutator {

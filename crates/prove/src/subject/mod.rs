@@ -47,7 +47,6 @@ pub trait Subject: Sync {
     /// Goes on as the messages say, until everything is done.
     fn finish(&self, site: &Site) -> anyhow::Result<()>;
 
-    /// Damage in the end.
     fn damage(&self, site: &Site) -> anyhow::Result<Damage>;
 }
 

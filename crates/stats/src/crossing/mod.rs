@@ -31,7 +31,6 @@ pub enum Side {
 pub enum Sign {
     /// a is shown faster: the ratio of times a/b is below one.
     AFaster,
-    /// b is shown faster.
     BFaster,
     /// Neither is shown; this is not the same as equal.
     Undecided,
@@ -55,7 +54,6 @@ pub struct LevelResult {
     pub level: f64,
     /// The ratio of times a/b.
     pub ratio: Estimate,
-    /// What is shown there.
     pub sign: Sign,
     /// For how many verdicts `sign` was corrected; `more_blocks` expects as many.
     pub verdicts: usize,
@@ -89,10 +87,7 @@ pub enum Crossing {
         about: f64,
     },
     /// Every measured level shows the same side faster.
-    NotInRange {
-        /// The faster side.
-        faster: Side,
-    },
+    NotInRange { faster: Side },
     /// Levels that show neither side, not enclosed by opposite signs.
     Inconclusive {
         /// About how many more blocks would settle it at the spread observed; None if more than

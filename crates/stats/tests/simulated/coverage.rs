@@ -42,7 +42,6 @@ struct Coverage {
     ratio: f64,
 }
 
-/// The coverage by blocks.
 fn coverage(name: &str, noise: Noise) -> Vec<Coverage> {
     let seed: u64 = name.bytes().map(u64::from).sum();
     let count = repetitions(5_000);

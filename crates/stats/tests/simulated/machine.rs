@@ -19,7 +19,6 @@ pub struct SlowMode {
 /// the logarithm, 0.05 for 5%.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Noise {
-    /// Of one trial.
     pub trial: f64,
     /// Of a block, on both engines and all levels alike.
     pub block: f64,
@@ -38,7 +37,6 @@ impl Noise {
 /// Times of a and b by block.
 pub type Times = (Vec<f64>, Vec<f64>);
 
-/// Draws trial times.
 pub struct Machine {
     generator: Xoshiro256PlusPlus,
     noise: Noise,
@@ -70,7 +68,6 @@ impl Machine {
         times
     }
 
-    /// True with this probability.
     pub fn happens(&mut self, probability: f64) -> bool {
         Bernoulli::new(probability).unwrap().sample(&mut self.generator)
     }

@@ -10,10 +10,8 @@ use server::Locations;
 
 use crate::shared::Shared;
 
-/// Which reference dataset.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceData {
-    /// Multiplies articles and rows.
     pub scale: f64,
 }
 

@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use engine::EngineSpec;
 use lab::plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Trial};
 
-/// experiments/article.toml, as built.
 const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
 
 /// What `bench dashboard` and `demo` fill into the article's plan; what is absent stays.
 #[derive(Default)]
 pub struct Filling {
-    /// The engines.
     pub engines: Vec<EngineSpec>,
     /// The SQLite file with the dashboard's data.
     pub data: Option<PathBuf>,
@@ -19,11 +17,8 @@ pub struct Filling {
     pub periods: Vec<String>,
     /// First day of every period.
     pub start: Option<String>,
-    /// Numbers of clients.
     pub clients: Vec<u16>,
-    /// Only this blog.
     pub blog: Option<String>,
-    /// Count distinct articles too.
     pub count_articles: bool,
     /// One pass per client and a connection per request, as the article's script.
     pub article_mode: bool,
@@ -32,9 +27,6 @@ pub struct Filling {
 }
 
 /// The article's plan with `filling`.
-///
-/// # Errors
-/// When a value is impossible, such as a malformed period.
 pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
     let mut plan = lab::plan::read(ARTICLE, "experiments/article.toml")?;
     if !filling.engines.is_empty() {

@@ -111,7 +111,6 @@ impl RunResult {
         Ok(())
     }
 
-    /// How files were treated.
     pub fn file_settings(&mut self, settings: FileSettings, looked_up: bool) {
         let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         self.settings.insert("names", if looked_up { "looked up" } else { "known" }.to_owned());

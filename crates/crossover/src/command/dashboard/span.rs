@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// A length of time.
 pub fn span(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no length of time: write 500ms, 10s, 3m, 2h or 90d");
     let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
@@ -22,7 +21,6 @@ pub fn span(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A limit, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(pub Option<Duration>);
 

@@ -21,7 +21,6 @@ const TURN_OVERHEAD: Duration = Duration::from_secs(2);
 /// A statement that works on every engine, and its time on each.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The statement.
     pub statement: Statement,
     /// By engine, in the order of the plan.
     pub times: Vec<Duration>,
@@ -30,28 +29,23 @@ pub struct Timed {
 /// A statement that is not measured, and why.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
-    /// Its name.
     pub name: String,
     /// File and line, if the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Why.
     pub why: String,
 }
 
 impl LeftOut {
-    /// Of a statement.
     pub fn new(statement: &Statement, why: impl Into<String>) -> Self {
         Self { name: statement.name.clone(), place: statement.place.clone(), why: why.into() }
     }
 }
 
-/// What is measured.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The statements with how often each is executed in a round.
     pub statements: Vec<(Statement, u32)>,
-    /// Blocks.
     pub blocks: u32,
     /// Length of a trial, whole seconds.
     pub trial: Duration,

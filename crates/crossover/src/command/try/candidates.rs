@@ -12,7 +12,6 @@ use super::moved::Moved;
 use super::pilot::{self, Tried};
 use super::statement::Statement;
 
-/// Statements under consideration.
 pub struct Candidates {
     statements: Vec<Statement>,
     /// The same, in the same order, with values in the place of parameters.

@@ -77,9 +77,6 @@ impl<'a> Tables<'a> {
     }
 
     /// The statements, the largest table first. `may_take_part` leaves tables out.
-    ///
-    /// # Errors
-    /// What SQLite reports when it is asked how many values a column has.
     pub fn statements(
         &self,
         connection: &Connection,

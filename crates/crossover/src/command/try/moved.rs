@@ -21,22 +21,17 @@ use crate::shared::Shared;
 /// What became of the file in one PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
 pub struct Moved {
-    /// The engine as named.
     pub engine: String,
     /// `18.1`.
     pub version: String,
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
-    /// What they take there.
     pub size: PostgresSize,
-    /// What each statement did.
     #[serde(skip)]
     pub tried: Vec<Tried>,
 }
 
-/// What every move needs.
 pub struct Mover<'a> {
-    /// Progress, interruption, the runtime.
     pub shared: &'a Shared,
     /// Where servers keep their data.
     pub place: &'a Place,

@@ -22,7 +22,6 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 /// What one statement did on one engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tried {
-    /// It took this long.
     Took(Duration),
     /// It was stopped after this time.
     TooSlow(Duration),

@@ -48,7 +48,6 @@ impl Place {
         Ok(Self { locations: Locations { data: path, ..shared.clone() }, keep, _lock: lock })
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.locations.data
     }

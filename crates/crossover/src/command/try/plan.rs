@@ -27,9 +27,7 @@ pub struct PlanText<'a> {
     pub chosen: &'a Chosen,
     /// How long it may take.
     pub budget: Seconds,
-    /// Starts every random choice.
     pub seed: Option<u64>,
-    /// How it was made.
     pub command_line: &'a str,
 }
 
@@ -176,7 +174,6 @@ pub fn free_path(source: &Path, extension: &str) -> PathBuf {
     path
 }
 
-/// Writes a new file.
 pub fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -11,15 +11,12 @@ use super::show::several;
 /// One statement on one engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The statement's name.
     pub statement: String,
-    /// The engine's label.
     pub engine: String,
     /// Mean response time with its interval.
     pub response_time_ms_mean: Option<Estimate>,
     /// Response time as a multiple of SQLite's; none for SQLite itself.
     pub ratio: Option<Estimate>,
-    /// What the ratio shows.
     pub verdict: Option<Shown>,
 }
 
@@ -103,7 +100,6 @@ fn interval(estimate: &Estimate) -> String {
     }
 }
 
-/// Three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

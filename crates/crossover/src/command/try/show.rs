@@ -63,7 +63,6 @@ struct TableRows<'a> {
 }
 
 impl<'a> Teller<'a> {
-    /// For this command's output.
     pub fn new(shared: &'a Shared) -> Self {
         Self { shared }
     }

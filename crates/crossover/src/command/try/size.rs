@@ -49,7 +49,6 @@ impl SqliteSize {
 pub struct PostgresSize {
     /// Rows, with what is stored out of line.
     pub table_bytes: u64,
-    /// Keys and indexes.
     pub index_bytes: u64,
 }
 

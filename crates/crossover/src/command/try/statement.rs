@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// One statement, alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Statement {
     /// What tables and the plan call it.

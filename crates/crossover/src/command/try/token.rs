@@ -1,27 +1,21 @@
 //! SQL cut into tokens: enough to find where a statement ends and which words are names. What a
 //! statement means is left to the engines.
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A keyword, a function or a name without quotes.
     Word,
     /// A name in `"`, `` ` `` or brackets.
     QuotedName,
-    /// Blanks and comments.
     Blank,
     /// `;`
     End,
-    /// Strings, numbers, parameters, operators.
     Other,
 }
 
-/// A piece of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
     pub kind: Kind,
-    /// As written.
     pub text: &'a str,
     /// Where it begins, in bytes.
     pub start: usize,

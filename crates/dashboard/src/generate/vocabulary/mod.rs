@@ -38,7 +38,6 @@ pub const LANGUAGES: [&str; 14] = [
     "Dart",
 ];
 
-/// The teams that write.
 pub const TEAMS: [&str; 12] = [
     "Developer Network",
     "Developer Evangelism",
@@ -100,7 +99,6 @@ pub const AUTHORS: [&str; 8] = [
     "Seán Ó Súilleabháin",
 ];
 
-/// First names of authors.
 pub const FIRST_NAMES: [&str; 48] = [
     "Aisha",
     "Alejandra",
@@ -152,7 +150,6 @@ pub const FIRST_NAMES: [&str; 48] = [
     "Zoë",
 ];
 
-/// Last names of authors.
 pub const LAST_NAMES: [&str; 48] = [
     "Abebe",
     "Almeida",

@@ -1,6 +1,5 @@
 //! The countries of the readers: ISO 3166-1 codes and English names, the largest share first.
 
-/// Codes and names.
 pub const COUNTRIES: [(&str, &str); 60] = [
     ("US", "United States"),
     ("IN", "India"),

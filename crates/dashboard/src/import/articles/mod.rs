@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::{Database, Error};
 use crate::rollup::{self, Work};
 
-/// What to import.
 #[derive(Debug, Clone)]
 pub struct ImportArticles {
     /// CSV, a JSON array of objects, or an object on each line.
@@ -25,7 +24,6 @@ pub struct ImportArticles {
     pub allow_empty: bool,
 }
 
-/// What was imported.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportedArticles {
     /// Articles that were not there before.

@@ -10,7 +10,6 @@ use names::COUNTRIES;
 /// Where a service does not know the country.
 pub(super) const UNKNOWN: (&str, &str) = ("ZZ", "Unknown");
 
-/// What services write then.
 const NOT_KNOWN: [&str; 4] = ["(not set)", "(other)", "zz", "unknown"];
 
 /// Finds countries by what files call them.
@@ -29,9 +28,6 @@ impl Countries {
     }
 
     /// The code of a country.
-    ///
-    /// # Errors
-    /// What is wrong, and the way out.
     pub fn code(&self, text: &str) -> Result<&'static str, String> {
         let name = plain(text);
         if NOT_KNOWN.contains(&name.as_str()) {

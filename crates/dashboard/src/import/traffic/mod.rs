@@ -20,7 +20,6 @@ use crate::rollup::{self, Work};
 use gather::{Cells, Fault, Gather};
 use write::Writer;
 
-/// What to import.
 #[derive(Debug, Clone)]
 pub struct ImportTraffic {
     /// The files: together they hold the whole of each of their days.
@@ -35,16 +34,12 @@ pub struct ImportTraffic {
     pub allow_empty: bool,
 }
 
-/// What was imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportedTraffic {
     /// Rows of the files, totals rows left out.
     pub rows: u64,
-    /// Days replaced.
     pub days: usize,
-    /// The first of them.
     pub first_day: Option<Day>,
-    /// The last one.
     pub last_day: Option<Day>,
     /// Rows of the table of traffic that they became.
     pub facts: u64,
@@ -52,7 +47,6 @@ pub struct ImportedTraffic {
     pub pageviews: u64,
     /// URLs that are those of no article.
     pub unmatched_urls: usize,
-    /// Their page views.
     pub unmatched_pageviews: u64,
     /// What else the user should know.
     pub notes: Vec<String>,

@@ -82,7 +82,6 @@ struct OneDay {
     open: Vec<u8>,
 }
 
-/// Rows by day.
 #[derive(Debug)]
 pub(super) struct Spill {
     file: File,

@@ -45,7 +45,6 @@ impl<'a> Writer<'a> {
         Self { gather, keeper, countries, version: version.data, imported }
     }
 
-    /// Writes all days.
     pub fn write(
         mut self,
         database: &mut Database<'_>,

@@ -35,9 +35,6 @@ pub(crate) struct Summation {
 
 impl Summation {
     /// Nothing added up as yet.
-    ///
-    /// # Errors
-    /// A filter names something that is not there.
     pub fn new(query: &Query, dictionary: &Arc<Dictionary>) -> Result<Self, Refusal> {
         let kind = kind(query);
         let narrowed = Narrowed::new(query, dictionary, kind)?;
@@ -69,9 +66,6 @@ impl Summation {
     }
 
     /// Adds the page of a span that begins on day `day`.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
     pub fn add(&mut self, day: i32, content: &[u8]) -> Result<(), Error> {
         let damaged = || Error::Damaged { day };
         let unit = unit(self.query.grouping, Day::from_number(day).ok_or_else(damaged)?);

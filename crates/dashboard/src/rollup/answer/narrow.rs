@@ -21,7 +21,6 @@ pub(super) struct Narrowed {
 /// An article or a blog of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
-    /// Its place.
     pub place: u32,
     /// The number that tells its row; [`NONE`] if it is left out.
     pub row: u32,

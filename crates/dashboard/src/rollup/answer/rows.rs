@@ -16,9 +16,6 @@ const ROWS_BETWEEN_LOOKS: usize = 4_096;
 impl Summation {
     /// Hands all rows to `push` in their order; the number of distinct articles, if it was asked
     /// for.
-    ///
-    /// # Errors
-    /// Those of `push`; a day that no date can be written for; a question over its time.
     pub fn finish(
         self,
         patience: &Patience,

@@ -21,9 +21,6 @@ use crate::transaction::{self, Row};
 
 /// The answer from the totals of a SQLite file, by a connection that is in a transaction; none
 /// where the totals are not those of the data.
-///
-/// # Errors
-/// A question at fault or over its time, or SQLite's.
 pub(crate) fn sqlite(
     snapshot: &Connection,
     query: &Query,
@@ -80,9 +77,6 @@ fn sqlite_dictionary(
 
 /// The answer from the totals of a PostgreSQL database, by a client that is in a transaction with
 /// one snapshot; none where the totals are not those of the data.
-///
-/// # Errors
-/// A question at fault or over its time, or PostgreSQL's.
 pub(crate) async fn postgres(
     snapshot: &impl GenericClient,
     query: &Query,

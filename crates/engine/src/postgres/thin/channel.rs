@@ -14,7 +14,6 @@ use super::stream::Stream;
 use super::wire::is_timeout;
 use super::{ThinError, whole_message};
 
-/// Enough for most answers.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A session whose waiting is somebody else's.
@@ -29,11 +28,9 @@ pub struct Channel {
 /// What a statement came to.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// Rows returned or changed.
     pub rows: u64,
     /// Whether a transaction is open, perhaps a failed one.
     pub in_transaction: bool,
-    /// The server's refusal.
     pub refusal: Option<ThinError>,
 }
 
@@ -45,9 +42,6 @@ impl Channel {
 
     /// Sends messages that end with a sync. A closed loop's are far smaller than a socket's
     /// buffer; should that be full all the same, this waits for at most `timeout`.
-    ///
-    /// # Errors
-    /// [`ThinError::Lost`], [`ThinError::TimedOut`].
     pub fn send(&mut self, messages: &[u8], timeout: Duration) -> Result<(), ThinError> {
         let mut rest = messages;
         let mut waiting_since = None;

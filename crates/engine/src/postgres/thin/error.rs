@@ -9,21 +9,17 @@ use postgres_protocol::message::backend::ErrorResponseBody;
 /// A message that was not answered as hoped.
 #[derive(Debug, thiserror::Error)]
 pub enum ThinError {
-    /// The server refused.
     #[error("{message}{}", in_brackets(.detail))]
     Server {
         /// `FATAL` and `PANIC` end the session.
         severity: String,
-        /// SQLSTATE, five characters.
         code: String,
-        /// What it said.
         message: String,
         /// What it added, or nothing.
         detail: String,
         /// Where in the statement, in characters from 1.
         position: Option<usize>,
     },
-    /// The connection broke.
     #[error("connection lost: {0}")]
     Lost(#[from] io::Error),
     /// No whole answer in time; the session is of no use any more.

@@ -72,7 +72,6 @@ impl Statement {
 /// One column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
     pub name: String,
     /// Its type, by object id.
     pub type_oid: Oid,
@@ -82,13 +81,10 @@ pub struct Column {
 /// which the server reads as whatever type the parameter has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parameter<'a> {
-    /// NULL.
     Null,
-    /// A whole number.
     Integer(i64),
     /// A whole number in the binary form of `integer`, for a parameter that is one.
     Int4(i32),
-    /// A floating-point number.
     Double(f64),
     /// Text, or any value in its text form.
     Text(&'a str),
@@ -106,9 +102,6 @@ impl Parameter<'_> {
 
 impl<'a> Connection<'a> {
     /// Connects as [`super::connect`] does. `session` are further settings of the session.
-    ///
-    /// # Errors
-    /// [`Error::CannotConnect`] in one line, [`Error::Tls`], [`Error::BadPostgresUrl`].
     pub fn connect(
         url: &PostgresUrl,
         session: &[(&str, &str)],
@@ -119,9 +112,6 @@ impl<'a> Connection<'a> {
 
     /// Has a statement parsed, under a name of its own, and described. Types that `types` leaves
     /// out, or gives as 0, are the server's to infer.
-    ///
-    /// # Errors
-    /// [`ThinError`]; the server's refusal has the position in the text.
     pub fn prepare(&mut self, sql: &str, types: &[Oid]) -> Result<Statement, ThinError> {
         self.prepared += 1;
         let name = format!("s{}", self.prepared);
@@ -167,9 +157,6 @@ impl<'a> Connection<'a> {
 
     /// The same with values in the binary form of their type: that of `bytea` is the bytes
     /// themselves, its text form twice as long.
-    ///
-    /// # Errors
-    /// As [`Connection::execute`].
     pub fn execute_binary(
         &mut self,
         statement: &Statement,
@@ -202,9 +189,6 @@ impl<'a> Connection<'a> {
 
     /// Sends one or several statements as text, for what is not measured; rows are handed over
     /// as by [`Connection::execute`].
-    ///
-    /// # Errors
-    /// [`ThinError`].
     pub fn query(&mut self, sql: &str, mut each_row: impl FnMut(Row<'_>)) -> Result<(), ThinError> {
         self.out.clear();
         frontend::query(sql, &mut self.out)?;
@@ -217,9 +201,6 @@ impl<'a> Connection<'a> {
     }
 
     /// The session alone, for an event loop that waits for many: statements stay prepared.
-    ///
-    /// # Errors
-    /// [`ThinError::Lost`].
     pub fn into_channel(self) -> Result<Channel, ThinError> {
         Channel::new(self.wire.into_stream())
     }
@@ -265,9 +246,6 @@ impl<'a> Connection<'a> {
 
 /// Bind, execute and sync, appended to `out`: one write, one answer, whose values are binary, as
 /// sysbench asks for them: they cost the server less than texts (BENCHMARKS.md).
-///
-/// # Errors
-/// More parameters or bytes than the protocol has numbers for.
 pub fn write_execution<'p>(
     statement: &Statement,
     parameters: impl Iterator<Item = Parameter<'p>> + Clone,
@@ -301,9 +279,6 @@ fn write_execution_in<'p>(
 }
 
 /// A statement as text, appended to `out`.
-///
-/// # Errors
-/// More bytes than the protocol has numbers for.
 pub fn write_query(sql: &str, out: &mut BytesMut) -> std::io::Result<()> {
     frontend::query(sql, out)
 }

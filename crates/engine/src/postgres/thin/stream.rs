@@ -19,7 +19,6 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Writes all of it.
     pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.write_all(bytes),
@@ -62,7 +61,6 @@ impl Stream {
         }
     }
 
-    /// No write waits longer.
     pub(super) fn limit_writes(&self, timeout: Duration) -> io::Result<()> {
         let timeout = Some(timeout.max(Duration::from_millis(1)));
         match self {

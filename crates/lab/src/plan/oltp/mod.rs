@@ -29,17 +29,13 @@ const TABLE_SEED: u64 = 1;
 pub struct Oltp {
     /// What a transaction does; a factor of this name, as of each of the next six, stands above it.
     pub mix: Mix,
-    /// Which keys it chooses.
     pub distribution: Distribution,
     /// How many tables of the kind that the mix works on.
     pub tables: u32,
-    /// Rows of each.
     pub table_size: u32,
-    /// Of the stored texts.
     pub character_set: CharacterSet,
     /// Of the texts as they travel.
     pub client_character_set: CharacterSet,
-    /// How texts are ordered.
     pub collation: Collation,
     /// Load before each trial that is not counted.
     pub warm_up: Seconds,
@@ -61,7 +57,6 @@ pub struct Oltp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// A Unix socket.
     #[default]
     Socket,
     /// TCP on 127.0.0.1: PostgreSQL.
@@ -78,7 +73,6 @@ pub enum Checkpoints {
     Sustained,
 }
 
-/// The choices of initdb.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Initdb {
@@ -252,9 +246,6 @@ fn with_commas(number: u32) -> String {
 
 impl Plan {
     /// `[oltp]` at `levels`.
-    ///
-    /// # Errors
-    /// A level that its key does not take.
     pub(crate) fn oltp_at(&self, levels: &Levels) -> Result<Oltp, PlanError> {
         let mut oltp = self.oltp.clone().unwrap_or_default();
         level(levels, "mix", &mut oltp.mix)?;
@@ -271,9 +262,6 @@ impl Plan {
     }
 
     /// The same for one engine, whose brackets stand above it.
-    ///
-    /// # Errors
-    /// A value in brackets that its key does not take.
     pub(crate) fn oltp_of(&self, engine: &EngineSpec, levels: &Levels) -> Result<Oltp, PlanError> {
         let mut oltp = self.oltp_at(levels)?;
         let own = engine.settings.iter().filter(|(key, _)| ENGINE_KEYS.contains(key));

@@ -16,7 +16,6 @@ use crate::workload::blob::{Line, LineForm, OPENING, READING};
 const ARTICLE_BYTES: f64 = 10_000.0;
 /// Means that are still called 10 kB: the article's blobs themselves are as far apart.
 const ARTICLE_BYTES_ABOUT: RangeInclusive<u64> = 8_000..=12_000;
-/// Its pages.
 const ARTICLE_PAGE_BYTES: u32 = 4_096;
 
 /// A run, as the article looks at it.
@@ -65,7 +64,6 @@ impl<'a> Board<'a> {
         Some(View { levels, cell, lines })
     }
 
-    /// A treatment without failures.
     pub(super) fn treatment(&self, engine: &str, levels: &Levels) -> Option<&'a Treatment> {
         let mut all = self.analysis.treatments.iter();
         all.find(|one| one.engine == engine && one.levels == *levels && one.standing.is_judged())

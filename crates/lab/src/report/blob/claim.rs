@@ -20,7 +20,6 @@ pub(super) enum Says {
     /// It is at least so much, and above 1 in any case: the first is its size, the second its
     /// direction.
     AtLeast(f64),
-    /// It lies between these.
     Between(f64, f64),
     /// It is below 1.
     Below,

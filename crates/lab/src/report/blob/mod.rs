@@ -18,7 +18,6 @@ use board::Board;
 pub use part::BlobPart;
 pub(super) use text::{body, pictures_side_by_side};
 
-/// None for other workloads.
 pub(super) fn part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
     if finished.plan.workload != WorkloadKind::Blob {
         return None;

@@ -6,7 +6,6 @@ use stats::Estimate;
 
 use crate::schedule::Levels;
 
-/// Everything about blobs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct BlobPart {
     /// Every treatment in the units of blobs.
@@ -19,14 +18,11 @@ pub struct BlobPart {
     pub space_paragraph: String,
     /// Files by SQLite, for each size of its pages and of the blobs; none where they do not vary.
     pub page_sizes: Option<PageSizesPart>,
-    /// The article's claims.
     pub claims: Vec<ClaimPart>,
 }
 
-/// One treatment.
 #[derive(Clone, Debug, Serialize)]
 pub struct TimePart {
-    /// The line.
     pub engine: String,
     /// One level of each factor.
     pub levels: Levels,
@@ -47,11 +43,9 @@ pub struct TimePart {
 pub struct PicturePart {
     /// A short constant name, as `read_sql`.
     pub id: &'static str,
-    /// What it shows.
     pub title: &'static str,
     /// The line whose time is 1.
     pub base: String,
-    /// The others by it.
     pub bars: Vec<BarPart>,
     /// What it shows in words, from these numbers.
     pub paragraph: String,
@@ -60,7 +54,6 @@ pub struct PicturePart {
 /// A bar of a picture.
 #[derive(Clone, Debug, Serialize)]
 pub struct BarPart {
-    /// The line.
     pub engine: String,
     /// Its time by the base's, paired by block.
     pub ratio: Estimate,
@@ -71,7 +64,6 @@ pub struct BarPart {
 pub struct SpacePart {
     /// A line of that form.
     pub engine: String,
-    /// How many blobs.
     pub blobs: u64,
     /// Their own bytes.
     pub content_bytes: u64,
@@ -83,7 +75,6 @@ pub struct SpacePart {
     pub times_sqlite: Option<f64>,
 }
 
-/// A table of ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageSizesPart {
     /// The line in the numerator.
@@ -96,10 +87,8 @@ pub struct PageSizesPart {
     pub rows: Vec<PageSizeRow>,
 }
 
-/// One size of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageSizeRow {
-    /// The size.
     pub page_bytes: f64,
     /// In the order of [`PageSizesPart::blob_bytes`].
     pub ratios: Vec<Option<Estimate>>,
@@ -108,19 +97,15 @@ pub struct PageSizeRow {
 /// One of the article's claims.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClaimPart {
-    /// What it says.
     pub claim: &'static str,
-    /// Its figure.
     pub figure: &'static str,
     /// Ours: what was divided by what, or where a share was measured.
     pub of: String,
     /// A ratio, or a share (0 to 1); none where it was not measured.
     pub measured: Option<Estimate>,
-    /// Whether it holds here.
     pub verdict: ClaimVerdict,
 }
 
-/// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
@@ -130,7 +115,6 @@ pub enum ClaimVerdict {
     InPart,
     /// Its direction; whether its size too the interval leaves open.
     SizeUndecided,
-    /// Not even that.
     DoesNot,
     /// The interval allows both, or there is none.
     Undecided,
@@ -139,7 +123,6 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
-    /// In a table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",

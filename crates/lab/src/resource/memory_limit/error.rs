@@ -11,48 +11,29 @@ use super::LIMIT_BYTES_MIN;
 pub enum MemoryLimitError {
     /// There is no way to make the group.
     #[error("server_memory cannot be limited here: {missing}. {way_out}")]
-    Unavailable {
-        /// What is missing.
-        missing: String,
-        /// What to do.
-        way_out: &'static str,
-    },
+    Unavailable { missing: String, way_out: &'static str },
     /// Nothing starts in so little.
     #[error(
         "server_memory = {bytes} bytes is too little: with less than {} MiB nothing starts",
         LIMIT_BYTES_MIN >> 20
     )]
-    TooSmall {
-        /// As asked for.
-        bytes: u64,
-    },
+    TooSmall { bytes: u64 },
     /// The server side did not fit.
     #[error(
         "server_memory = {bytes} bytes is too little: the kernel ended a process for want of memory \
          ({what}). Allow more, or make shared_buffers and other caches smaller"
     )]
     TooLittle {
-        /// The limit.
         bytes: u64,
         /// What was seen of it.
         what: String,
     },
     /// The kernel took another limit than the one asked for.
     #[error("server_memory: {asked} bytes were asked for and the kernel set {found}")]
-    NotTaken {
-        /// As asked for.
-        asked: u64,
-        /// As read back.
-        found: String,
-    },
+    NotTaken { asked: u64, found: String },
     /// A file of the group.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// Which one.
-        path: PathBuf,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 pub(super) fn no_controller() -> MemoryLimitError {

@@ -19,13 +19,14 @@ pub(crate) struct Line {
 const DURABILITY_KEYS: [&str; 6] =
     ["journal_mode", "synchronous", "write", "fsync", "synchronous_commit", "full_page_writes"];
 
-/// The kinds of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LineForm {
-    /// In a SQLite file.
     Sqlite(SqliteSettings),
     /// A file each, in one folder or a tree.
-    Files { tree: bool, settings: FileSettings },
+    Files {
+        tree: bool,
+        settings: FileSettings,
+    },
     /// A file each; the file's name is looked up in a SQLite file first.
     Lookup(SqliteSettings, FileSettings),
     /// In a column of type `bytea`.
@@ -35,9 +36,6 @@ pub(crate) enum LineForm {
 impl Line {
     /// What `engine` means where the plan makes of it what `cell` says, and the engine with the
     /// settings of its durability.
-    ///
-    /// # Errors
-    /// As [`Line::of`]; what both the plan and the bracket set.
     pub(crate) fn at(
         engine: &EngineSpec,
         cell: &BlobCell,
@@ -58,9 +56,6 @@ impl Line {
     }
 
     /// What `engine` means by itself.
-    ///
-    /// # Errors
-    /// [`PlanError::Impossible`]: an engine that holds no blobs of ours, a value that is none.
     pub(crate) fn of(engine: &EngineSpec) -> Result<Self, PlanError> {
         let form = match &engine.source {
             EngineSource::Sqlite => LineForm::Sqlite(sqlite(engine)?),

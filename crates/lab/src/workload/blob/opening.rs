@@ -24,7 +24,6 @@ pub(super) struct Opening {
     pub opening_and_closing_us: f64,
 }
 
-/// Measures it.
 pub(super) fn opening(work: &Work<'_>) -> Result<Opening, LoadError> {
     let mut attempt = 0;
     loop {
@@ -38,7 +37,6 @@ pub(super) fn opening(work: &Work<'_>) -> Result<Opening, LoadError> {
     }
 }
 
-/// What some files took.
 #[derive(Default)]
 struct Took {
     files: usize,

@@ -19,11 +19,8 @@ pub(super) enum Place {
     Postgres { url: PostgresUrl },
 }
 
-/// An open line.
 pub(super) enum Session<'a> {
-    /// In this process.
     Here(Box<dyn Access>),
-    /// On a server.
     Postgres(Box<PostgresBlobs<'a>>),
 }
 

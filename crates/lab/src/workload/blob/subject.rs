@@ -62,7 +62,6 @@ pub(super) struct BlobSubject<'a> {
     generations: Mutex<Vec<u64>>,
     first_error: Mutex<Option<String>>,
     counters: Counters,
-    /// Of the last load.
     part: Option<MeasuredPart>,
     /// Of the last load, if it wrote.
     write_back: Option<WriteBack>,

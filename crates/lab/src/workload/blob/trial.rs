@@ -50,7 +50,6 @@ pub(super) struct Work<'t> {
 /// What a trial did beside its observations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Done {
-    /// Bytes read or written.
     pub bytes: u64,
     /// Between and after the transactions, in the time of none: what was committed moved to its
     /// final place, and from memory to storage.
@@ -167,7 +166,6 @@ struct Desk<'t, 'w> {
     session: Session<'t>,
     recorder: Recorder,
     done: Done,
-    /// One after another.
     failures: u32,
 }
 

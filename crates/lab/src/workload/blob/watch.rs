@@ -30,7 +30,6 @@ impl Edges {
         }
     }
 
-    /// A client has ended.
     pub(super) fn ended(&self) {
         if self.ended.fetch_add(1, Ordering::Relaxed) + 1 == self.clients {
             let _ = self.told.send(());

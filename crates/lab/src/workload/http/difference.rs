@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// Longer values are cut.
 const SHOWN_CHARACTERS: usize = 80;
 
 /// The answer of the engine that was asked first, kept until the others were.

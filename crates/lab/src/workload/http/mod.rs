@@ -139,13 +139,11 @@ impl Workload for Http<'_> {
     }
 }
 
-/// An application that answers.
 struct HttpSubject<'a> {
     site: &'a Site<'a>,
     engine: EngineSpec,
     levels: Levels,
     record: EngineRecord,
-    /// Where it listens.
     target: Target,
     side: Option<ServerSide>,
     /// None where it is known by its URL alone.

@@ -12,7 +12,6 @@ use crate::schedule::Levels;
 pub(super) struct CellRequest {
     /// The request's name in the plan.
     pub name: String,
-    /// Path and query.
     pub path: String,
     /// How its answer is judged.
     pub check: Check,

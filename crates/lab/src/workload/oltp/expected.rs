@@ -40,7 +40,6 @@ pub(crate) fn seconds_for_tables(plan: &Plan, trials: &[PlannedTrial]) -> Result
     Ok(filled.div_ceil(FILLED_PER_SECOND) + restored.div_ceil(RESTORED_PER_SECOND))
 }
 
-/// The same in words.
 pub(crate) fn in_words(seconds: u64) -> String {
     let time = Seconds(seconds);
     format!(

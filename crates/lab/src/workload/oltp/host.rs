@@ -29,9 +29,7 @@ pub(super) trait Host {
     /// Somebody who looks at the engine while load is on it.
     fn watch(&self, target: &Target) -> Box<dyn Watch + Send>;
 
-    /// Whether it still runs.
     fn check_alive(&mut self) -> Result<(), RunError>;
 
-    /// Stops what was started.
     fn retire(self: Box<Self>) -> Result<(), RunError>;
 }

@@ -68,7 +68,6 @@ fn outcome(failure: Failure) -> Outcome {
     }
 }
 
-/// Offers the load.
 pub(super) fn offer(
     bench: &Bench<'_>,
     options: &LoadOptions,
@@ -135,7 +134,6 @@ fn run(
         .map_err(|error| of_engine(bench.engine, error))
 }
 
-/// What the clients counted.
 fn counters(load: &Load<Recorded>) -> Counters {
     let clients = &load.clients;
     let sum =

@@ -112,7 +112,6 @@ pub(super) struct MariadbHost<'a> {
     record: EngineRecord,
     options: Option<MariadbOptions>,
     server: Option<MariadbServer>,
-    /// Of the user's.
     url: String,
     session: Vec<(String, String)>,
     side: Option<ServerSide>,

@@ -8,14 +8,12 @@ use std::time::{Duration, Instant};
 use crate::resource::{MachineCounters, ServerSide};
 use crate::workload::{Counters, MeasuredPart};
 
-/// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Whoever looks waits no longer for a server that has fallen silent.
 pub(super) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 
 /// Somebody who looks at an engine under load.
 pub(super) trait Watch {
-    /// Counters that only grow.
     fn counters(&mut self) -> Counters;
 
     /// What is the case now; means over the looks of a trial are kept.

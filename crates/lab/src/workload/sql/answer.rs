@@ -14,12 +14,10 @@ pub(crate) struct Table {
     pub columns: Vec<String>,
     /// The rows in their order.
     pub rows: Vec<Vec<Value>>,
-    /// Rows that were changed.
     pub affected: u64,
 }
 
 impl Table {
-    /// Rows returned, or changed.
     pub(crate) fn count(&self) -> u64 {
         if self.columns.is_empty() { self.affected } else { self.rows.len() as u64 }
     }

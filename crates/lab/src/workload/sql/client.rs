@@ -43,19 +43,15 @@ pub(crate) trait Session {
 pub(crate) enum Control {
     /// BEGIN, of one that may write.
     Begin {
-        /// Whether it will.
         writes: bool,
     },
-    /// COMMIT
     Commit,
-    /// ROLLBACK
     Rollback,
 }
 
 /// What a timed execution looked at: enough to tell a wrong answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Rows returned, or changed.
     pub rows: u64,
     /// The sum of the rows' hashes, so that their order does not count; without floating-point
     /// numbers, whose last digits follow the order in which parallel workers add.
@@ -72,18 +68,14 @@ impl Seen {
 /// Why a statement was not executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SqlError {
-    /// The engine refused it.
     #[error("{message}")]
     Refused {
-        /// In the engine's words.
         message: String,
         /// The line within the statement's text, from 0, where the engine names it.
         line: usize,
     },
-    /// No connection.
     #[error("{0}")]
     NotConnected(String),
-    /// The connection broke.
     #[error("connection lost: {0}")]
     Lost(String),
     /// No whole answer in time.
@@ -116,7 +108,6 @@ impl SqlError {
 pub(crate) enum SqlFailure {
     /// The user's text is at fault.
     Statement(PlanError),
-    /// The connection is.
     Connection(String),
 }
 

@@ -17,9 +17,7 @@ const DEALS: u64 = u64::MAX - 2;
 
 /// Where the values of one parameter come from, the plan's queries answered.
 pub(crate) enum Source {
-    /// From first to last.
     Range(i64, i64),
-    /// One of these.
     Values(Vec<Value>),
 }
 
@@ -52,9 +50,6 @@ pub(crate) fn names(statement: &Statement, placeholders: &Placeholders) -> Vec<S
 
 /// Where the value of each of [`names`] comes from. `query` answers the plan's queries with the
 /// first column, in any order.
-///
-/// # Errors
-/// A query without rows; what `query` says.
 pub(crate) fn sources<E: From<PlanError>>(
     statement: &Statement,
     placeholders: &Placeholders,

@@ -24,7 +24,6 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const SHOWN_SQLITE: [&str; 6] =
     ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "busy_timeout"];
 
-/// And MariaDB's.
 const SHOWN_MYSQL: [&str; 5] = [
     "innodb_buffer_pool_size",
     "innodb_flush_log_at_trx_commit",

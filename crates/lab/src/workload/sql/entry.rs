@@ -13,9 +13,7 @@ use crate::plan::Comparison;
 pub(crate) struct Entry {
     /// Stands for operation and values on every engine.
     pub key: String,
-    /// For this engine.
     pub script: Script,
-    /// The sets of values.
     pub deck: Vec<Vec<Value>>,
     /// What was seen of the answer to each set.
     known: Vec<Known>,
@@ -54,7 +52,6 @@ impl Entry {
         first.get_or_insert_with(|| words.to_string());
     }
 
-    /// What was kept.
     pub(crate) fn first_error(&self) -> Option<String> {
         self.first_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -17,7 +17,6 @@ use crate::workload::Answers;
 /// The answers to the first sets of a deck, as they wait for the other engines.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
-    /// Whose.
     pub engine: String,
     /// By set, then by statement.
     pub answers: Vec<Vec<Table>>,

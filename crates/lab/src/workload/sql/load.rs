@@ -50,7 +50,6 @@ impl<'t, 'a> Clients for SqlClients<'t, 'a> {
     }
 }
 
-/// One client.
 pub(crate) struct SqlClient<'c, 't, 'a> {
     all: &'c SqlClients<'t, 'a>,
     number: u16,

@@ -15,7 +15,6 @@ const BINARY: u16 = 63;
 
 pub(crate) struct MysqlSession {
     connection: Conn,
-    /// By script and step.
     prepared: Vec<Option<Vec<Statement>>>,
 }
 

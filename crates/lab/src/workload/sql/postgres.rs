@@ -26,7 +26,6 @@ mod oid {
 
 pub(crate) struct PostgresSession<'a> {
     connection: Connection<'a>,
-    /// By script and step.
     prepared: Vec<Option<Vec<Prepared>>>,
     controls: Vec<(Control, Statement)>,
 }

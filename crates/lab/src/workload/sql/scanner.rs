@@ -34,7 +34,6 @@ pub(crate) struct Scanned<'a> {
 /// A part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// As written.
     Text(&'a str),
     /// `:name`, without the colon.
     Parameter(&'a str),
@@ -105,9 +104,6 @@ impl Scanned<'_> {
 }
 
 /// Splits `text` at its semicolons; what holds nothing but blanks and comments is left out.
-///
-/// # Errors
-/// The line and the kind of a quote or comment that is not closed.
 pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Scanned<'_>>, (usize, String)> {
     let mut scanner = Scanner {
         text,

@@ -13,24 +13,19 @@ pub(crate) struct Script {
     pub operation: usize,
     /// Its name in the plan.
     pub name: String,
-    /// Where its text stands.
     pub place: String,
     /// What is executed, one after another.
     pub steps: Vec<Step>,
-    /// Between BEGIN and COMMIT.
     pub transaction: bool,
     /// Whether it may change data.
     pub writes: bool,
     /// How its answers are compared.
     pub comparison: Comparison,
-    /// To how many digits.
     pub digits: u8,
 }
 
-/// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// In the engine's dialect.
     pub sql: String,
     /// For each parameter in the order of binding: its place among the values drawn.
     pub binds: Vec<usize>,
@@ -49,10 +44,6 @@ pub(crate) fn dialect(kind: &str) -> Dialect {
 
 /// Reads the text of `statement` for engines of `kind`. `names` are the parameters that have
 /// values, in the order in which these are drawn.
-///
-/// # Errors
-/// [`PlanError`] with file and line: what is not closed, a parameter without values, several
-/// statements that are no transaction.
 pub(crate) fn script(
     statement: &Statement,
     operation: usize,

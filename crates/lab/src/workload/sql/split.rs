@@ -17,9 +17,6 @@ pub struct Part {
 }
 
 /// The statements of `text`, in the SQL of this kind of engine (`sqlite`, `postgres`, `mariadb`).
-///
-/// # Errors
-/// The line of a quote or comment that is not closed, and which.
 pub fn split(text: &str, kind: &str) -> Result<Vec<Part>, (usize, String)> {
     let part = |one: super::scanner::Scanned<'_>| Part {
         line: one.line,

@@ -40,7 +40,6 @@ pub(super) struct SqlSubject<'a> {
     spec: EngineSpec,
     deployed: Deployed,
     data_use: DataUse,
-    /// By key.
     entries: BTreeMap<String, Arc<Entry>>,
     /// Answers to the plan's queries for values, by text.
     queries: BTreeMap<String, Vec<Value>>,

@@ -44,10 +44,6 @@ impl Target {
         }
     }
 
-    /// Opens a session.
-    ///
-    /// # Errors
-    /// When nobody answers or lets us in, or a setting is not taken.
     pub(crate) fn open<'a>(
         &self,
         patience: Patience<'a>,

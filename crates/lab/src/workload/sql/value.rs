@@ -13,15 +13,12 @@ use crate::plan::{Given, Level};
 /// A value of a parameter or of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
-    /// NULL.
     Null,
     /// A whole number; a boolean is 0 or 1.
     Integer(i64),
     /// A number with a fraction, or one too large for an integer.
     Double(#[serde(with = "bits")] f64),
-    /// Anything written.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 

@@ -17,7 +17,6 @@ const COUNTED: [(&str, &str, f64); 8] = [
     ("Innodb_buffer_pool_pages_flushed", "mariadb_pages_flushed", 1.0),
 ];
 
-/// A connection that looks.
 pub(super) struct MariadbWatch {
     connection: mysql::Conn,
 }

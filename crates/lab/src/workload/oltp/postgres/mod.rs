@@ -28,7 +28,6 @@ use record::observe;
 use start::start_options;
 pub(super) use start::{check_language, check_managed, check_yours};
 use watch::PostgresWatch;
-/// Where administration happens.
 const ADMINISTRATION: &str = "postgres";
 
 fn database_of(schema: Schema) -> String {
@@ -56,7 +55,6 @@ pub(super) struct PostgresHost<'a> {
 }
 
 impl<'a> PostgresHost<'a> {
-    /// Starts the release, filled.
     pub(super) fn managed(
         site: &'a Site<'a>,
         engine: &EngineSpec,

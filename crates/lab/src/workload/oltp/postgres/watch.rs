@@ -8,7 +8,6 @@ use crate::observe::counters_postgres;
 use crate::workload::Counters;
 use crate::workload::oltp::watch::{ANSWER_AT_MOST, Watch};
 
-/// A connection that looks.
 pub(super) struct PostgresWatch {
     client: Client,
     runtime: tokio::runtime::Handle,
