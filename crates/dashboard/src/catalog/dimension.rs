@@ -13,7 +13,6 @@ use crate::store::Error;
 /// What a filter can name values of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Dimension {
     Blog,
     Author,

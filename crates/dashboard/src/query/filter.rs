@@ -8,7 +8,6 @@ use super::{Day, Refusal};
 
 /// A dimension that a filter can name values of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Field {
     Blog,
     Author,

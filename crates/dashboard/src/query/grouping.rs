@@ -7,7 +7,6 @@ use utoipa::ToSchema;
 /// What a row of the answer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToSchema)]
 #[schema(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Grouping {
     Articles,
     Days,

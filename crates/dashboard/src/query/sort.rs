@@ -14,7 +14,6 @@ pub struct Sort {
 
 /// The columns that rows can be ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum SortBy {
     Pageviews,
     Sessions,

@@ -10,7 +10,6 @@ pub const VERSION: i32 = 3;
 
 /// A table of the dashboard; its SQL name is the variant in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
-#[expect(missing_docs, reason = "the names say it; the definition below describes each")]
 pub enum Table {
     Blogs,
     Authors,
@@ -33,7 +32,6 @@ pub enum Table {
 
 /// A column of any of the tables; its SQL name is the variant in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
-#[expect(missing_docs, reason = "the names say it; the definition below describes each")]
 pub enum Column {
     Id,
     Name,

@@ -11,7 +11,6 @@ use super::definition::{
 
 /// The SQL dialect of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Dialect {
     Sqlite,
     Postgres,

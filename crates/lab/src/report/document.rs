@@ -14,7 +14,6 @@ use crate::record::Durability;
 use crate::schedule::Levels;
 
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
 pub struct Document {
     pub schema_version: u32,
     pub run: RunPart,
@@ -307,7 +306,6 @@ pub struct WarningPart {
 
 /// Several runs in one page.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names are the words of ARCHITECTURE.md and METHOD.md")]
 pub struct Several {
     pub schema_version: u32,
     pub documents: Vec<Document>,
