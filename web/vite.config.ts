@@ -1,5 +1,5 @@
 // Two builds of one front end: `--mode report` makes dist/report.html, a single file;
-// `--mode dashboard` makes dist/dashboard/ with hashed assets. crates lab and dashboard embed them.
+// `--mode dashboard` makes dist/dashboard/ with hashed assets. crates report and dashboard embed them.
 
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type UserConfig } from "vite";

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use lab::run::ExpectedEnd;
+use lab::options::ExpectedEnd;
 
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,

@@ -186,8 +186,11 @@ fn in_one_line(error: &anyhow::Error) -> String {
 fn is_usage(error: &anyhow::Error) -> bool {
     let of = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<Usage>()
-            || cause.is::<lab::plan::PlanError>()
-            || cause.downcast_ref::<lab::run::RunError>().is_some_and(lab::run::RunError::is_usage)
+            || cause.is::<plan::PlanError>()
+            || cause
+                .downcast_ref::<lab::error::RunError>()
+                .is_some_and(lab::error::RunError::is_usage)
+            || cause.downcast_ref::<host::DeployError>().is_some_and(host::DeployError::is_usage)
             || cause.downcast_ref::<blob::Error>().is_some_and(blob::Error::is_usage)
             || cause.downcast_ref::<engine::Error>().is_some_and(engine::Error::is_usage)
             || cause.downcast_ref::<server::Error>().is_some_and(server::Error::is_usage)

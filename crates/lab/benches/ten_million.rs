@@ -16,9 +16,10 @@ use std::time::Instant;
 
 use ::server::Locations;
 use indicatif::ProgressBar;
-use lab::plan::{Plan, Seconds, Trial};
-use lab::report;
-use lab::run::{ExpectedEnd, Finished, RunOptions, start};
+use lab::options::{ExpectedEnd, RunOptions};
+use lab::run::start;
+use plan::{Plan, Seconds, Trial};
+use record::Finished;
 
 const BLOCKS: u64 = 5;
 const ENGINES: u64 = 2;
@@ -76,7 +77,7 @@ fn plan(url: &str, blocks: u64, seconds: u64) -> Plan {
          engines = [\"{url}[label=one]\", \"{url}[label=two]\"]\n\
          [factors]\nclients = [{CLIENTS}]\n[[request]]\npath = \"/\"\n"
     );
-    let mut plan = lab::plan::read(&text, "ten-million.toml").unwrap();
+    let mut plan = plan::read(&text, "ten-million.toml").unwrap();
     plan.trial = Trial::Steady { time: Seconds(seconds) };
     plan
 }

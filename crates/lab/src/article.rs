@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::form_urlencoded;
 
-use crate::http::{Connection, HttpError, PreparedRequest, Target};
-use crate::load::{
+use load::http::{Connection, HttpError, PreparedRequest, Target};
+use load::{
     ConnectionUse, Expected, LoadError, LoadOptions, Mode, OperationTotals, Outcome, TrialSample,
     run,
 };

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::analysis::counted;
-use crate::plan::{Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
-use crate::record::RunFolder;
-use crate::run::Finished;
-use crate::schedule::{self, Levels};
 use crate::workload::blob::seconds_beside;
 use crate::workload::oltp::expected;
+use plan::Levels;
+use plan::counted;
+use plan::schedule;
+use plan::{Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
+use record::Finished;
+use record::RunFolder;
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
 /// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
@@ -223,7 +224,39 @@ fn seconds_of_trials(plan: &Plan, trials: usize) -> Option<u64> {
 fn in_words(plan: &Plan, levels: &Levels) -> String {
     let words: Vec<String> = levels
         .iter()
-        .map(|(name, level)| crate::analysis::level_label(plan, name, level))
+        .map(|(name, level)| report::analysis::level_label(plan, name, level))
         .collect();
     if words.is_empty() { "as it is".to_owned() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_twist_has_the_variations_that_were_asked_for() {
+        let plan =
+            plan::read(include_str!("../../../experiments/twist.toml"), "twist.toml").unwrap();
+        let preview = Preview::of(&plan).unwrap();
+        let of =
+            |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
+        // SQLite: as it is, one core, without ANALYZE; PostgreSQL: as it is and six variations.
+        assert_eq!((of("SQLite"), of("PostgreSQL")), (3 * 6, 7 * 6));
+        assert_eq!(preview.starts_per_block, 3 + 7);
+    }
+
+    #[test]
+    fn totals_are_compared_with_facts_on_both_engines_over_whole_and_broken_periods() {
+        let plan =
+            plan::read(include_str!("../../../experiments/rollup.toml"), "rollup.toml").unwrap();
+        let preview = Preview::of(&plan).unwrap();
+        let of =
+            |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
+        assert_eq!(plan.engines.len(), 4, "two designs on two engines");
+        for engine in &plan.engines {
+            // Seven periods, one and four clients.
+            assert_eq!(of(&engine.label()), 7 * 2, "{engine}");
+        }
+        assert_eq!(preview.starts_per_block, 4);
+    }
 }

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Level, Plan, PlanError, Seconds, Trial};
 use crate::preview::Preview;
-use crate::resource::available_cpus;
+use load::resource::available_cpus;
+use plan::{Level, Plan, PlanError, Seconds, Trial};
 
 /// Fewer client counts show no course of a line.
 const CLIENT_COUNTS_MIN: usize = 4;
@@ -148,7 +148,7 @@ mod tests {
 
     fn history() -> Plan {
         let text = include_str!("../../../experiments/postgres-history.toml");
-        crate::plan::read(text, "postgres-history.toml").unwrap()
+        plan::read(text, "postgres-history.toml").unwrap()
     }
 
     #[test]

@@ -13,7 +13,6 @@ mod options;
 mod postmaster;
 mod record;
 mod release;
-pub mod release_history;
 mod running;
 mod server;
 mod settings;

@@ -1,6 +1,7 @@
 //! What the tests of all crates share. Knows no other crate of the workspace.
 
 pub mod dashboard;
+pub mod loopback;
 mod seed;
 mod skip;
 

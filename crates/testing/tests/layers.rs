@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
 /// Crates whose modules still import each other in circles.
-const CIRCULAR: [&str; 3] = ["dashboard", "lab", "migrate"];
+const CIRCULAR: [&str; 2] = ["dashboard", "migrate"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -36,17 +37,22 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Without comments and unit tests, which may import anything.
 fn code_of(path: &Path) -> String {
+    static TESTS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)#\[cfg\(test\)\]\s*mod \w+ \{.*").unwrap());
+    static COMMENTS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"//.*").unwrap());
     let text = std::fs::read_to_string(path).unwrap();
-    let tests = Regex::new(r"(?s)#\[cfg\(test\)\]\s*mod \w+ \{.*").unwrap();
-    let comments = Regex::new(r"//.*").unwrap();
-    comments.replace_all(&tests.replace(&text, ""), "").into_owned()
+    COMMENTS.replace_all(&TESTS.replace(&text, ""), "").into_owned()
 }
+
+/// A path from the root of the crate or from a module above, up to its first name.
+static PATHS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^:\w])(crate|super(?:::super)*)::(\w+|\{)").unwrap());
 
 /// The names right behind `prefix::`, those in braces too.
 fn names_behind(prefix: &str, code: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for found in Regex::new(&format!(r"\b{prefix}::(\w+|\{{)")).unwrap().captures_iter(code) {
-        let first = found.get(1).unwrap();
+    for found in PATHS.captures_iter(code).filter(|found| &found[1] == prefix) {
+        let first = found.get(2).unwrap();
         if first.as_str() != "{" {
             names.insert(first.as_str().to_owned());
             continue;
@@ -72,7 +78,7 @@ fn names_behind(prefix: &str, code: &str) -> BTreeSet<String> {
 /// Names that the root of the crate hands on, with their modules.
 fn handed_on(root: &Path) -> BTreeMap<String, String> {
     let code = code_of(root);
-    let uses = Regex::new(r"pub(?:\([^)]*\))? use (\w+)::(\{[^;]*\}|[^;]+);").unwrap();
+    let uses = Regex::new(r"pub(?:\([^)]*\))? use (?:self::)?(\w+)::(\{[^;]*\}|[^;]+);").unwrap();
     let word = Regex::new(r"\w+").unwrap();
     let names = uses.captures_iter(&code).flat_map(|one| {
         let module = one[1].to_owned();
@@ -90,7 +96,7 @@ fn imports(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
         name.trim_end_matches(".rs").to_owned()
     };
     let files: Vec<PathBuf> = files(source).into_iter().filter(|f| is_rust(f)).collect();
-    let is_root = |module: &String| module == "lib" || module == "main";
+    let is_root = |module: &String| ["lib", "main", "tests"].contains(&module.as_str());
     let modules: BTreeSet<String> = files.iter().map(|f| top(f)).filter(|m| !is_root(m)).collect();
     let root = files.iter().find(|file| is_root(&top(file)) && file.parent() == Some(source));
     let handed_on = handed_on(root.unwrap());
@@ -102,7 +108,13 @@ fn imports(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     };
     for file in files.iter().filter(|file| !is_test(file.strip_prefix(source).unwrap())) {
         let Some(own) = imports.get_mut(&top(file)) else { continue };
-        for name in names_behind("crate", &code_of(file)) {
+        let depth = file.strip_prefix(source).unwrap().components().count();
+        let depth = depth - usize::from(file.file_name().unwrap() == "mod.rs");
+        let code = code_of(file);
+        let mut names = names_behind("crate", &code);
+        // `super::` leads to the root of the crate from a file right below it, and so on.
+        names.extend(names_behind(&vec!["super"; depth].join("::"), &code));
+        for name in names {
             let module = if modules.contains(&name) { Some(&name) } else { handed_on.get(&name) };
             own.extend(module.filter(|module| **module != top(file)).cloned());
         }

@@ -1,4 +1,4 @@
-// The report document: what the laboratory (crate lab) writes into report.html as JSON.
+// The report document: what crate report writes into report.html as JSON.
 // These types mirror that contract. Every number was measured; null could not be obtained.
 
 /** The version of the contract that this page reads. */

@@ -4,10 +4,11 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use lab::comparison::{Comparison, Incomparable, Wishes, compare, differences, text};
-use lab::plan::Percent;
-use lab::record::RunFolder;
-use lab::run::{Finished, interleave};
+use lab::run::interleave;
+use plan::Percent;
+use record::Finished;
+use record::RunFolder;
+use report::comparison::{Comparison, Incomparable, Wishes, compare, differences, text};
 
 use crate::command::bench::with_options;
 use crate::command::report::terminal_width;
@@ -85,14 +86,14 @@ fn rerun(
         return Err(Usage("--rerun takes one run per side".into()).into());
     };
     // The data are compared when they are there again; the machine is this one for both.
-    let same_work = |difference: &lab::comparison::Difference| {
-        *difference != lab::comparison::Difference::Data && difference.is_prohibitive()
+    let same_work = |difference: &report::comparison::Difference| {
+        *difference != report::comparison::Difference::Data && difference.is_prohibitive()
     };
     if let Some(difference) = differences(a, b).into_iter().find(same_work) {
         let (a, b) = (a.run.id.clone(), b.run.id.clone());
         return Err(refused(Incomparable::Different { a, b, difference }));
     }
-    let as_before = a.plan.replicates.max(b.plan.replicates).max(lab::analysis::BLOCKS_MIN);
+    let as_before = a.plan.replicates.max(b.plan.replicates).max(report::analysis::BLOCKS_MIN);
     let blocks = arguments.replicates.map_or(as_before, NonZeroUsize::get);
     let mut runs =
         with_options(&arguments.runs, shared, |options| Ok(interleave([a, b], blocks, options)?))?;
@@ -134,5 +135,5 @@ fn csv(comparison: &Comparison) -> anyhow::Result<String> {
             word(&serde_json::to_value(row.regression)?),
         ]);
     }
-    Ok(lab::report::csv_table(&header, rows)?)
+    Ok(report::csv_table(&header, rows)?)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use engine::EngineSpec;
-use lab::plan::Seconds;
+use plan::Seconds;
 use server::{Locations, PostgresServer, StartOptions};
 
 use crate::shared::{Outcome, OutputFormat, Shared, Usage};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use lab::record::{RunFolder, write_atomically};
-use lab::report::{self, Document, Several, document, several};
-use lab::run::Finished;
+use record::Finished;
+use record::{RunFolder, write_atomically};
+use report::{self, Document, Several, document, several};
 use serde::Serialize;
 
 use crate::shared::{Outcome, OutputFormat, Shared, Usage};

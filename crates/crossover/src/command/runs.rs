@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use comfy_table::{LineStyle, Table, TableStyle};
 use jiff::{Span, Timestamp, Zoned, civil};
-use lab::record::RunFolder;
-use lab::report::{RunSummary, summarise};
+use record::RunFolder;
+use report::{RunSummary, summarise};
 
 use crate::command::report::terminal_width;
 use crate::shared::{Outcome, OutputFormat, Shared};
@@ -154,7 +154,7 @@ fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {
             run.verdict.clone(),
         ]
     });
-    Ok(lab::report::csv_table(&header, rows)?)
+    Ok(report::csv_table(&header, rows)?)
 }
 
 fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use host::process::{Application, ApplicationOptions, free_port};
 use lab::article::GROUPINGS;
-use lab::http::{Answer, Connection, PreparedRequest, Target};
-use lab::load::{self, Expected};
-use lab::process::{Application, ApplicationOptions, free_port};
+use load::http::{Answer, Connection, PreparedRequest, Target};
+use load::{self, Expected};
 
 use super::generators::options;
 use super::ratio;

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use lab::http::{Connection, PreparedRequest, Target};
-use lab::load::{self, ConnectionUse, Expected, LoadOptions, Mode};
+use load::http::{Connection, PreparedRequest, Target};
+use load::{self, ConnectionUse, Expected, LoadOptions, Mode};
 
 /// Where `cargo install oha --locked --root target/tools` puts it.
 const OHA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/oha");

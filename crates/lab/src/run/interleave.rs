@@ -4,13 +4,17 @@
 use jiff::Timestamp;
 use rand::{RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
 
-use super::file::Scratch;
-use super::{Finished, RunError, RunOptions, begin, random_seed, round};
-use crate::comparison::Difference;
-use crate::load::derive_seed;
-use crate::plan::Plan;
-use crate::record::RecordError;
-use crate::schedule::{Levels, Round};
+use super::scratch::Scratch;
+use super::{begin, random_seed, round};
+use crate::error::RunError;
+use crate::options::RunOptions;
+use load::derive_seed;
+use plan::Levels;
+use plan::Plan;
+use plan::schedule::Round;
+use record::Finished;
+use record::RecordError;
+use report::comparison::Difference;
 
 /// Measures the treatments that `a` and `b` have in common again, in `blocks` blocks. The new runs
 /// are returned in the order of the old ones.

@@ -1,9 +1,9 @@
 //! What a plan asks of this machine, checked before anything is fetched or made.
 
-use super::RunError;
-use crate::plan::{Plan, PlanError};
-use crate::resource::{MemoryGroup, available_cpus};
-use crate::schedule::Levels;
+use crate::error::RunError;
+use load::resource::{MemoryGroup, available_cpus};
+use plan::Levels;
+use plan::{Plan, PlanError};
 
 /// Refuses processors that are not there, and memory that cannot be limited.
 pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), RunError> {

@@ -1,115 +1,35 @@
 //! Carries a plan out: rounds of blocks, every engine once per block and alone, its treatments in
 //! random order; each trial is on disk before the next begins, so a run can be taken up again.
 
-mod dataset;
-mod error;
-mod file;
 mod interleave;
 mod machine;
 mod pilot;
 mod progress;
 mod round;
+mod scratch;
 mod stopping;
 mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use engine::EngineSource;
-use indicatif::ProgressBar;
 use jiff::Timestamp;
-use server::Locations;
 
-use crate::analysis;
-use crate::environment::Environment;
-use crate::plan::{Data, Plan, PlanError, WorkloadKind};
+use crate::error::RunError;
+use crate::options::RunOptions;
 use crate::preview::Preview;
-use crate::record::{RecordError, Run, RunFolder, SCHEMA_VERSION, Trial};
-use crate::schedule::{self, Levels, Round};
 use crate::workload;
+use host::{Datasets, file};
+use plan::schedule::{self, Round};
+use plan::{Data, Plan, PlanError, WorkloadKind};
+use record::environment::Environment;
+use record::{Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
+use report::analysis;
 
-pub(crate) use dataset::{Dataset, Datasets};
-pub use dataset::{check_copy, filled_ahead};
-pub use error::RunError;
-use file::Scratch;
 pub use interleave::interleave;
 use progress::Clock;
-pub use progress::ExpectedEnd;
-pub(crate) use progress::OneOff;
-
-/// What a run needs besides its plan.
-pub struct RunOptions<'a> {
-    /// The folder of all runs.
-    pub runs: &'a Path,
-    /// As it was typed, without secrets.
-    pub command_line: String,
-    pub locations: &'a Locations,
-    pub runtime: &'a tokio::runtime::Handle,
-    /// Trials done, of those planned.
-    pub progress: &'a ProgressBar,
-    /// When the run is expected to end.
-    pub expected_end: &'a ExpectedEnd,
-    /// Tells the user one line, which stays on the screen.
-    pub say: &'a dyn Fn(&str),
-    /// The user asked to stop.
-    pub interrupted: &'a AtomicBool,
-}
-
-/// A run with everything that it recorded.
-pub struct Finished {
-    pub folder: RunFolder,
-    pub plan: Plan,
-    pub run: Run,
-    pub trials: Vec<Trial>,
-}
-
-impl Finished {
-    /// Reads a run from its folder.
-    pub fn read(folder: RunFolder) -> Result<Self, RunError> {
-        let mut run = folder.read_run()?;
-        let (_, plan) = folder.read_plan()?;
-        // Release 0.1 did not write a round's number of blocks.
-        for round in run.rounds.iter_mut().filter(|round| round.blocks == 0) {
-            round.blocks = plan.replicates;
-        }
-        let trials = folder.read_trials()?;
-        Ok(Self { folder, plan, run, trials })
-    }
-
-    /// The folder of the applications' logs, made if it is missing.
-    fn logs(&self) -> Result<std::path::PathBuf, RunError> {
-        let logs = self.folder.path().join("logs");
-        let made = std::fs::create_dir_all(&logs);
-        made.map_err(|source| RunError::Io { path: logs.clone(), source })?;
-        Ok(logs)
-    }
-
-    /// The cells of all rounds.
-    pub fn cells(&self) -> Vec<Levels> {
-        cells(&self.run.rounds)
-    }
-
-    /// How many trials the rounds so far hold.
-    pub fn planned(&self) -> usize {
-        schedule::planned(&self.plan, &self.run.rounds)
-    }
-
-    /// How long it was at work: of each sitting the time from its start to the end of its last
-    /// trial, without the rest until the run was taken up again. None before the first trial.
-    pub fn working_seconds(&self) -> Option<f64> {
-        let Run { started, resumed, .. } = &self.run;
-        let mut sittings = BTreeMap::new();
-        for trial in &self.trials {
-            let sitting = resumed.iter().rfind(|start| **start <= trial.started);
-            let start = *sitting.unwrap_or(started);
-            let end = trial.started.duration_since(start).as_secs_f64() + trial.wall_seconds;
-            let seconds = sittings.entry(start).or_insert(end);
-            *seconds = seconds.max(end);
-        }
-        (!sittings.is_empty()).then(|| sittings.values().sum())
-    }
-}
+use scratch::Scratch;
 
 /// Begins a run of `plan` and carries it out.
 ///
@@ -148,7 +68,7 @@ fn begin(
     (options.say)(&preview.duration_in_words());
     let started = Timestamp::now();
     let mut datasets = Datasets::default();
-    datasets.provide(&plan, &round.cells, options, &file::program()?)?;
+    datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
     let data_digest = data_digest(&plan, &datasets);
     let program_digest = file::program_digest()?;
     let folder = RunFolder::create(options.runs, plan.workload.name(), started)?;
@@ -187,18 +107,12 @@ pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
         return Err(PlanError::impossible("data", message).into());
     }
-    let is_copied = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
-    let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
-    if is_copied && copies && plan.data == Data::Present {
-        let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
-        return Err(PlanError::impossible("data", message).into());
-    }
-    let workload = workload::of(plan);
+    let (workload, host) = (workload::of(plan), options.host());
     let mut seen = BTreeSet::new();
     for (index, levels) in schedule::treatments(plan, &cells) {
         let engine = plan.engine_at(index, &levels)?;
         if seen.insert(engine.clone()) {
-            workload.check(&engine, options).map_err(|error| error.of_engine(index))?;
+            workload.check(&engine, &host).map_err(|error| error.of_engine(index))?;
         }
     }
     Ok(())
@@ -233,7 +147,7 @@ pub fn resume(
     }
     let mut datasets = Datasets::default();
     let cells = schedule::first_cells(&finished.plan);
-    datasets.provide(&finished.plan, &cells, options, &file::program()?)?;
+    datasets.provide(&finished.plan, &cells, &options.host(), &file::program()?)?;
     if data_digest(&finished.plan, &datasets) != finished.run.data_digest {
         return Err(changed("the data".to_owned()).into());
     }
@@ -256,7 +170,7 @@ fn carry_out(
     let mut clock = Clock::start();
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
-        datasets.provide(&finished.plan, &round.cells, options, &file::program()?)?;
+        datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
         let setting =
             round::Setting::new(options, &scratch.path, &datasets, finished.plan.wait_for_quiet)?;
         if index == 0 {
@@ -332,10 +246,6 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
         }
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
-}
-
-fn cells(rounds: &[Round]) -> Vec<Levels> {
-    rounds.iter().flat_map(|round| round.cells.iter().cloned()).collect()
 }
 
 /// 32 bits: enough to tell runs apart, short enough to type.

@@ -6,11 +6,13 @@ use std::time::Duration;
 use engine::EngineSpec;
 
 use super::round::{Setting, check_answers};
-use super::{Finished, RunError};
-use crate::load::{LoadOptions, Mode};
-use crate::plan::{LoadModel, Plan, Seconds, Trial, WorkloadKind};
-use crate::schedule::{self, Levels};
+use crate::error::RunError;
 use crate::workload::{self, Subject};
+use load::{LoadOptions, Mode};
+use plan::Levels;
+use plan::schedule;
+use plan::{LoadModel, Plan, Seconds, Trial, WorkloadKind};
+use record::Finished;
 
 /// Each step towards rounds that fit makes them so much shorter.
 const STEP: f64 = 0.95;
@@ -168,7 +170,7 @@ mod tests {
     "#;
 
     fn fitted(seconds: [f64; 3]) -> (Plan, Option<String>) {
-        let mut plan = crate::plan::read(PLAN, "t.toml").unwrap();
+        let mut plan = plan::read(PLAN, "t.toml").unwrap();
         let rounds = [
             Times { engine: "fast".to_owned(), seconds: vec![0.001; 3] },
             Times { engine: "slow".to_owned(), seconds: seconds.to_vec() },
@@ -200,7 +202,7 @@ mod tests {
         let told = format!("a sample of {total} of 1000 requests in a round, so that one fits");
         assert!(plan.conditions.starts_with(&told), "{}", plan.conditions);
 
-        let mut again = crate::plan::read(PLAN, "t.toml").unwrap();
+        let mut again = plan::read(PLAN, "t.toml").unwrap();
         again.take_sample_of(&plan);
         assert_eq!(again.first_difference(&plan).unwrap(), None, "it can be resumed by its file");
     }

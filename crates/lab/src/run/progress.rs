@@ -1,43 +1,10 @@
 //! How long a run still takes: judged by whole blocks, since all blocks hold the same treatments.
 
-use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// When a run is expected to end; known after its first block.
-#[derive(Debug, Default)]
-pub struct ExpectedEnd(Mutex<Option<Instant>>);
+use host::OneOff;
 
-impl ExpectedEnd {
-    /// What is left until then.
-    pub fn left(&self) -> Option<Duration> {
-        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        end.map(|end| end.saturating_duration_since(Instant::now()))
-    }
-
-    fn set(&self, left: Duration) {
-        let end = Instant::now().checked_add(left);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
-    }
-}
-
-/// Time in a block that other blocks do not take.
-#[derive(Debug, Default)]
-pub(crate) struct OneOff(Cell<Duration>);
-
-impl OneOff {
-    /// Does something that only this block does.
-    pub(crate) fn time<T>(&self, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
-        let done = work();
-        self.0.set(self.0.get() + begun.elapsed());
-        done
-    }
-
-    fn take(&self) -> Duration {
-        self.0.take()
-    }
-}
+use crate::options::ExpectedEnd;
 
 /// What the run has taken so far, and what a trial takes.
 pub(super) struct Clock {
@@ -117,7 +84,7 @@ mod tests {
     fn what_only_one_block_does_is_not_expected_of_the_others() {
         let one_off = OneOff::default();
         let mut clock = Clock::start();
-        one_off.0.set(Duration::from_secs(3600));
+        one_off.add(Duration::from_secs(3600));
         clock.end(1, &one_off);
         assert_eq!(clock.of(1), Some(Duration::ZERO));
         assert_eq!(one_off.take(), Duration::ZERO);

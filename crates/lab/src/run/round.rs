@@ -7,16 +7,23 @@ use std::sync::atomic::Ordering;
 use engine::EngineSpec;
 
 use super::trial::{Bench, measure, void};
-use super::{Datasets, Finished, OneOff, RunError, RunOptions, file};
-use crate::deployment::Site;
-use crate::load::{LoadOptions, Mode, TrialSample};
-use crate::observe::{Quiet, durability};
-use crate::plan::{OnError, Plan, clients};
-use crate::prewarm;
-use crate::record::{CapturedPlan, Durability, OperationPlan, Trial, describe};
-use crate::resource::{MemoryGroup, ServerSide};
-use crate::schedule::{self, Levels, PlannedTrial};
+use crate::error::RunError;
+use crate::options::RunOptions;
 use crate::workload::{self, Answers, Subject};
+use host::Datasets;
+use host::OneOff;
+use host::Site;
+use host::file;
+use host::observe::{Quiet, durability};
+use host::prewarm;
+use load::resource::{MemoryGroup, ServerSide};
+use load::{LoadOptions, Mode, TrialSample};
+use plan::Durability;
+use plan::Levels;
+use plan::schedule::{self, PlannedTrial};
+use plan::{OnError, Plan, clients};
+use record::Finished;
+use record::{CapturedPlan, OperationPlan, Trial, describe};
 
 /// PostgreSQL plans a prepared statement anew for its first five executions.
 const WARM_WINDOWS_MIN: usize = 6;

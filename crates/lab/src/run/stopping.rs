@@ -3,9 +3,9 @@
 
 use stats::{Estimate, INTERVAL_MIN_REPLICATES, Method};
 
-use super::Finished;
 use super::progress::Clock;
-use crate::analysis::{self, Analysis};
+use record::Finished;
+use report::analysis::{self, Analysis};
 
 /// How many blocks round `index` is to have, now that `done` of them are recorded.
 pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clock) -> usize {
@@ -22,7 +22,7 @@ pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clo
         let analysis = analysis::analyse(plan, &round.cells, &finished.trials);
         Some(is_precise(&analysis, wanted.0))
     };
-    let per_block = crate::schedule::treatments(plan, &round.cells).len();
+    let per_block = plan::schedule::treatments(plan, &round.cells).len();
     let over = plan.budget.is_some_and(|budget| clock.after(per_block) > budget.duration());
     wanted(round.blocks, done, is_precise, over)
 }

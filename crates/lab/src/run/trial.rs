@@ -3,16 +3,19 @@
 use jiff::Timestamp;
 
 use super::round::Warmed;
-use super::{Finished, RunError, RunOptions};
-use crate::load::{Outcome, TrialSample};
-use crate::observe::{self, Quiet};
-use crate::record::{
+use crate::error::RunError;
+use crate::options::RunOptions;
+use crate::workload::{Counters, Subject};
+use host::observe::{self, Quiet};
+use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
+use load::{Outcome, TrialSample};
+use plan::Operation;
+use plan::schedule::{PlannedTrial, trial_seed};
+use record::Finished;
+use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
     write_histogram, write_observations,
 };
-use crate::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use crate::schedule::{PlannedTrial, trial_seed};
-use crate::workload::{Counters, Operation, Subject};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.
@@ -144,7 +147,7 @@ fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
         planned
             .levels
             .iter()
-            .map(|(name, level)| crate::analysis::level_label(&bench.finished.plan, name, level)),
+            .map(|(name, level)| report::analysis::level_label(&bench.finished.plan, name, level)),
     );
     words.join(", ")
 }

@@ -12,27 +12,17 @@ use std::time::Duration;
 
 use engine::EngineSpec;
 
-use crate::deployment::Site;
-use crate::http::Answer;
-use crate::load::{LoadOptions, TrialSample};
-use crate::plan::{Plan, WorkloadKind};
-use crate::record::{EngineRecord, OperationPlan};
-use crate::resource::{MachineCounters, ResourceUse, ServerSide};
-use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
+use crate::error::RunError;
+use host::HostOptions;
+use host::Site;
+use load::http::Answer;
+use load::resource::{MachineCounters, ResourceUse, ServerSide};
+use load::{LoadOptions, TrialSample};
+use plan::Levels;
+use plan::{Plan, WorkloadKind};
+use record::{EngineRecord, OperationPlan};
 
-/// One operation of the mix: a request, a statement, a transaction. In an observation,
-/// `request` is its index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// A short name for tables, unique in the mix.
-    pub name: String,
-    /// How often it is done in a round.
-    pub weight: u32,
-}
-
-/// Counters of an engine that only grow, by name with the unit last (`sqlite_cache_misses`).
-pub(crate) type Counters = BTreeMap<String, f64>;
+pub(crate) use record::Counters;
 
 /// What was seen between the beginning and the end of a load's measured part, by a subject whose
 /// loads connect and warm up first.
@@ -60,15 +50,9 @@ pub(crate) type Answers = BTreeMap<String, Answer>;
 
 /// What is done to the engines of a plan.
 pub(crate) trait Workload {
-    /// The mix, in the order of the plan.
-    fn operations(&self) -> Vec<Operation>;
-
-    /// Every text of the mix in which a placeholder may stand, with its key in the plan.
-    fn texts(&self) -> Vec<(String, String)>;
-
     /// Refuses an engine that cannot be had or set as asked for, before anything is measured or
     /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
-    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError>;
+    fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError>;
 
     /// Sets `engine` up, alone, for its turn in a block, at `levels` of the deployment's factors.
     fn deploy<'a>(

@@ -5,12 +5,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use lab::analysis::analyse;
-use lab::record::Status;
-use lab::run::{Finished, RunError, start};
+use lab::error::RunError;
+use lab::run::start;
+use record::Finished;
+use record::Status;
+use report::analysis::analyse;
 
 use super::laboratory::Laboratory;
-use super::loopback::{After, Loopback, with_length};
+use testing::loopback::{After, Loopback, with_length};
 
 /// A server whose every answer is a function of the path and of how often it was asked for it.
 fn answering(answer: impl Fn(&str, usize) -> (u16, String) + Send + Sync + 'static) -> Loopback {
@@ -44,7 +46,7 @@ fn measure_in(folder: &Path, servers: &[&Loopback], more: &str) -> Result<Finish
     if !more.contains("[trial]") {
         plan.push_str("trial = { mode = \"passes\", passes = 1 }\n");
     }
-    let plan = lab::plan::read(&(plan + more), "strangers.toml")?;
+    let plan = plan::read(&(plan + more), "strangers.toml")?;
     let never = AtomicBool::new(false);
     start(plan, &Laboratory::in_folder(folder).options(&never))
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use jiff::civil::date;
 use lab::article::{ArticleError, ArticleLoad, GROUPINGS, measure};
-use lab::load::Outcome;
+use load::Outcome;
 
-use crate::loopback::{After, Loopback, with_length};
+use testing::loopback::{After, Loopback, with_length};
 
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use lab::run::{ExpectedEnd, RunOptions};
+use lab::options::{ExpectedEnd, RunOptions};
 use server::Locations;
 use tokio::runtime::Runtime;
 

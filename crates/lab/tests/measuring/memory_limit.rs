@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use lab::resource::{MemoryGroup, MemoryLimitError};
+use load::resource::{MemoryGroup, MemoryLimitError};
 
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 
@@ -30,7 +30,7 @@ fn read_twice(group: &MemoryGroup, folder: &Path, bytes: u64) {
         std::io::Write::write_all(&mut file, &piece).unwrap();
     }
     drop(file);
-    lab::prewarm::evict(&path, &GOING_ON).unwrap();
+    host::prewarm::evict(&path, &GOING_ON).unwrap();
     let mut reader = Command::new("sh");
     reader.args(["-c", "cat \"$1\" > /dev/null; cat \"$1\" > /dev/null", "sh"]).arg(&path);
     let inside = group.enter().unwrap();

@@ -1,21 +1,22 @@
 //! Proofs by whole experiments on servers whose service time is a known function of the level:
 //! planted crossings are found where they are, and one server under two names is not found to differ
 //! from itself. They take minutes and a silent machine: `make prove`. What `make test` asks of the
-//! analysis instead is simulated (lab::analysis::tests::planted, nothing_there).
+//! analysis instead is simulated (report::analysis::tests::planted, nothing_there).
 
 use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use lab::analysis::{Analysis, analyse};
-use lab::run::{Finished, start};
+use lab::run::start;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
+use record::Finished;
+use report::analysis::{Analysis, analyse};
 use stats::crossing::Crossing;
 
 use super::laboratory::Laboratory;
-use super::loopback::{After, Loopback, with_length};
+use testing::loopback::{After, Loopback, with_length};
 
 /// A server that takes `service_ms` of the level in the path for an answer.
 fn timed(service_ms: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Loopback {
@@ -45,7 +46,7 @@ fn measure(a: &Loopback, b: &Loopback, levels: &str, blocks: usize) -> (Finished
         a.url(),
         b.url()
     );
-    let plan = lab::plan::read(&plan, "planted.toml").unwrap();
+    let plan = plan::read(&plan, "planted.toml").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let laboratory = Laboratory::in_folder(folder.path());
     let never = AtomicBool::new(false);

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use lab::analysis::{analyse, next_cells};
-use lab::plan::{Level, Plan};
 use lab::run::{resume, start};
+use plan::{Level, Plan};
+use report::analysis::{analyse, next_cells};
 
 use super::laboratory::Laboratory;
-use super::loopback::Loopback;
+use testing::loopback::Loopback;
 
 /// Ten blocks of two names for one server at two levels, between which there is but one more.
 fn plan(url: &str, wishes: &str, factor: &str) -> Plan {
@@ -28,7 +28,7 @@ fn plan(url: &str, wishes: &str, factor: &str) -> Plan {
         path = "/{{part}}"
         "#
     );
-    lab::plan::read(&text, "cut_off.toml").unwrap()
+    plan::read(&text, "cut_off.toml").unwrap()
 }
 
 #[test]

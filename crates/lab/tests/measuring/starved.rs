@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lab::http::{PreparedRequest, Target};
-use lab::load::{self, ConnectionUse, Expected, LoadOptions, Mode};
-use lab::resource::{available_cpus, pin_this_thread};
-use lab::warning::CLIENT_WAIT_MAX;
+use load::http::{PreparedRequest, Target};
+use load::resource::{available_cpus, pin_this_thread};
+use load::{self, ConnectionUse, Expected, LoadOptions, Mode};
+use report::warning::CLIENT_WAIT_MAX;
 
-use crate::loopback::{After, Loopback, with_length};
+use testing::loopback::{After, Loopback, with_length};
 
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 
@@ -52,7 +52,7 @@ fn a_client_starved_of_its_processor_is_noticed() {
         done.store(true, Ordering::Relaxed);
         sample.unwrap()
     });
-    let counters = lab::observe::of_client(&sample.client_use, sample.wall_time.as_secs_f64());
+    let counters = host::observe::of_client(&sample.client_use, sample.wall_time.as_secs_f64());
     let waited = counters["client_processor_wait_fraction"];
     assert!(waited > CLIENT_WAIT_MAX, "{waited} of the trial; {counters:?}");
 }

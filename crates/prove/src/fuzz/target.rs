@@ -120,12 +120,12 @@ impl Target {
     #[expect(clippy::unnecessary_wraps, reason = "as the others")]
     fn plan(&self, input: &[u8]) -> anyhow::Result<Damage> {
         let name = self.path("plan.toml").display().to_string();
-        let plan = lab::plan::read(&String::from_utf8_lossy(input), &name);
+        let plan = plan::read(&String::from_utf8_lossy(input), &name);
         // What is accepted can be written and read again.
         if let Ok(plan) = plan
             && let Ok(text) = plan.to_toml()
         {
-            let _ = lab::plan::read(&text, &name);
+            let _ = plan::read(&text, &name);
         }
         Ok(Damage::default())
     }

@@ -1,8 +1,8 @@
 //! `crossover bench blob`: the article's experiment on blobs, and what its readers ask beyond it.
 
 use engine::EngineSpec;
-use lab::plan::{Factor, Knob, Level, Plan, Scale, Seconds, Trial};
 use lab::preview::Preview;
+use plan::{Factor, Knob, Level, Plan, Scale, Seconds, Trial};
 
 use super::{RunArguments, carry_out};
 use crate::command::blob::number::positive;
@@ -133,7 +133,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         Question::Durability => (DURABILITY, "blob-durability.toml"),
         Question::Clients => (CLIENTS, "blob-clients.toml"),
     };
-    let mut plan = lab::plan::parse(text, &format!("experiments/{name}"))?;
+    let mut plan = plan::parse(text, &format!("experiments/{name}"))?;
     if !arguments.engines.is_empty() {
         plan.engines.clone_from(&arguments.engines);
     }

@@ -118,7 +118,7 @@ impl Arguments {
     }
 }
 
-fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<lab::plan::Plan> {
+fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<plan::Plan> {
     let mut filling = Filling {
         engines: arguments.engines.clone(),
         periods: arguments.periods.clone(),

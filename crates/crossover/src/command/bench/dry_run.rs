@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use lab::analysis::counted;
-use lab::plan::Plan;
 use lab::preview::{Preview, Start};
+use plan::Plan;
+use plan::counted;
 
 use crate::shared::{Outcome, OutputFormat, Shared};
 

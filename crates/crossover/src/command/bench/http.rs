@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use engine::{EngineSource, EngineSpec};
-use lab::plan::{
+use plan::{
     AnswerCheck, Application, Arrivals, ConnectionUse, Data, Factor, Level, LoadModel, Pause, Plan,
     Request, RequestSource,
 };
@@ -300,7 +300,7 @@ mod tests {
             ("HEAD", "/b")
         );
         assert_eq!(plan.requests[0].answer, AnswerCheck::JsonIgnore(vec!["/time".to_owned()]));
-        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
     }
 
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!((plan.requests.len(), plan.requests[0].weight), (1, 3));
         assert!(plan.conditions.contains("; 1 line left out: "), "{}", plan.conditions);
         assert_eq!(plan.load.connections_max, Some(8));
-        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
     }
 

@@ -15,10 +15,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lab::plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
+use plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
 
-use lab::record::RunFolder;
-use lab::run::{ExpectedEnd, Finished, RunError, RunOptions};
+use lab::error::RunError;
+use lab::options::{ExpectedEnd, RunOptions};
+use record::Finished;
+use record::RunFolder;
 use server::Locations;
 
 use crate::command::report;
@@ -217,7 +219,7 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
         .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
     let name = path.display().to_string();
     let carried_out = || {
-        let mut plan = lab::plan::parse(&text, &name)?;
+        let mut plan = plan::parse(&text, &name)?;
         run.apply(&mut plan)?;
         carry_out(plan.resolved()?, run, shared)
     };

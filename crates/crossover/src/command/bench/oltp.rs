@@ -4,8 +4,8 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::str::FromStr as _;
 
 use engine::EngineSpec;
-use lab::plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 use oltp::{Distribution, Mix};
+use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
 use super::{RunArguments, carry_out};
 use crate::shared::{Outcome, Shared, Usage};
@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 }
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
-    let mut plan = lab::plan::parse(PLAN, "experiments/oltp.toml")?;
+    let mut plan = plan::parse(PLAN, "experiments/oltp.toml")?;
     if !arguments.engines.is_empty() {
         plan.engines.clone_from(&arguments.engines);
     }
@@ -203,7 +203,7 @@ mod tests {
             "postgres.work_mem=16MB",
         ];
         let plan = plan_of(&words).unwrap();
-        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
         assert_eq!(plan.engines.len(), 4);
         let oltp = plan.oltp.unwrap();

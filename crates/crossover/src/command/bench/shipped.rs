@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::EngineSpec;
-use lab::plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Trial};
+use plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Trial};
 
 const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
 
@@ -28,7 +28,7 @@ pub struct Filling {
 
 /// The article's plan with `filling`.
 pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
-    let mut plan = lab::plan::read(ARTICLE, "experiments/article.toml")?;
+    let mut plan = plan::read(ARTICLE, "experiments/article.toml")?;
     if !filling.engines.is_empty() {
         plan.engines.clone_from(&filling.engines);
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
-use lab::plan::{Comparison, Data, Factor, Given, Level, Parameter, Plan, Statement};
 use lab::workload::sql::{Part, split};
+use plan::{Comparison, Data, Factor, Given, Level, Parameter, Plan, Statement};
 
 use super::{RunArguments, carry_out};
 use crate::shared::{Outcome, Shared, Usage, sqlite_file};
@@ -284,7 +284,7 @@ mod tests {
         assert!(plan.statements[1].parameters.is_empty());
         let list = Parameter::List { list: vec![Given::Text("a".to_owned()), Given::Integer(2)] };
         assert_eq!(plan.statements[2].parameters["word"], list);
-        let again = lab::plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
     }
 

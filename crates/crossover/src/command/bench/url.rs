@@ -69,7 +69,7 @@ fn text(result: &ArticleResult) -> String {
     }
     let failed = result.requests.iter().filter_map(|url| Some((url, *url.failures.first()?)));
     let failed: String = failed
-        .map(|(url, first)| format!("failed: {}: {}\n", url.path, lab::record::describe(first)))
+        .map(|(url, first)| format!("failed: {}: {}\n", url.path, record::describe(first)))
         .collect();
     format!(
         "{table}\n{failed}{} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\

@@ -20,10 +20,11 @@ mod token;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::plan::Seconds;
 use engine::{EngineSource, EngineSpec};
-use lab::plan::Seconds;
-use lab::run::{Finished, RunError};
+use lab::error::RunError;
 use migrate::{AuditOptions, AuditReport};
+use record::Finished;
 use server::{Locations, PostgresServer, StartOptions};
 
 use self::budget::{Chosen, LeftOut, Timed, choose, smallest};
@@ -124,7 +125,7 @@ impl Try<'_> {
         let mut moved = Vec::new();
         for engine in postgres() {
             let prepare = [plan::migration(&cure)];
-            let options = lab::run::filled_ahead(engine, &copy, &prepare)?;
+            let options = host::filled_ahead(engine, &copy, &prepare)?;
             let filled = &candidates.filled;
             moved.push(mover.carry_out(engine, options, &cure, filled, limit)?);
         }
@@ -172,7 +173,7 @@ impl Try<'_> {
                 EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
                     self.check(engine, locations)?;
                 }
-                EngineSource::Sqlite => lab::run::check_copy(engine, locations)?,
+                EngineSource::Sqlite => host::try_copy_settings(engine, locations)?,
                 _ => {
                     return Err(Usage(format!(
                         "--on {engine}: a copy is moved into a server that Crossover starts: name \
@@ -260,7 +261,7 @@ impl Try<'_> {
     ) -> anyhow::Result<Option<(Chosen, Finished)>> {
         while !chosen.statements.is_empty() {
             let text = self.plan_text(copy, engines, cure, &chosen).write();
-            let mut plan = lab::plan::read(&text, "the plan of this try")?;
+            let mut plan = ::plan::read(&text, "the plan of this try")?;
             plan.wait_for_quiet = !self.arguments.no_wait_for_quiet;
             let run = with_locations(
                 &place.locations,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
-use lab::plan::Seconds;
+use plan::Seconds;
 
 use super::budget::Chosen;
 use super::cure::Cure;
@@ -214,7 +214,7 @@ mod tests {
             command_line: "crossover try shop.db",
         }
         .write();
-        let plan = lab::plan::read(&text, "it").unwrap();
+        let plan = plan::read(&text, "it").unwrap();
         assert_eq!(plan.statements[0].name, statement.name);
         assert_eq!(plan.statements[0].text_for("sqlite"), statement.text);
         assert_eq!(plan.statements[0].text_for("postgres"), "SELECT '{d}'");

@@ -1,8 +1,8 @@
 //! The results of a try by statement and engine: as a table, as CSV, as one sentence.
 
 use comfy_table::{CellAlignment, Table, presets};
-use lab::analysis::Shown;
-use lab::report::Document;
+use report::Document;
+use report::analysis::Shown;
 use serde::Serialize;
 use stats::Estimate;
 

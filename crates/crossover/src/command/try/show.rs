@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
 use indicatif::HumanBytes;
-use lab::analysis::counted;
-use lab::report::Document;
-use lab::run::Finished;
 use migrate::{AuditReport, Severity};
+use plan::counted;
+use record::Finished;
+use report::Document;
 use serde::Serialize;
 
 use super::budget::LeftOut;
@@ -175,7 +175,7 @@ impl<'a> Teller<'a> {
 
     /// The measurement, and everything in the forms for programs.
     pub fn measured(&self, told: &Told<'_>) -> anyhow::Result<Outcome> {
-        let document = told.measured.map(lab::report::document);
+        let document = told.measured.map(report::document);
         let rows = document.as_ref().map(result::rows).unwrap_or_default();
         let verdict = result::verdict(&rows);
         let report = match (told.measured, &document) {
@@ -216,7 +216,7 @@ impl<'a> Teller<'a> {
             }
         }
         let open = rows.is_empty()
-            || rows.iter().any(|row| row.verdict == Some(lab::analysis::Shown::Undecided));
+            || rows.iter().any(|row| row.verdict == Some(report::analysis::Shown::Undecided));
         let complete = !told.audit.blocks() && told.left_out.is_empty() && !open;
         Ok(if complete { Outcome::Done } else { Outcome::Findings })
     }
@@ -224,7 +224,7 @@ impl<'a> Teller<'a> {
 
 fn write_report(finished: &Finished, document: &Document) -> anyhow::Result<PathBuf> {
     let path = finished.folder.path().join("report.html");
-    lab::record::write_atomically(&path, lab::report::html(document)?.as_bytes())?;
+    record::write_atomically(&path, report::html(document)?.as_bytes())?;
     Ok(path)
 }
 

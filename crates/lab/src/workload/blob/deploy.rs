@@ -7,16 +7,16 @@ use blob::{By, Form, Recipe, SqliteAccess, SqliteSettings};
 use engine::postgres::thin::{Connection, Patience};
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
-use super::line::{Line, LineForm};
 use super::postgres;
 use super::session::{Place, SessionError};
 use super::store::{Store, failed, room_of};
-use crate::deployment::{DataUse, Database, Site, TRIAL, copy_statement, drop_statements};
-use crate::plan::{BlobCell, BlobOperation};
-use crate::record::{BlobStore, EngineRecord};
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
+use host::{DataUse, Database, Site, TRIAL, copy_statement, drop_statements};
+use load::resource::ServerSide;
+use plan::Levels;
+use plan::{BlobCell, BlobOperation};
+use plan::{BlobStorage, StorageForm};
+use record::{BlobStore, EngineRecord};
 
 /// How long filling and copying may take.
 const PATIENCE: Duration = Duration::from_secs(3_600);
@@ -28,7 +28,7 @@ const SHOWN_SQLITE: [&str; 6] =
 /// A line that is ready for sessions.
 pub(super) struct Deployed {
     pub record: EngineRecord,
-    pub line: Line,
+    pub line: BlobStorage,
     pub cell: BlobCell,
     pub recipe: Recipe,
     pub place: Place,
@@ -45,17 +45,17 @@ pub(super) fn deploy(
     levels: &Levels,
 ) -> Result<Deployed, RunError> {
     let cell = site.plan.blob_at(levels)?;
-    let (engine, line) = Line::at(engine, &cell)?;
+    let (engine, line) = BlobStorage::at(engine, &cell)?;
     let store = Store::new(site, &cell);
     let mut deployed = match &line.form {
-        LineForm::Sqlite(settings) => sqlite(&store, settings.clone())?,
-        LineForm::Files { tree, settings } => {
+        StorageForm::Sqlite(settings) => sqlite(&store, settings.clone())?,
+        StorageForm::Files { tree, settings } => {
             let form = if *tree { Form::Tree } else { Form::Folder };
             let folder = store.folder(form)?;
             let place = Place::Files { folder: folder.clone(), form, settings: *settings };
             Parts::of_files(place, vec![folder], *settings)?
         }
-        LineForm::Lookup(sqlite, files) => {
+        StorageForm::Lookup(sqlite, files) => {
             let folder = store.folder(Form::Folder)?;
             let names = store.names(&folder)?;
             let place = Place::Lookup {
@@ -66,14 +66,14 @@ pub(super) fn deploy(
             };
             Parts::of_files(place, vec![folder, names], *files)?
         }
-        LineForm::Postgres => server(site, &engine, levels, &store)?,
+        StorageForm::Postgres => server(site, &engine, levels, &store)?,
     };
     // Shown with the blobs, and read back with them.
     let state = if cell.cold { "cold" } else { "warm" };
     deployed.settings.push(("cache".to_owned(), state.to_owned()));
     let (stored_bytes, allocated_bytes) = deployed.room;
     let durability = match line.durability() {
-        crate::record::Durability::Unknown => deployed.durability(),
+        plan::Durability::Unknown => deployed.durability(),
         known => known,
     };
     let record = EngineRecord {
@@ -143,8 +143,8 @@ impl Parts {
         })
     }
 
-    fn durability(&self) -> crate::record::Durability {
-        crate::observe::durability("postgres", &self.settings)
+    fn durability(&self) -> plan::Durability {
+        host::observe::durability("postgres", &self.settings)
     }
 }
 
@@ -234,7 +234,7 @@ fn server(
 
 /// Whether a database holds blobs that this plan does not ask for.
 fn is_left_over(site: &Site<'_>, database: &str) -> bool {
-    let wanted = crate::schedule::first_cells(site.plan).iter().any(|levels| {
+    let wanted = plan::schedule::first_cells(site.plan).iter().any(|levels| {
         let cell = site.plan.blob_at(levels);
         cell.is_ok_and(|cell| database == format!("blobs_{}", Store::new(site, &cell).key()))
     });

@@ -2,7 +2,6 @@
 //! `blob` in this process, or by a thin connection to PostgreSQL.
 
 mod deploy;
-mod line;
 mod opening;
 mod postgres;
 mod session;
@@ -13,16 +12,15 @@ mod watch;
 
 use engine::EngineSpec;
 
-use super::{Operation, Subject, Workload};
-use crate::deployment::{self, Site};
-use crate::plan::{Blob, BlobCell, BlobOperation, Plan, PlanError};
-use crate::run::{RunError, RunOptions};
-use crate::schedule::{self, Levels};
+use super::{Subject, Workload};
+use crate::error::RunError;
+use host::HostOptions;
+use host::{self, Site};
+use plan::Levels;
+use plan::schedule;
+use plan::{BlobCell, BlobOperation, BlobStorage, Plan, PlanError, StorageForm};
 
 use subject::BlobSubject;
-
-pub(crate) use line::{Line, LineForm};
-pub(crate) use subject::{BYTES, FROM_STORAGE_SHARE_MAX, OPENING, READING};
 
 /// About what a turn at `cell` takes beside its trial, where a gigabyte is read in a second and
 /// written in two and a half: for reads the files read, a pass that is not recorded and one that
@@ -48,31 +46,23 @@ impl<'p> Blobs<'p> {
 }
 
 impl Workload for Blobs<'_> {
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "blob".to_owned(), weight: 1 }]
-    }
-
-    fn texts(&self) -> Vec<(String, String)> {
-        let texts = self.plan.blob.iter().flat_map(Blob::texts_for_all);
-        texts.map(|text| ("blob".to_owned(), text)).collect()
-    }
-
-    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+    fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         self.plan.refuse_repeated_lines()?;
         let mut checked = Vec::new();
         for levels in schedule::first_cells(self.plan) {
             let cell = self.plan.blob_at(&levels)?;
-            let (engine, line) = Line::at(engine, &cell)?;
-            if cell.cold && line.form == LineForm::Postgres {
+            let (engine, line) = BlobStorage::at(engine, &cell)?;
+            if cell.cold && line.form == StorageForm::Postgres {
                 let message = format!(
                     "{} keeps blobs in memory of its own, so workload blob does not measure it cold",
                     engine.label()
                 );
                 return Err(PlanError::impossible("blob.cache", message).into());
             }
-            let server_or_database = matches!(line.form, LineForm::Postgres | LineForm::Sqlite(_));
+            let server_or_database =
+                matches!(line.form, StorageForm::Postgres | StorageForm::Sqlite(_));
             if server_or_database && !checked.contains(&engine) {
-                deployment::check(&engine, options)?;
+                host::check(&engine, options)?;
                 checked.push(engine);
             }
         }

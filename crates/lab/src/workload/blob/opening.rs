@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::session::SessionError;
 use super::trial::Work;
-use crate::load::LoadError;
-use crate::resource::ThreadUse;
+use load::LoadError;
+use load::resource::ThreadUse;
 
 /// So many files are read, and as many others opened and closed.
 const FILES: usize = 5_000;

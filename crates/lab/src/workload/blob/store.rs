@@ -8,9 +8,9 @@ use blob::{ExportOptions, Form, InitOptions, Recipe, Target};
 use engine::sqlite::file;
 use indicatif::ProgressBar;
 
-use crate::deployment::Site;
-use crate::plan::{BlobCell, BlobOperation};
-use crate::run::RunError;
+use crate::error::RunError;
+use host::Site;
+use plan::{BlobCell, BlobOperation};
 
 /// Blocks of `st_blocks`, whatever the file system's own are.
 const BLOCK_BYTES: u64 = 512;

@@ -11,21 +11,22 @@ use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
 use super::deploy::{Deployed, drop_copy};
-use super::line::LineForm;
 use super::opening::opening;
 use super::session::{Place, Session};
 use super::store::failed;
 use super::trial::{Done, Work, offer};
 use super::watch::watched;
-use crate::deployment::Site;
-use crate::load::{LoadOptions, Mode, TrialSample};
-use crate::plan::BlobOperation;
-use crate::prewarm;
-use crate::record::EngineRecord;
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
 use crate::workload::{Answers, Counters, MeasuredPart, Subject, WriteBack};
+use host::Site;
+use host::prewarm;
+use load::resource::ServerSide;
+use load::{LoadOptions, Mode, TrialSample};
+use plan::BlobOperation;
+use plan::Levels;
+use plan::StorageForm;
+use record::EngineRecord;
+use record::counter::{BLOB_BYTES, FILE_OPEN_CLOSE_US, FILE_READ_US, FROM_STORAGE_SHARE_MAX};
 
 /// Dirty pages of earlier writes are waited for so long before a trial that writes.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(2);
@@ -33,23 +34,13 @@ const SETTLE_AT_MOST: Duration = Duration::from_secs(2);
 /// How much of a sample may still lie in the page cache before a trial that is called cold.
 const RESIDENT_SHARE_MAX: f64 = 0.05;
 
-/// How much of what a warm trial reads may come from storage. A read from there takes some twenty
-/// times as long as one from memory, so this much moves the mean by about 2%.
-pub(crate) const FROM_STORAGE_SHARE_MAX: f64 = 0.001;
-
 /// So often at most are warm reads offered until they are warm.
 const OFFERS_MAX: u32 = 3;
 
-/// Bytes read or written in a trial.
-pub(crate) const BYTES: &str = "blob_bytes";
 /// The share of a sample of pages that was in the page cache before a cold trial.
 pub(crate) const RESIDENT: &str = "blob_resident_before_fraction";
 /// How often warm reads were offered again, since they had to read from storage.
 pub(crate) const OFFERED_AGAIN: &str = "blob_offers_again";
-/// Reading a file whole, measured on a sample without a clock in between, microseconds.
-pub(crate) const READING: &str = "file_read_us_mean";
-/// Opening and closing other files, microseconds.
-pub(crate) const OPENING: &str = "file_open_close_us_mean";
 
 /// What a session that is not timed may wait.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -203,12 +194,12 @@ impl<'a> BlobSubject<'a> {
 
     /// Whether what opening and closing costs is measured beside the trials.
     fn opens_files(&self) -> bool {
-        self.reads_warm() && matches!(self.deployed.line.form, LineForm::Files { .. })
+        self.reads_warm() && matches!(self.deployed.line.form, StorageForm::Files { .. })
     }
 
     /// The counters of this line.
     fn counted(&self) -> Vec<&'static str> {
-        let mut names = vec![BYTES];
+        let mut names = vec![BLOB_BYTES];
         if self.deployed.cell.cold {
             names.push(RESIDENT);
         }
@@ -216,13 +207,13 @@ impl<'a> BlobSubject<'a> {
             names.push(OFFERED_AGAIN);
         }
         if self.opens_files() {
-            names.extend([READING, OPENING]);
+            names.extend([FILE_READ_US, FILE_OPEN_CLOSE_US]);
         }
         names
     }
 
     fn is_in_this_process(&self) -> bool {
-        !matches!(self.deployed.line.form, LineForm::Postgres)
+        !matches!(self.deployed.line.form, StorageForm::Postgres)
     }
 
     /// Offers load and watches the machine meanwhile.
@@ -329,11 +320,11 @@ impl Subject for BlobSubject<'_> {
             false => None,
         };
         self.part = part;
-        self.count(BYTES, done.bytes as f64);
+        self.count(BLOB_BYTES, done.bytes as f64);
         self.write_back = updates.then_some(done.write_back);
         if let Some(opening) = opening {
-            self.count(READING, opening.reading_us);
-            self.count(OPENING, opening.opening_and_closing_us);
+            self.count(FILE_READ_US, opening.reading_us);
+            self.count(FILE_OPEN_CLOSE_US, opening.opening_and_closing_us);
         }
         if self.is_in_this_process() {
             // The clients' threads are the engine's; all of their time is the server side's.

@@ -14,13 +14,13 @@ use rand::seq::SliceRandom as _;
 
 use super::session::{Place, Session, SessionError};
 use super::watch::Edges;
-use crate::load::{
+use crate::workload::WriteBack;
+use host::prewarm;
+use load::resource::pin_this_thread;
+use load::{
     LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
 };
-use crate::plan::{BlobCell, BlobOperation};
-use crate::prewarm;
-use crate::resource::pin_this_thread;
-use crate::workload::WriteBack;
+use plan::{BlobCell, BlobOperation};
 
 /// The only operation of the mix.
 const OPERATION: u16 = 0;

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::resource::{MachineCounters, ServerSide};
 use crate::workload::{Counters, MeasuredPart};
+use load::resource::{MachineCounters, ServerSide};
 
 /// Where the clients of a load say that they are ready, and that they have ended.
 pub(super) struct Edges {

@@ -10,9 +10,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::difference::{KeptAnswer, cure, first_difference};
 use super::requests::{CellRequest, Check};
-use crate::http::{Answer, Connection, Fetched, HttpError, Target};
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::workload::Answers;
+use load::http::{Answer, Connection, Fetched, HttpError, Target};
 
 /// A refusal, a fault of the server's or a lost connection is asked about again so often: an
 /// application may fail now and then and be worth measuring.

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
-use crate::deployment::{Address, Database, DeployError, Site};
-use crate::http::{Connection, HttpError, PreparedRequest, Target};
-use crate::plan::expand;
-use crate::process::{Application, ProcessError, free_port, run_to_end};
-use crate::record::EngineRecord;
-use crate::schedule::Levels;
+use host::process::{Application, ProcessError, free_port, run_to_end};
+use host::{Address, Database, DeployError, Site};
+use load::http::{Connection, HttpError, PreparedRequest, Target};
+use plan::Levels;
+use plan::expand;
+use record::EngineRecord;
 
 /// An application that is not ready by then is given up.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -26,82 +26,83 @@ const AT_ALL: u16 = 500;
 /// How often a remote application is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-impl Site<'_> {
-    /// Starts the application on `database` and waits until it answers.
-    pub(super) fn start_application(
-        &self,
-        engine: &EngineSpec,
-        levels: &Levels,
-        database: &mut Database,
-    ) -> Result<(Application, Target), DeployError> {
-        let address = database.address();
-        let (application, target, ready) = self.start_on(engine, levels, &address, "serve")?;
-        note_what_it_says(&mut database.record, &target, &ready, self.interrupted)?;
-        Ok((application, target))
-    }
+/// Starts the application on `database` and waits until it answers.
+pub(super) fn start_application(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    database: &mut Database,
+) -> Result<(Application, Target), DeployError> {
+    let address = database.address();
+    let (application, target, ready) = start_on(site, engine, levels, &address, "serve")?;
+    note_what_it_says(&mut database.record, &target, &ready, site.interrupted)?;
+    Ok((application, target))
+}
 
-    /// Starts it for `purpose` on the database at `address`; also the path by which it was found
-    /// ready.
-    pub(super) fn start_on(
-        &self,
-        engine: &EngineSpec,
-        levels: &Levels,
-        address: &Address,
-        purpose: &str,
-    ) -> Result<(Application, Target, String), DeployError> {
-        let words = &self.plan.application.start;
-        let listen = format!("127.0.0.1:{}", free_port()?);
-        let values = self.placeholders(engine, levels, Some(address), &listen)?;
-        let start = self.command(words, engine, levels, purpose, &values)?;
-        let (ready, below) = self.ready_path(&values)?;
-        let target = Target::listening(&listen)?;
-        let application = Application::start(&start)?;
-        let ready_below = (ready.as_str(), below);
-        application.wait_until_answering(&target, ready_below, READY_TIMEOUT, self.interrupted)?;
-        Ok((application, target, ready))
-    }
+/// Starts it for `purpose` on the database at `address`; also the path by which it was found
+/// ready.
+pub(super) fn start_on(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    address: &Address,
+    purpose: &str,
+) -> Result<(Application, Target, String), DeployError> {
+    let words = &site.plan.application.start;
+    let listen = format!("127.0.0.1:{}", free_port()?);
+    let values = site.placeholders(engine, levels, Some(address), &listen)?;
+    let start = site.command(words, engine, levels, purpose, &values)?;
+    let (ready, below) = ready_path(site, &values)?;
+    let target = Target::listening(&listen)?;
+    let application = Application::start(&start)?;
+    let ready_below = (ready.as_str(), below);
+    application.wait_until_answering(&target, ready_below, READY_TIMEOUT, site.interrupted)?;
+    Ok((application, target, ready))
+}
 
-    /// Waits for the application that runs at `url`.
-    pub(super) fn find_application(
-        &self,
-        engine: &EngineSpec,
-        levels: &Levels,
-        url: &str,
-    ) -> Result<(EngineRecord, Target), DeployError> {
-        let target = Target::parse(url)?;
-        let (ready, below) = self.ready_path(&self.placeholders(engine, levels, None, "")?)?;
-        wait_until_answering(&target, &ready, below, self.interrupted)?;
-        let version = "an application known by its URL".to_owned();
-        let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
-        note_what_it_says(&mut record, &target, &ready, self.interrupted)?;
-        Ok((record, target))
-    }
+/// Waits for the application that runs at `url`.
+pub(super) fn find_application(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    url: &str,
+) -> Result<(EngineRecord, Target), DeployError> {
+    let target = Target::parse(url)?;
+    let (ready, below) = ready_path(site, &site.placeholders(engine, levels, None, "")?)?;
+    wait_until_answering(&target, &ready, below, site.interrupted)?;
+    let version = "an application known by its URL".to_owned();
+    let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
+    note_what_it_says(&mut record, &target, &ready, site.interrupted)?;
+    Ok((record, target))
+}
 
-    /// The path that tells whether the application is ready, and the status that does not.
-    fn ready_path(&self, values: &BTreeMap<String, String>) -> Result<(String, u16), DeployError> {
-        Ok(match self.plan.application.ready.as_str() {
-            "" => ("/".to_owned(), AT_ALL),
-            path => (expand(path, "application.ready", values)?, WELL),
-        })
-    }
+/// The path that tells whether the application is ready, and the status that does not.
+fn ready_path(
+    site: &Site<'_>,
+    values: &BTreeMap<String, String>,
+) -> Result<(String, u16), DeployError> {
+    Ok(match site.plan.application.ready.as_str() {
+        "" => ("/".to_owned(), AT_ALL),
+        path => (expand(path, "application.ready", values)?, WELL),
+    })
+}
 
-    /// Runs the commands of the plan that switch an application over, or back.
-    pub(super) fn switch(
-        &self,
-        commands: &[Vec<String>],
-        purpose: &str,
-        engine: &EngineSpec,
-        levels: &Levels,
-        address: Option<&Address>,
-        interrupted: &AtomicBool,
-    ) -> Result<(), DeployError> {
-        let values = self.placeholders(engine, levels, address, "")?;
-        for words in commands {
-            let command = self.command(words, engine, levels, purpose, &values)?;
-            run_to_end(&command, interrupted)?;
-        }
-        Ok(())
+/// Runs the commands of the plan that switch an application over, or back.
+pub(super) fn switch(
+    site: &Site<'_>,
+    commands: &[Vec<String>],
+    purpose: &str,
+    engine: &EngineSpec,
+    levels: &Levels,
+    address: Option<&Address>,
+    interrupted: &AtomicBool,
+) -> Result<(), DeployError> {
+    let values = site.placeholders(engine, levels, address, "")?;
+    for words in commands {
+        let command = site.command(words, engine, levels, purpose, &values)?;
+        run_to_end(&command, interrupted)?;
     }
+    Ok(())
 }
 
 /// Waits until GET `path` is answered with a status below `below`.

@@ -14,18 +14,20 @@ use std::time::Duration;
 use engine::{EngineSource, EngineSpec};
 
 use self::answers::Pass;
+use self::application::{find_application, start_application, switch};
 use self::plans::Explainer;
-use super::{Answers, Counters, Operation, Subject, Workload, WriteBack};
-use crate::deployment::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
-use crate::http::{Connection, HttpError, PreparedRequest, Target};
-use crate::load::{self, Expected, LoadOptions, TrialSample};
-use crate::observe;
-use crate::plan::{Plan, PlanError};
-use crate::process::Application;
-use crate::record::{EngineRecord, OperationPlan};
-use crate::resource::ServerSide;
-use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
+use super::{Answers, Counters, Subject, Workload, WriteBack};
+use crate::error::RunError;
+use host::HostOptions;
+use host::observe;
+use host::process::Application;
+use host::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
+use load::http::{Connection, HttpError, PreparedRequest, Target};
+use load::resource::ServerSide;
+use load::{self, Expected, LoadOptions, TrialSample};
+use plan::Levels;
+use plan::{Plan, PlanError};
+use record::{EngineRecord, OperationPlan};
 
 /// An untimed request that takes longer has failed.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
@@ -57,20 +59,7 @@ impl<'p> Http<'p> {
 }
 
 impl Workload for Http<'_> {
-    fn operations(&self) -> Vec<Operation> {
-        let requests = self.plan.requests.iter();
-        requests.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
-    }
-
-    fn texts(&self) -> Vec<(String, String)> {
-        let requests = self.plan.requests.iter().enumerate();
-        let texts = requests.flat_map(|(index, one)| {
-            one.texts().map(move |(key, text)| (format!("request.{index}.{key}"), text.to_owned()))
-        });
-        texts.collect()
-    }
-
-    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+    fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         self.check_settings_are_told(engine)?;
         match &engine.source {
             EngineSource::HttpUrl(url) => {
@@ -83,8 +72,8 @@ impl Workload for Http<'_> {
                 return Err(PlanError::impossible("engines", message).into());
             }
             _ => {
-                deployment::check_copy(engine)?;
-                deployment::check(engine, options)?;
+                host::check_copy(engine)?;
+                host::check(engine, options)?;
             }
         }
         Ok(())
@@ -100,8 +89,8 @@ impl Workload for Http<'_> {
         let (engine, levels) = (engine.clone(), levels.clone());
         let expected = Answers::new();
         if let EngineSource::HttpUrl(url) = &engine.source {
-            site.switch(before, "before", &engine, &levels, None, site.interrupted)?;
-            let (record, target) = site.find_application(&engine, &levels, url)?;
+            switch(site, before, "before", &engine, &levels, None, site.interrupted)?;
+            let (record, target) = find_application(site, &engine, &levels, url)?;
             let (side, application, database) = (None, None, None);
             return Ok(Box::new(HttpSubject {
                 site,
@@ -119,8 +108,8 @@ impl Workload for Http<'_> {
         }
         let mut database = site.database(&engine, &levels, DataUse::Change)?;
         let address = database.address();
-        site.switch(before, "before", &engine, &levels, Some(&address), site.interrupted)?;
-        let (application, target) = site.start_application(&engine, &levels, &mut database)?;
+        switch(site, before, "before", &engine, &levels, Some(&address), site.interrupted)?;
+        let (application, target) = start_application(site, &engine, &levels, &mut database)?;
         let mut roots = vec![application.pid()];
         roots.extend(database.pid());
         Ok(Box::new(HttpSubject {
@@ -280,7 +269,7 @@ impl HttpSubject<'_> {
         // Switched back even where the user asked to stop.
         let going_on = AtomicBool::new(false);
         let (site, address) = (self.site, address.as_ref());
-        let back = site.switch(after, "after", &self.engine, &self.levels, address, &going_on);
+        let back = switch(site, after, "after", &self.engine, &self.levels, address, &going_on);
         if let Some(database) = self.database.take() {
             self.site.drop_copy(&database);
             database.retire(self.site.runtime)?;

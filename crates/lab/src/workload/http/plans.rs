@@ -4,13 +4,14 @@
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
 use super::REQUEST_TIMEOUT;
+use super::application::start_on;
 use super::requests::CellRequest;
-use crate::deployment::{Database, Site};
-use crate::http::{Connection, Target};
-use crate::observe::{self, auto_explain};
-use crate::process::Application;
-use crate::record::{CapturedPlan, OperationPlan};
-use crate::schedule::Levels;
+use host::observe::{self, auto_explain};
+use host::process::Application;
+use host::{Database, Site};
+use load::http::{Connection, Target};
+use plan::Levels;
+use record::{CapturedPlan, OperationPlan};
 
 /// The second copy of the application. Dropping it stops it and removes the role.
 pub(super) struct Explainer<'a> {
@@ -51,7 +52,7 @@ impl<'a> Explainer<'a> {
             })
             .map_err(|error| error.to_string())?;
         let role = address.as_role(auto_explain::ROLE);
-        let started = site.start_on(engine, levels, &role, "explain");
+        let started = start_on(site, engine, levels, &role, "explain");
         let (application, target, _) = started.map_err(|error| error.to_string())?;
         let log = auto_explain::ServerLog::open(&log).map_err(|error| error.to_string())?;
         Ok(Self { site, application: Some(application), target, database: url, log })

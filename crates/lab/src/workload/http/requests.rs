@@ -3,10 +3,10 @@
 use regex::bytes::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::http::{Answer, HttpError, PreparedRequest, Target};
-use crate::load::{Expected, Meaning};
-use crate::plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand, is_safe};
-use crate::schedule::Levels;
+use load::http::{Answer, HttpError, PreparedRequest, Target};
+use load::{Expected, Meaning};
+use plan::Levels;
+use plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand, is_safe};
 
 /// One request with its path, headers and body written out.
 pub(super) struct CellRequest {

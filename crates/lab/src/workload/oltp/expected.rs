@@ -7,8 +7,8 @@ use ::oltp::TableOptions;
 use engine::EngineSource;
 
 use super::planned_schemas;
-use crate::plan::{Plan, PlanError, Seconds};
-use crate::schedule::PlannedTrial;
+use plan::schedule::PlannedTrial;
+use plan::{Plan, PlanError, Seconds};
 
 /// Rows that are made, indexed, analysed and compared once with what they were to be.
 const FILLED_PER_SECOND: u64 = 50_000;
@@ -59,7 +59,7 @@ mod tests {
              replicates = 1\n[oltp]\ntable_size = {rows}\nmix = \"{mix}\"\n\
              [trial]\nmode = \"steady\"\ntime = \"10s\"\n[factors]\nclients = [1, 2]\n"
         );
-        Preview::of(&crate::plan::read(&text, "plan.toml").unwrap()).unwrap()
+        Preview::of(&plan::read(&text, "plan.toml").unwrap()).unwrap()
     }
 
     #[test]

@@ -11,10 +11,10 @@ use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction
 
 use super::of_engine;
 use super::watch::{Watch, watch};
-use crate::load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
-use crate::resource::{ServerSide, pin_this_thread};
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::workload::{Counters, MeasuredPart};
+use load::resource::{ServerSide, pin_this_thread};
+use load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
 
 /// Where a load goes, and under whose eyes.
 pub(super) struct Bench<'a> {

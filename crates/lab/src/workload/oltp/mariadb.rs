@@ -13,19 +13,20 @@ use engine::{EngineSource, EngineSpec};
 use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
 
-use super::host::Host;
+use super::engine::OltpEngine;
 use super::watch::{Silent, Watch};
 use super::{
     SETTLE_AT_MOST, check_clients, merged, of_engine, planned_schemas, schema_name, written_schemas,
 };
-use crate::deployment::{DeployError, Site};
-use crate::observe::{durability, durability_settings};
-use crate::plan::{Oltp, Plan};
-use crate::prewarm;
-use crate::record::EngineRecord;
-use crate::resource::{MemoryGroup, ServerSide};
-use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
+use crate::error::RunError;
+use host::HostOptions;
+use host::observe::{durability, durability_settings};
+use host::prewarm;
+use host::{DeployError, Site};
+use load::resource::{MemoryGroup, ServerSide};
+use plan::Levels;
+use plan::{Oltp, Plan};
+use record::EngineRecord;
 
 use watch::MariadbWatch;
 
@@ -54,7 +55,7 @@ pub(super) fn check_managed(
     plan: &Plan,
     engine: &EngineSpec,
     oltp: &Oltp,
-    options: &RunOptions<'_>,
+    options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
     let start = start_options(plan, engine, oltp)?;
     let connections = start.settings.iter().find(|(name, _)| name == "max_connections");
@@ -303,7 +304,7 @@ impl<'a> MariadbHost<'a> {
     }
 }
 
-impl Host for MariadbHost<'_> {
+impl OltpEngine for MariadbHost<'_> {
     fn record(&self) -> &EngineRecord {
         &self.record
     }

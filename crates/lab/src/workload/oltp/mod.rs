@@ -2,8 +2,8 @@
 //! laboratory fills itself, the same rows on every engine. What a transaction does and how load is
 //! offered is crate oltp; here engines are filled, restored, observed and checked.
 
+mod engine;
 pub(crate) mod expected;
-mod host;
 mod load;
 mod mariadb;
 mod postgres;
@@ -14,17 +14,18 @@ mod watch;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use ::engine::{EngineSource, EngineSpec};
 use ::oltp::{Collation, Mix, Schema};
-use engine::{EngineSource, EngineSpec};
 
-use super::{Operation, Subject, Workload};
-use crate::deployment::Site;
-use crate::plan::oltp::{LOAD_FACTORS, without_our_keys};
-use crate::plan::{Plan, PlanError};
-use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
+use super::{Subject, Workload};
+use crate::error::RunError;
+use host::HostOptions;
+use host::Site;
+use plan::Levels;
+use plan::oltp::without_our_keys;
+use plan::{Plan, PlanError};
 
-use host::Host;
+use self::engine::OltpEngine;
 use subject::OltpSubject;
 
 /// Dirty pages that are not written back by then belong to somebody else.
@@ -42,16 +43,7 @@ impl<'p> Oltp<'p> {
 }
 
 impl Workload for Oltp<'_> {
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: "transaction".to_owned(), weight: 1 }]
-    }
-
-    fn texts(&self) -> Vec<(String, String)> {
-        let acting = LOAD_FACTORS.iter().filter(|name| self.plan.factors.contains_key(**name));
-        acting.map(|name| (format!("oltp.{name}"), format!("{{{name}}}"))).collect()
-    }
-
-    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+    fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         let plan = self.plan;
         plan.check_oltp_engine(engine)?;
         let oltp = plan.oltp_of(engine, &Levels::new())?;
@@ -85,7 +77,7 @@ impl Workload for Oltp<'_> {
         site.progress.set_message(format!("starting {}", engine.label()));
         let oltp = site.plan.oltp_of(engine, levels)?;
         let own = &without_our_keys(engine)?;
-        let host: Box<dyn Host + 'a> = match &engine.source {
+        let host: Box<dyn OltpEngine + 'a> = match &engine.source {
             EngineSource::Sqlite => Box::new(sqlite::SqliteHost::new(site, own, &oltp)?),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
                 Box::new(postgres::PostgresHost::managed(site, own, levels, &oltp)?)

@@ -8,17 +8,18 @@ use ::oltp::{TableOptions, Target};
 use engine::EngineSpec;
 use engine::sqlite::file;
 
-use super::host::Host;
+use super::engine::OltpEngine;
 use super::watch::Watch;
 use super::{SETTLE_AT_MOST, merged, of_engine, planned_schemas, schema_name};
-use crate::deployment::{self, DeployError, Site};
-use crate::observe::durability;
-use crate::plan::{Checkpoints, Oltp};
-use crate::prewarm;
-use crate::record::EngineRecord;
-use crate::resource::ServerSide;
-use crate::run::{RunError, RunOptions};
+use crate::error::RunError;
 use crate::workload::Counters;
+use host::HostOptions;
+use host::observe::durability;
+use host::prewarm;
+use host::{self, DeployError, Site};
+use load::resource::ServerSide;
+use plan::{Checkpoints, Oltp};
+use record::EngineRecord;
 
 /// What SQLite's results depend on most, shown beside the settings of the plan.
 const SHOWN: [&str; 7] = [
@@ -39,15 +40,15 @@ const NO_CHECKPOINT: (&str, &str) = ("wal_autocheckpoint", "0");
 pub(super) fn check(
     engine: &EngineSpec,
     oltp: &Oltp,
-    options: &RunOptions<'_>,
+    options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
     let mut all = engine.clone();
     for (name, value) in pragmas(oltp, engine) {
         all.settings
             .set(&name, &value)
-            .map_err(|message| crate::plan::PlanError::impossible("oltp.settings", message))?;
+            .map_err(|message| plan::PlanError::impossible("oltp.settings", message))?;
     }
-    Ok(deployment::check(&all, options)?)
+    Ok(host::check(&all, options)?)
 }
 
 fn pragmas(oltp: &Oltp, engine: &EngineSpec) -> Vec<(String, String)> {
@@ -120,7 +121,7 @@ impl<'a> SqliteHost<'a> {
             return Ok(path);
         }
         // What limits memory is for what is measured.
-        let _outside = self.site.memory.map(crate::resource::MemoryGroup::step_out).transpose()?;
+        let _outside = self.site.memory.map(load::resource::MemoryGroup::step_out).transpose()?;
         let partial = path.with_extension("partial");
         remove_with_log(&partial)?;
         let label = &self.label;
@@ -174,7 +175,7 @@ fn shown(value: rusqlite::types::Value) -> String {
     }
 }
 
-impl Host for SqliteHost<'_> {
+impl OltpEngine for SqliteHost<'_> {
     fn record(&self) -> &EngineRecord {
         &self.record
     }

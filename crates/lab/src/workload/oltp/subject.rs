@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use ::oltp::{LoadOptions as OltpOptions, Mix, TableOptions, Target, Until};
 use engine::EngineSpec;
 
-use super::host::Host;
+use super::engine::OltpEngine;
 use super::load::{Bench, offer};
 use super::of_engine;
-use crate::deployment::Site;
-use crate::http::Answer;
-use crate::load::{LoadOptions, Mode, TrialSample};
-use crate::plan::Oltp;
-use crate::record::EngineRecord;
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
 use crate::workload::{Answers, MeasuredPart, Subject};
+use host::Site;
+use load::http::Answer;
+use load::resource::ServerSide;
+use load::{LoadOptions, Mode, TrialSample};
+use plan::Levels;
+use plan::Oltp;
+use record::EngineRecord;
 
 pub(super) struct OltpSubject<'a> {
     site: &'a Site<'a>,
@@ -25,7 +25,7 @@ pub(super) struct OltpSubject<'a> {
     engine: EngineSpec,
     label: String,
     record: EngineRecord,
-    host: Box<dyn Host + 'a>,
+    host: Box<dyn OltpEngine + 'a>,
     /// What the next trial works on.
     next: Option<Prepared>,
     last: Option<Last>,
@@ -50,7 +50,7 @@ impl<'a> OltpSubject<'a> {
     pub(super) fn new(
         site: &'a Site<'a>,
         engine: EngineSpec,
-        host: Box<dyn Host + 'a>,
+        host: Box<dyn OltpEngine + 'a>,
         record: EngineRecord,
     ) -> Self {
         let label = engine.label();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::resource::{MachineCounters, ServerSide};
 use crate::workload::{Counters, MeasuredPart};
+use load::resource::{MachineCounters, ServerSide};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Whoever looks waits no longer for a server that has fallen silent.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::value::Value;
-use crate::plan::Comparison;
+use plan::Comparison;
 
 /// What one statement returned. Of a statement that returns nothing, `affected` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

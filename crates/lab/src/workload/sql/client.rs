@@ -3,8 +3,8 @@
 use super::answer::Table;
 use super::script::{Script, Step};
 use super::value::Value;
-use crate::plan::PlanError;
 use crate::workload::Counters;
+use plan::PlanError;
 
 /// One connection with its prepared statements; a file per kind of engine.
 pub(crate) trait Session {

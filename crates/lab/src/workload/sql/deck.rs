@@ -7,9 +7,9 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng};
 
 use super::value::Value;
-use crate::load::derive_seed;
-use crate::plan::{Parameter, Placeholders, PlanError, Statement};
-use crate::schedule::Levels;
+use load::derive_seed;
+use plan::Levels;
+use plan::{Parameter, Placeholders, PlanError, Statement};
 
 /// Distinguishes these seeds from those of orders and arrivals.
 const DRAWS: u64 = u64::MAX - 1;

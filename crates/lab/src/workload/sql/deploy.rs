@@ -10,12 +10,12 @@ use engine::{DatabaseUrl, EngineSource, EngineSpec};
 use super::client::{Session as _, SqlError};
 use super::sqlite::SqliteSession;
 use super::target::Target;
-use crate::deployment::{DataUse, Database, DeployError, Site};
-use crate::observe::{durability, durability_settings};
-use crate::record::EngineRecord;
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
+use host::observe::{durability, durability_settings};
+use host::{DataUse, Database, DeployError, Site};
+use load::resource::ServerSide;
+use plan::Levels;
+use record::EngineRecord;
 
 /// Connecting and asking for settings takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(30);

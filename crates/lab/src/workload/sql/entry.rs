@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::client::Seen;
 use super::script::Script;
 use super::value::Value;
-use crate::load::Outcome;
-use crate::plan::Comparison;
+use load::Outcome;
+use plan::Comparison;
 
 /// An operation at one cell, shared by all clients of an engine.
 pub(crate) struct Entry {

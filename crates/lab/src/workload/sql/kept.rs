@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::answer::Table;
 use super::entry::Entry;
-use crate::http::Answer;
-use crate::plan::Comparison;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::workload::Answers;
+use load::http::Answer;
+use plan::Comparison;
 
 /// The answers to the first sets of a deck, as they wait for the other engines.
 #[derive(Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use super::client::{Session, SqlError, rehearse, run};
 use super::deck::Dealer;
 use super::entry::Entry;
 use super::target::Target;
-use crate::load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
+use load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
 
 /// Sessions by the number of their client; none where it is not open.
 pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn Session + Send + 'a>>>>;

@@ -19,11 +19,12 @@ mod value;
 
 use engine::{EngineSource, EngineSpec};
 
-use super::{Operation, Subject, Workload};
-use crate::deployment::{self, DataUse, Site};
-use crate::plan::{Placeholders, Plan, PlanError, Statement};
-use crate::run::{RunError, RunOptions};
-use crate::schedule::Levels;
+use super::{Subject, Workload};
+use crate::error::RunError;
+use host::HostOptions;
+use host::{self, DataUse, Site};
+use plan::Levels;
+use plan::{Placeholders, Plan, PlanError, Statement};
 
 use script::Script;
 use subject::SqlSubject;
@@ -50,28 +51,7 @@ impl<'p> Sql<'p> {
 }
 
 impl Workload for Sql<'_> {
-    fn operations(&self) -> Vec<Operation> {
-        let statements = self.plan.statements.iter();
-        statements.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
-    }
-
-    fn texts(&self) -> Vec<(String, String)> {
-        let mut texts = Vec::new();
-        for (index, statement) in self.plan.statements.iter().enumerate() {
-            let key = format!("statement.{index}.text");
-            texts.extend(all_texts(statement).map(|text| (key.clone(), text.clone())));
-            // A factor may be a bound parameter as well.
-            let names = self.plan.factors.keys().chain(self.plan.constants.keys());
-            let names = names.filter(|name| stands_in(name, statement));
-            texts.extend(names.map(|name| (key.clone(), format!("{{{name}}}"))));
-            if self.plan.constants.contains_key("start") && stands_in("end", statement) {
-                texts.push((key, "{end}".to_owned()));
-            }
-        }
-        texts
-    }
-
-    fn check(&self, engine: &EngineSpec, options: &RunOptions<'_>) -> Result<(), RunError> {
+    fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         let kind = engine.source.kind();
         let yours = matches!(
             engine.source,
@@ -98,8 +78,8 @@ impl Workload for Sql<'_> {
                 Err(PlanError::impossible("engines", message).into())
             }
             _ => {
-                deployment::check_copy(engine)?;
-                Ok(deployment::check(engine, options)?)
+                host::check_copy(engine)?;
+                Ok(host::check(engine, options)?)
             }
         }
     }
@@ -131,18 +111,8 @@ fn scripts(plan: &Plan, kind: &str, levels: &Levels) -> Result<Vec<Script>, Plan
         .collect()
 }
 
-fn all_texts(statement: &Statement) -> impl Iterator<Item = &String> {
-    [&statement.text].into_iter().chain(statement.texts.values())
-}
-
-/// Whether `:name` stands in a statement, though perhaps in a comment.
-fn stands_in(name: &str, statement: &Statement) -> bool {
-    !statement.parameters.contains_key(name)
-        && all_texts(statement).any(|text| text.contains(&format!(":{name}")))
-}
-
 /// Those of `placeholders` that the statement binds by `:name`.
 fn used(statement: &Statement, placeholders: &Placeholders) -> Placeholders {
-    let used = placeholders.iter().filter(|(name, _)| stands_in(name, statement));
+    let used = placeholders.iter().filter(|(name, _)| statement.binds(name));
     used.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

@@ -2,7 +2,7 @@
 //! the engine's way, each step with the line of its file for messages.
 
 use super::scanner::{Dialect, Scanned, scan};
-use crate::plan::{Comparison, Placeholders, PlanError, Statement, expand};
+use plan::{Comparison, Placeholders, PlanError, Statement, expand};
 
 /// One operation of the mix, ready to be prepared.
 #[derive(Clone, Debug, PartialEq)]

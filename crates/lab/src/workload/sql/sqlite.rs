@@ -12,8 +12,8 @@ use super::answer::Table;
 use super::client::{Control, Seen, Session, SqlError, line_of};
 use super::script::{Script, Step};
 use super::value::Value;
-use crate::observe::explain_sqlite;
 use crate::workload::Counters;
+use host::observe::explain_sqlite;
 
 /// How long a statement waits for another connection's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

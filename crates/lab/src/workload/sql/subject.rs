@@ -19,16 +19,16 @@ use super::load::{Pool, SqlClients, warm};
 use super::target::Target;
 use super::value::Value;
 use super::{deck, script, used};
-use crate::deployment::{DataUse, Site};
-use crate::load::{LoadOptions, TrialSample, run_clients};
-use crate::observe::plan_hash;
-use crate::plan::{Placeholders, Statement};
-use crate::prewarm;
-use crate::record::{CapturedPlan, EngineRecord, OperationPlan};
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
 use crate::workload::{Answers, Counters, Subject, WriteBack};
+use host::observe::plan_hash;
+use host::prewarm;
+use host::{DataUse, Site};
+use load::resource::ServerSide;
+use load::{LoadOptions, TrialSample, run_clients};
+use plan::Levels;
+use plan::{Placeholders, Statement};
+use record::{CapturedPlan, EngineRecord, OperationPlan};
 
 /// So many sets of values have their whole answers compared, of each operation and cell ...
 const CHECKED_SETS_MAX: usize = 100;
@@ -73,7 +73,7 @@ impl<'a> SqlSubject<'a> {
         let patience =
             Patience { timeout: self.site.plan.load.timeout(), interrupted: self.site.interrupted };
         let opened = self.deployed.target.open(patience);
-        Ok(opened.map_err(crate::deployment::DeployError::from)?)
+        Ok(opened.map_err(host::DeployError::from)?)
     }
 
     fn label(&self) -> &str {
@@ -353,7 +353,7 @@ impl Subject for SqlSubject<'_> {
     fn check_alive(&mut self) -> Result<(), RunError> {
         let Some(before) = &self.invariant else { return self.open().map(drop) };
         let now = self.read_invariant()?.unwrap_or_default();
-        let comparison = crate::plan::Comparison::Rows;
+        let comparison = plan::Comparison::Rows;
         let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
         what.map_or(Ok(()), |what| {
             let message = format!("{}: the plan's invariant does not hold: {what}", self.label());
@@ -386,7 +386,7 @@ fn plan_of(
 fn key(statement: &Statement, placeholders: &Placeholders) -> String {
     let stands = |name: &String| {
         let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
-        super::all_texts(statement).any(|one| one.contains(&text) || one.contains(&bound))
+        statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
     };
     let used = placeholders.iter().filter(|(name, _)| stands(name));
     let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();

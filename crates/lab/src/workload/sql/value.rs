@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Given, Level};
+use plan::{Given, Level};
 
 /// A value of a parameter or of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

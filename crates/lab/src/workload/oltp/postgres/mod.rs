@@ -13,16 +13,16 @@ use ::oltp::{Schema, TableOptions, Target};
 use engine::{EngineSpec, PostgresUrl};
 use server::{InitdbChoices, PostgresServer};
 
-use super::host::Host;
+use super::engine::OltpEngine;
 use super::watch::{Silent, Watch};
 use super::{SETTLE_AT_MOST, of_engine, planned_schemas, schema_name, written_schemas};
-use crate::deployment::{DeployError, Site, TRIAL, copy_statement, drop_statements};
-use crate::plan::Oltp;
-use crate::prewarm;
-use crate::record::EngineRecord;
-use crate::resource::ServerSide;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
+use ::record::EngineRecord;
+use host::prewarm;
+use host::{DeployError, Site, TRIAL, copy_statement, drop_statements};
+use load::resource::ServerSide;
+use plan::Levels;
+use plan::Oltp;
 
 use record::observe;
 use start::start_options;
@@ -266,7 +266,7 @@ impl<'a> PostgresHost<'a> {
     }
 }
 
-impl Host for PostgresHost<'_> {
+impl OltpEngine for PostgresHost<'_> {
     fn record(&self) -> &EngineRecord {
         &self.record
     }

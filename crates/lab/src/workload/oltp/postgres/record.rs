@@ -6,12 +6,12 @@ use server::InitdbChoices;
 use tokio_postgres::{Client, Error};
 
 use super::{PostgresHost, database_of};
-use crate::deployment::{DeployError, read_settings};
-use crate::observe::durability;
-use crate::record::EngineRecord;
-use crate::run::RunError;
-use crate::schedule::Levels;
+use crate::error::RunError;
 use crate::workload::oltp::planned_schemas;
+use host::observe::durability;
+use host::{DeployError, read_settings};
+use plan::Levels;
+use record::EngineRecord;
 
 /// Shown beside what every workload shows; releases differ in the defaults of most of these.
 const SHOWN: [&str; 25] = [

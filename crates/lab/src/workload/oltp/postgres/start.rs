@@ -5,10 +5,11 @@ use engine::{EngineSpec, PostgresUrl, Settings};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
 use super::ADMINISTRATION;
-use crate::deployment::{self, DeployError};
-use crate::plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
-use crate::run::{RunError, RunOptions};
+use crate::error::RunError;
 use crate::workload::oltp::check_clients;
+use host::HostOptions;
+use host::{self, DeployError};
+use plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
 
 /// PostgreSQL lets in so many clients unless told otherwise.
 const CONNECTIONS: u16 = 100;
@@ -23,9 +24,9 @@ pub(in crate::workload::oltp) fn check_managed(
     plan: &Plan,
     engine: &EngineSpec,
     oltp: &Oltp,
-    options: &RunOptions<'_>,
+    options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
-    deployment::check(engine, options)?;
+    host::check(engine, options)?;
     let start = start_options(plan, engine, oltp)?;
     let unknown_to = |engine: &EngineSpec| -> Result<Vec<String>, RunError> {
         let start = start_options(plan, engine, oltp)?;
@@ -69,7 +70,7 @@ pub(in crate::workload::oltp) fn check_language(
     plan: &Plan,
     engine: &EngineSpec,
     oltp: &Oltp,
-    options: &RunOptions<'_>,
+    options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
     let start = start_options(plan, engine, oltp)?;
     let check =
@@ -88,9 +89,9 @@ pub(in crate::workload::oltp) fn check_yours(
     plan: &Plan,
     engine: &EngineSpec,
     url: &PostgresUrl,
-    options: &RunOptions<'_>,
+    options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
-    deployment::check(engine, options)?;
+    host::check(engine, options)?;
     let sql = "SELECT current_setting('max_connections')::int8,
                       current_setting('superuser_reserved_connections')::int8,
                       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),

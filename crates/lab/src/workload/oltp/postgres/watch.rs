@@ -4,9 +4,9 @@
 use engine::PostgresUrl;
 use tokio_postgres::{Client, Error};
 
-use crate::observe::counters_postgres;
 use crate::workload::Counters;
 use crate::workload::oltp::watch::{ANSWER_AT_MOST, Watch};
+use host::observe::counters_postgres;
 
 pub(super) struct PostgresWatch {
     client: Client,

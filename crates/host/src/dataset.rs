@@ -1,0 +1,156 @@
+//! The SQLite files that engines are filled from: the plan's own, or made by its command, once for
+//! each set of levels that stands in it, and kept beside the other datasets.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use engine::EngineSpec;
+use server::StartOptions;
+
+use crate::error::DeployError;
+use crate::file;
+use crate::filling::{DATABASE, filling};
+use crate::options::HostOptions;
+use crate::process::{ApplicationOptions, run_to_end};
+use plan::Levels;
+use plan::{Data, Placeholders, Plan, PlanError, expand};
+
+/// The data directory in which a run will look for `engine` filled with the SQLite file `data` by
+/// the commands `prepare` of its plan, which no factor bears on. Whoever fills and marks it before
+/// (`server::PostgresServer`) spares the run those commands.
+pub fn filled_ahead(
+    engine: &EngineSpec,
+    data: &Path,
+    prepare: &[Vec<String>],
+) -> Result<StartOptions, DeployError> {
+    let digest = file::digest(data)?;
+    let data_digest = filling(&digest, engine, prepare, &Placeholders::new());
+    let options = StartOptions::for_engine(engine)?;
+    Ok(StartOptions { data_digest, database: DATABASE.to_owned(), ..options })
+}
+
+/// One SQLite file and the digest of its bytes.
+pub struct Dataset {
+    pub path: PathBuf,
+    pub digest: String,
+}
+
+/// The files of a run, by what makes them.
+#[derive(Default)]
+pub struct Datasets {
+    by_source: BTreeMap<String, Dataset>,
+}
+
+impl Datasets {
+    /// The file for `levels`; none where the engines hold the data already, or where it is not
+    /// made yet.
+    pub fn at(&self, plan: &Plan, levels: &Levels) -> Option<&Dataset> {
+        self.by_source.get(&source(plan, levels).ok()??)
+    }
+
+    /// Makes and reads the files of `cells` that are not there yet.
+    pub fn provide(
+        &mut self,
+        plan: &Plan,
+        cells: &[Levels],
+        options: &HostOptions<'_>,
+        program: &Path,
+    ) -> Result<(), DeployError> {
+        for levels in cells {
+            let Some(source) = source(plan, levels)? else { return Ok(()) };
+            if self.by_source.contains_key(&source) {
+                continue;
+            }
+            let path = match &plan.data {
+                Data::Command(words) => {
+                    let values = placeholders(plan, levels, program)?;
+                    make(words, &values, &source, options)?
+                }
+                _ => PathBuf::from(&source),
+            };
+            if !path.is_file() {
+                let message = format!("there is no file {}; name a SQLite file", path.display());
+                return Err(PlanError::impossible("data", message).into());
+            }
+            let digest = file::digest(&path)?;
+            self.by_source.insert(source, Dataset { path, digest });
+        }
+        Ok(())
+    }
+
+    /// One digest of all files; none where there are none.
+    pub fn digest(&self) -> Option<String> {
+        let mut digests = self.by_source.values().map(|dataset| dataset.digest.as_str());
+        let first = digests.next()?;
+        let rest: Vec<&str> = digests.collect();
+        if rest.is_empty() {
+            return Some(first.to_owned());
+        }
+        let all = format!("{first} {}", rest.join(" "));
+        Some(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(all.as_bytes())))
+    }
+}
+
+/// What makes the file at `levels`: its path, or the words of the command.
+fn source(plan: &Plan, levels: &Levels) -> Result<Option<String>, PlanError> {
+    let values = placeholders(plan, levels, Path::new("{crossover}"))?;
+    let expanded: Result<Vec<String>, _> =
+        plan.data.texts().map(|(key, text)| expand(text, &key, &values)).collect();
+    let words = expanded?;
+    Ok((!words.is_empty()).then(|| words.join("\n")))
+}
+
+fn placeholders(plan: &Plan, levels: &Levels, program: &Path) -> Result<Placeholders, PlanError> {
+    let mut values = plan.placeholders(levels)?;
+    values.insert("crossover".to_owned(), program.display().to_string());
+    values.insert("path".to_owned(), "{path}".to_owned());
+    Ok(values)
+}
+
+/// Runs the plan's command unless its file is kept from an earlier time.
+fn make(
+    words: &[String],
+    values: &Placeholders,
+    source: &str,
+    options: &HostOptions<'_>,
+) -> Result<PathBuf, DeployError> {
+    let folder = options.locations.data.join("datasets");
+    let io = |source| DeployError::Io { path: folder.clone(), source };
+    std::fs::create_dir_all(&folder).map_err(io)?;
+    let name = format!("made-{:032x}", xxhash_rust::xxh3::xxh3_128(source.as_bytes()));
+    let lock = File::create(folder.join(format!("{name}.lock"))).map_err(io)?;
+    lock.lock().map_err(io)?;
+    let path = folder.join(format!("{name}.db"));
+    if path.is_file() {
+        return Ok(path);
+    }
+    // Under another name until it is whole.
+    let partial = folder.join(format!("{name}.partial.db"));
+    file::remove_if_there(&partial)?;
+    let mut values = values.clone();
+    values.insert("path".to_owned(), partial.display().to_string());
+    options.progress.set_message(format!("making the data, kept as {}", path.display()));
+    let command =
+        words.iter().map(|word| expand(word, "data", &values)).collect::<Result<_, _>>()?;
+    let made = run_to_end(
+        &ApplicationOptions {
+            name: name.clone(),
+            command,
+            environment: Vec::new(),
+            directory: None,
+            log_directory: folder.clone(),
+            cpus: None,
+        },
+        options.interrupted,
+    );
+    made?;
+    for stream in ["stdout", "stderr"] {
+        file::remove_if_there(&folder.join(format!("{name}.{stream}.log")))?;
+    }
+    std::fs::rename(&partial, &path).map_err(|_| {
+        let message = format!("the command made no file {{path}} ({})", partial.display());
+        PlanError::impossible("data.command", message)
+    })?;
+    Ok(path)
+}

@@ -1,0 +1,110 @@
+//! Why an engine could not be set up.
+
+use std::path::PathBuf;
+
+use crate::process::ProcessError;
+use load::http::HttpError;
+use load::resource::MemoryLimitError;
+use plan::PlanError;
+
+/// Why an engine could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum DeployError {
+    /// A placeholder or command of the plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The engine or a connection to it.
+    #[error(transparent)]
+    Engine(Box<engine::Error>),
+    #[error(transparent)]
+    Server(Box<server::Error>),
+    /// The application or a command that prepares.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Memory(#[from] MemoryLimitError),
+    /// The application does not answer.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// A PostgreSQL statement of ours.
+    #[error("{engine}: {source}")]
+    Postgres { engine: String, source: tokio_postgres::Error },
+    /// A SQLite statement of ours.
+    #[error("{path}: {source}")]
+    Sqlite { path: PathBuf, source: rusqlite::Error },
+    /// A copy is not what its template was when it was filled.
+    #[error(
+        "{engine}: the copy of its data holds {copy}, the data as they were filled {template}; \
+         something has changed the kept data, which nothing may: remove them \
+         (`crossover server list`, `crossover server remove`) and run again"
+    )]
+    CopyDiffers {
+        engine: String,
+        /// What was noted when the template was filled.
+        template: String,
+        /// What was found in the copy.
+        copy: String,
+    },
+    /// A server that we started is gone.
+    #[error("{engine} has ended; its last words: {last_words}")]
+    Ended { engine: String, last_words: String },
+    /// An engine that an application over HTTP cannot use.
+    #[error(
+        "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"
+    )]
+    Unsupported { engine: String },
+    /// A setting that this server takes and does nothing with.
+    #[error("{engine}: {setting} changes nothing there: {why}; leave it out")]
+    NoEffect { engine: String, setting: String, why: &'static str },
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+}
+
+impl DeployError {
+    /// Whether the engine was named or set in a way that cannot be had.
+    pub fn is_usage(&self) -> bool {
+        use engine::Error as Engine;
+        use server::Error as Server;
+        let of_engine = |error: &Engine| {
+            matches!(
+                error,
+                Engine::UnknownSetting { .. }
+                    | Engine::SettingNotTaken { .. }
+                    | Engine::NotASessionSetting { .. }
+                    | Engine::NoSuchFile { .. }
+                    | Engine::NotSqlite { .. }
+                    | Engine::BadVersion { .. }
+            )
+        };
+        match self {
+            Self::Plan(_) | Self::Unsupported { .. } | Self::NoEffect { .. } => true,
+            Self::Engine(error) => of_engine(error),
+            Self::Server(error) => match error.as_ref() {
+                Server::Engine(error) => of_engine(error),
+                error => matches!(
+                    error,
+                    Server::NotManaged { .. }
+                        | Server::NoSuchRelease { .. }
+                        | Server::NoBinaries { .. }
+                        | Server::UnknownSetting { .. }
+                        | Server::BadSetting { .. }
+                        | Server::ReservedSetting { .. }
+                        | Server::NoSuchCpu { .. }
+                ),
+            },
+            _ => false,
+        }
+    }
+}
+
+impl From<engine::Error> for DeployError {
+    fn from(error: engine::Error) -> Self {
+        Self::Engine(Box::new(error))
+    }
+}
+
+impl From<server::Error> for DeployError {
+    fn from(error: server::Error) -> Self {
+        Self::Server(Box::new(error))
+    }
+}

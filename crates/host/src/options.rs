@@ -1,0 +1,16 @@
+//! What setting an engine up needs, whatever it is set up for.
+
+use std::sync::atomic::AtomicBool;
+
+use indicatif::ProgressBar;
+use server::Locations;
+
+#[derive(Clone, Copy)]
+pub struct HostOptions<'a> {
+    pub locations: &'a Locations,
+    pub runtime: &'a tokio::runtime::Handle,
+    /// Shown while servers are fetched and filled.
+    pub progress: &'a ProgressBar,
+    /// The user asked to stop.
+    pub interrupted: &'a AtomicBool,
+}

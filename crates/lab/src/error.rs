@@ -1,0 +1,204 @@
+//! Why a run could not be carried out to its end.
+
+use std::path::PathBuf;
+
+use host::DeployError;
+use load::LoadError;
+use load::http::HttpError;
+use load::resource::MemoryLimitError;
+use plan::PlanError;
+use record::RecordError;
+
+/// Why a run stopped. Trials recorded by then stay.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// An engine or application could not be set up.
+    #[error(transparent)]
+    Deploy(Box<DeployError>),
+    /// The data could not be read into the page cache.
+    #[error(transparent)]
+    Prewarm(#[from] host::prewarm::PrewarmError),
+    /// Load could not be offered.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A request of the untimed pass.
+    #[error("{engine}: {path}: {source}")]
+    Request { engine: String, path: String, source: HttpError },
+    /// The application refused a request of the plan.
+    #[error("{engine} answers {path} with status {status}: {body}")]
+    Refused {
+        engine: String,
+        path: String,
+        status: u16,
+        /// The beginning of the answer.
+        body: String,
+    },
+    /// Two engines, or one engine twice, answered differently.
+    #[error(
+        "answers differ: {path}: {difference}; times of different work cannot be compared. Mend the \
+         application, or ignore it in the plan: {cure}"
+    )]
+    AnswersDiffer {
+        /// Label of the engine that answered last.
+        engine: String,
+        path: String,
+        difference: String,
+        /// The line for the plan that ignores it.
+        cure: String,
+    },
+    /// One engine answered the same request in two ways.
+    #[error(
+        "{engine} gave two different answers to the same {path}; tell the plan what to ignore: \
+         {cure}"
+    )]
+    AnswerChanges {
+        engine: String,
+        path: String,
+        /// The line for the plan.
+        cure: String,
+    },
+    /// An answer is not of the form that the plan expects.
+    #[error("{engine}: the answer to {path} {reason}: {body}")]
+    UnexpectedAnswer {
+        engine: String,
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+        /// The beginning of the answer.
+        body: String,
+    },
+    /// The application fails too often to be measured.
+    #[error(
+        "{engine} failed {failures} of {requests} requests before anything was measured; the \
+         first: {first}. Times of an application that fails mean nothing: mend it first"
+    )]
+    Failing {
+        engine: String,
+        /// Requests that got no right answer.
+        failures: u64,
+        requests: u64,
+        /// A request and what came of it.
+        first: String,
+    },
+    /// An engine or its application ended during a trial, and the plan says to stop then.
+    #[error(
+        "{engine} ended in the middle of a trial: {why}; go on with `crossover bench --resume {run}`"
+    )]
+    EngineEnded { engine: String, run: String, why: String },
+    /// A statement of workload `sql` could not be carried out; not because of its text.
+    #[error("{0}")]
+    Statement(String),
+    /// Two engines answered a statement differently.
+    #[error(
+        "answers differ: {statement}: {what}; times of different work cannot be compared. Mend the \
+         statement (NAME.postgres.sql beside NAME.sql is for that engine alone) or the data, or \
+         compare less: digits = 12, answer = \"count\" or \"none\""
+    )]
+    StatementAnswersDiffer {
+        /// Its name and the values that it was asked with.
+        statement: String,
+        what: String,
+    },
+    /// Blobs could not be made, or not read as they were made.
+    #[error("{0}")]
+    Blob(String),
+    /// Workload `oltp`: tables, rights, connections.
+    #[error("{engine}: {source}")]
+    Oltp {
+        engine: String,
+        /// What stands in the way.
+        source: Box<oltp::Error>,
+    },
+    /// Rows are not what they must be after a trial that changed them.
+    #[error(
+        "{engine}: after {mix} the rows are not what they must be: {what}; the experiment is void, \
+         nothing measured on an engine that loses or invents rows can be trusted"
+    )]
+    Invariant { engine: String, mix: &'static str, what: String },
+    /// The memory of the server side cannot be limited.
+    #[error(transparent)]
+    Memory(#[from] MemoryLimitError),
+    /// The copies that trials work on have no place.
+    #[error(
+        "no folder for copies of the data can be made at {path}: {source}; name another place by \
+         CROSSOVER_DATA_DIR"
+    )]
+    Scratch { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    /// No random numbers from the system.
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+    /// What trials need broke after some were recorded.
+    #[error(
+        "{source}; the trials so far are kept: once that is mended, go on with `crossover bench --resume {run}`"
+    )]
+    CutShort { run: String, source: Box<RunError> },
+    /// The user asked to stop.
+    #[error("interrupted; go on with `crossover bench --resume {run}`")]
+    Interrupted { run: String },
+    /// The user asked to stop while two runs were measured in turn, which cannot be resumed.
+    #[error("interrupted; measure both again with `crossover compare --rerun`")]
+    RerunInterrupted,
+}
+
+impl RunError {
+    /// Whether the plan or the command line is at fault, and not the machine or an engine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Plan(_) => true,
+            Self::Memory(error) => !matches!(error, MemoryLimitError::Io { .. }),
+            Self::Deploy(error) => error.is_usage(),
+            Self::Oltp { source, .. } => source.is_usage(),
+            Self::CutShort { source, .. } => source.is_usage(),
+            _ => false,
+        }
+    }
+
+    /// The mistake in the plan, where it is one.
+    pub fn plan(&self) -> Option<&PlanError> {
+        match self {
+            Self::Plan(error) => Some(error),
+            Self::Deploy(error) => match &**error {
+                DeployError::Plan(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Known by the engine's place in the plan, where the engine is what is wrong.
+    pub(super) fn of_engine(self, index: usize) -> Self {
+        match self {
+            Self::Plan(error) => error.of_engine(index).into(),
+            Self::Deploy(error) => match *error {
+                DeployError::Plan(error) => error.of_engine(index).into(),
+                error if error.is_usage() => {
+                    PlanError::impossible(&format!("engines.{index}"), error.to_string()).into()
+                }
+                error => error.into(),
+            },
+            other => other,
+        }
+    }
+
+    /// The same with the way on, if a machine or an engine broke that can be mended.
+    pub(super) fn with_the_way_on(self, run: &str) -> Self {
+        match self {
+            Self::Deploy(_) | Self::Oltp { .. } | Self::Io { .. } | Self::Scratch { .. } => {
+                Self::CutShort { run: run.to_owned(), source: Box::new(self) }
+            }
+            other => other,
+        }
+    }
+}
+
+impl From<DeployError> for RunError {
+    fn from(error: DeployError) -> Self {
+        Self::Deploy(Box::new(error))
+    }
+}

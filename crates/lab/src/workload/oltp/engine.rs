@@ -1,0 +1,35 @@
+//! Engine under workload `oltp`, whatever its kind: tables as they were filled, and copies of them
+//! that a trial may change. One file per kind implements it.
+
+use std::path::PathBuf;
+
+use ::oltp::{TableOptions, Target};
+
+use super::watch::Watch;
+use crate::error::RunError;
+use load::resource::ServerSide;
+use record::EngineRecord;
+
+/// An engine that is ready for load.
+pub(super) trait OltpEngine {
+    fn record(&self) -> &EngineRecord;
+
+    /// None where its processes are out of sight.
+    fn side(&self) -> Option<&ServerSide>;
+
+    /// Folders or files with the data.
+    fn data_paths(&self) -> &[PathBuf];
+
+    /// The tables as they were filled, to be read only.
+    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError>;
+
+    /// The same rows, restored, to be changed by one trial; nothing is left to be written back.
+    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError>;
+
+    /// Somebody who looks at the engine while load is on it.
+    fn watch(&self, target: &Target) -> Box<dyn Watch + Send>;
+
+    fn check_alive(&mut self) -> Result<(), RunError>;
+
+    fn retire(self: Box<Self>) -> Result<(), RunError>;
+}

@@ -1,0 +1,137 @@
+//! Open load over HTTP: requests are due by a clock that does not wait for answers. One thread
+//! sends them in their order, on a connection that is free or a new one while there are fewer than
+//! allowed; beyond that they queue here, and their waiting counts.
+
+use std::collections::VecDeque;
+use std::iter::Peekable;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+use crate::arrivals::Schedule;
+use crate::lanes::Lanes;
+use crate::offer::{Offer, Tally};
+use crate::order::Rounds;
+use crate::recorder::Recorder;
+use crate::resource::pin_this_thread;
+use crate::trial::Trial;
+use crate::{LoadError, Outcome, TrialSample};
+
+/// Longer than the event loop rests anyway.
+const NO_LIMIT: Duration = Duration::from_secs(1);
+
+/// One trial of open load, on the calling thread.
+pub(super) fn run(
+    trial: &Trial<'_>,
+    weights: &[u32],
+    offer: Offer,
+) -> Result<TrialSample, LoadError> {
+    let options = trial.options;
+    options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread)?;
+    wake_in_time();
+    let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed).peekable();
+    let lanes = Lanes::new(trial)?;
+    let recorder = Recorder::begin(weights.len());
+    let mut load = Open {
+        connections_max: usize::from(options.clients),
+        schedule,
+        rounds: Rounds::new(weights, options.seed, 0),
+        lanes,
+        free: Vec::new(),
+        queue: VecDeque::new(),
+        under_way: 0,
+        tally: Tally::new(recorder.begun(), offer.time),
+        recorder,
+    };
+    while load.go_on()? {}
+    Ok(load.finish())
+}
+
+/// Else the kernel may wake this thread 50 microseconds late to save power. Where it does not know
+/// the call, requests are sent that much later.
+pub(super) fn wake_in_time() {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+struct Open<'a> {
+    connections_max: usize,
+    schedule: Peekable<Schedule>,
+    rounds: Rounds,
+    lanes: Lanes<'a>,
+    /// Connections without a request; the one that answered last is taken first.
+    free: Vec<usize>,
+    /// Requests that are due and wait for a connection.
+    queue: VecDeque<(Instant, u16)>,
+    under_way: usize,
+    tally: Tally,
+    recorder: Recorder,
+}
+
+impl Open<'_> {
+    /// Sends what is due, waits for what happens next and notes it; false when all is over.
+    fn go_on(&mut self) -> Result<bool, LoadError> {
+        let now = Instant::now();
+        let next = self.queue_what_is_due(now);
+        if now >= self.tally.patience {
+            self.drop_the_queue(now);
+        }
+        self.send(now)?;
+        if next.is_none() && self.queue.is_empty() && self.under_way == 0 {
+            return Ok(false);
+        }
+        let pause = next.map(|due| due.saturating_duration_since(Instant::now()));
+        self.lanes.wait(pause.unwrap_or(NO_LIMIT), pause.is_some())?;
+        while let Some(ended) = self.lanes.next_ended() {
+            self.under_way -= 1;
+            self.free.push(ended.lane);
+            self.tally.note_answered(ended.end);
+            let connection = u16::try_from(ended.lane).unwrap_or(u16::MAX);
+            let (start, end) = (ended.start, ended.end);
+            self.recorder.observe(connection, ended.request, start, end, ended.outcome);
+        }
+        Ok(true)
+    }
+
+    /// Takes every arrival up to `now`; when the next one will be, if within the trial.
+    fn queue_what_is_due(&mut self, now: Instant) -> Option<Instant> {
+        let begun = self.recorder.begun();
+        while let Some(after) = self.schedule.peek().copied() {
+            let due = begun.checked_add(after).filter(|due| *due < self.tally.end)?;
+            if due > now {
+                return Some(due);
+            }
+            self.schedule.next();
+            self.tally.note_due(due);
+            self.queue.push_back((due, self.rounds.next()));
+        }
+        None
+    }
+
+    fn send(&mut self, now: Instant) -> Result<(), LoadError> {
+        while let Some(&(due, request)) = self.queue.front() {
+            let lane = match self.free.pop() {
+                Some(lane) => lane,
+                None if self.lanes.len() < self.connections_max => self.lanes.add(),
+                None => return Ok(()),
+            };
+            self.queue.pop_front();
+            self.under_way += 1;
+            self.lanes.start(lane, request, due, now)?;
+        }
+        Ok(())
+    }
+
+    /// The server is so far behind that the rest is not waited for; it is recorded all the same.
+    fn drop_the_queue(&mut self, now: Instant) {
+        while let Some((due, request)) = self.queue.pop_front() {
+            self.tally.note_unsent();
+            self.recorder.observe(0, request, due, now, Outcome::NotSent);
+        }
+    }
+
+    fn finish(mut self) -> TrialSample {
+        self.recorder.note_connections(self.lanes.opened(), 0);
+        let mut sample = TrialSample::assemble(vec![self.recorder.end()]);
+        self.tally.conclude(&mut sample);
+        sample
+    }
+}

@@ -1,0 +1,194 @@
+//! What one thread of a trial notes while it offers load, and how the threads' notes become one
+//! sample. Totals are kept as observations come, so nothing has to be read again afterwards.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::observations::Log;
+use crate::resource::ThreadUse;
+use crate::{FailureKind, Observation, Observations, OperationTotals, Outcome, TrialSample};
+
+/// One thread's notes. Made by the thread itself at the moment when it begins.
+pub struct Recorder {
+    begun: Instant,
+    cpu_before: Duration,
+    used_before: ThreadUse,
+    log: Log,
+    operations: Vec<OperationTotals>,
+    clients: Vec<ClientTotals>,
+    first_failure: Option<(u16, Outcome)>,
+    connections_opened: u64,
+    clients_given_up: u16,
+    /// What the thread had used when its use was no longer to be counted.
+    counted: Option<(Duration, ThreadUse)>,
+}
+
+#[derive(Clone, Copy)]
+struct ClientTotals {
+    client: u16,
+    right: u64,
+    first_start_ns: u64,
+    last_end_ns: u64,
+}
+
+impl Recorder {
+    /// Begins now. `operations` is the length of the mix.
+    pub fn begin(operations: usize) -> Self {
+        let used_before = ThreadUse::of_this_thread();
+        Self {
+            begun: Instant::now(),
+            cpu_before: thread_cpu_time(),
+            used_before,
+            log: Log::default(),
+            operations: vec![OperationTotals::default(); operations],
+            clients: Vec::new(),
+            first_failure: None,
+            connections_opened: 0,
+            clients_given_up: 0,
+            counted: None,
+        }
+    }
+
+    /// What this thread uses from now on is not counted; what it observes still is.
+    pub fn stop_counting(&mut self) {
+        self.counted.get_or_insert_with(used_by_this_thread);
+    }
+
+    pub fn begun(&self) -> Instant {
+        self.begun
+    }
+
+    /// Notes one operation of one client, from `start` (in open load the intended one) to `end`.
+    pub fn observe(
+        &mut self,
+        client: u16,
+        operation: u16,
+        start: Instant,
+        end: Instant,
+        outcome: Outcome,
+    ) {
+        let one = Observation {
+            client,
+            request: operation,
+            start_ns: nanoseconds(start.saturating_duration_since(self.begun)),
+            response_time_ns: nanoseconds(end.saturating_duration_since(start)),
+            outcome,
+        };
+        self.log.push(&one);
+        let failure = outcome.failure();
+        let failed = failure.is_some();
+        if let Some(totals) = self.operations.get_mut(usize::from(operation)) {
+            totals.count += 1;
+            totals.failures += u64::from(failed);
+            match failure {
+                None => totals.response_time_ns += one.response_time_ns,
+                Some(FailureKind::Wrong) => totals.wrong += 1,
+                Some(FailureKind::TimedOut) => {
+                    totals.timed_out += 1;
+                    totals.timed_out_ns += one.response_time_ns;
+                }
+                Some(FailureKind::Refused) => {}
+            }
+        }
+        let totals = self.client(client, one.start_ns);
+        totals.right += u64::from(!failed);
+        totals.last_end_ns = totals.last_end_ns.max(one.start_ns + one.response_time_ns);
+        if failed {
+            self.first_failure = self.first_failure.or(Some((operation, outcome)));
+        }
+    }
+
+    fn client(&mut self, client: u16, start_ns: u64) -> &mut ClientTotals {
+        // A thread's clients are few and found in their own order nearly always.
+        let index = match self.clients.binary_search_by_key(&client, |totals| totals.client) {
+            Ok(index) => index,
+            Err(index) => {
+                let last_end_ns = start_ns;
+                let first_start_ns = start_ns;
+                let totals = ClientTotals { client, right: 0, first_start_ns, last_end_ns };
+                self.clients.insert(index, totals);
+                index
+            }
+        };
+        &mut self.clients[index]
+    }
+
+    /// Notes what cannot be told from the observations.
+    pub fn note_connections(&mut self, opened: u64, clients_given_up: u16) {
+        self.connections_opened += opened;
+        self.clients_given_up += clients_given_up;
+    }
+
+    pub fn end(self) -> Recorded {
+        let ended = Instant::now();
+        let (cpu, used) = self.counted.unwrap_or_else(used_by_this_thread);
+        let cpu = cpu.saturating_sub(self.cpu_before);
+        let used = used.since(&self.used_before);
+        Recorded { recorder: self, ended, cpu, used }
+    }
+}
+
+/// The finished notes of one thread.
+pub struct Recorded {
+    recorder: Recorder,
+    ended: Instant,
+    cpu: Duration,
+    used: ThreadUse,
+}
+
+impl TrialSample {
+    /// Puts the notes of all threads on one time line that begins with the first of them.
+    pub fn assemble(threads: Vec<Recorded>) -> Self {
+        let operations = threads.first().map_or(0, |one| one.recorder.operations.len());
+        let mut sample = Self {
+            observations: Observations::default(),
+            operations: vec![OperationTotals::default(); operations],
+            first_failure: None,
+            requests_per_second: 0.0,
+            wall_time: Duration::ZERO,
+            client_cpu_seconds: 0.0,
+            client_use: ThreadUse::default(),
+            connections_opened: 0,
+            clients_given_up: 0,
+            offered_per_second: None,
+            saturated: false,
+        };
+        let begun = threads.iter().map(|one| one.recorder.begun).min();
+        for Recorded { recorder, ended, cpu, used } in threads {
+            let begun = begun.unwrap_or(recorder.begun);
+            sample.observations.add(recorder.log, nanoseconds(recorder.begun - begun));
+            for (sum, part) in sample.operations.iter_mut().zip(&recorder.operations) {
+                sum.add(part);
+            }
+            sample.first_failure = sample.first_failure.or(recorder.first_failure);
+            sample.requests_per_second += recorder.clients.iter().map(per_second).sum::<f64>();
+            sample.wall_time = sample.wall_time.max(ended - begun);
+            sample.client_cpu_seconds += cpu.as_secs_f64();
+            sample.client_use.add(&used);
+            sample.connections_opened += recorder.connections_opened;
+            sample.clients_given_up += recorder.clients_given_up;
+        }
+        sample
+    }
+}
+
+fn per_second(client: &ClientTotals) -> f64 {
+    let time_ns = client.last_end_ns.saturating_sub(client.first_start_ns).max(1);
+    client.right as f64 * 1e9 / time_ns as f64
+}
+
+fn used_by_this_thread() -> (Duration, ThreadUse) {
+    (thread_cpu_time(), ThreadUse::of_this_thread())
+}
+
+fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
+    Duration::new(seconds, nanoseconds)
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

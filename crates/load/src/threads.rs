@@ -1,0 +1,269 @@
+//! Load by clients that wait for their answers in threads of their own, as those of databases do:
+//! closed, or open with as many clients as may be at work at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::arrivals::Schedule;
+use crate::gate::Gate;
+use crate::offer::{Offer, Tally};
+use crate::open::wake_in_time;
+use crate::order::Rounds;
+use crate::recorder::{Recorded, Recorder};
+use crate::resource::pin_this_thread;
+use crate::walk::Walkers;
+use crate::{Client, Clients, LoadError, LoadOptions, Outcome, TrialSample};
+
+/// A client that pauses looks this often whether it was interrupted.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Runs one trial with a thread per client. `weights` are those of the operations.
+pub fn run_clients<C: Clients>(
+    clients: &C,
+    weights: &[u32],
+    options: &LoadOptions,
+    interrupted: &AtomicBool,
+) -> Result<TrialSample, LoadError> {
+    options.check()?;
+    if weights.iter().all(|&weight| weight == 0) {
+        let reason = "no operation with a weight above 0".to_owned();
+        return Err(LoadError::InvalidLoad(reason));
+    }
+    let walkers = Walkers::new(options, weights);
+    let arrivals = Offer::of(options).map(|offer| Agenda::new(offer, options, weights));
+    let arrivals = arrivals.as_ref();
+    let (recorded, tallies): (Vec<_>, Vec<_>) =
+        in_threads(options.clients, "client", |number, gate| {
+            let pinned = options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
+            let mut client = clients.client(number);
+            client.get_ready();
+            let started = gate.pass();
+            pinned?;
+            if !started {
+                return Err(LoadError::Interrupted);
+            }
+            let mut desk =
+                Desk { client, number, interrupted, recorder: Recorder::begin(weights.len()) };
+            let (tally, given_up) = match arrivals {
+                Some(agenda) => (Some(desk.work_off(agenda)?), false),
+                None => (None, desk.walk(&walkers)?),
+            };
+            let opened = desk.client.connections_opened();
+            desk.recorder.note_connections(opened, u16::from(given_up));
+            Ok((desk.recorder.end(), tally))
+        })?
+        .into_iter()
+        .unzip();
+    Ok(concluded(recorded, &tallies))
+}
+
+/// Runs `work` in so many threads, which `gate` lets start together.
+pub fn in_threads<T: Send>(
+    threads: u16,
+    name: &str,
+    work: impl Fn(u16, &Gate) -> Result<T, LoadError> + Sync,
+) -> Result<Vec<T>, LoadError> {
+    let gate = Gate::default();
+    thread::scope(|scope| {
+        let mut started = Vec::with_capacity(usize::from(threads));
+        for number in 0..threads {
+            let (work, gate) = (&work, &gate);
+            let spawned = thread::Builder::new()
+                .name(format!("{name} {number}"))
+                .spawn_scoped(scope, move || work(number, gate));
+            match spawned {
+                Ok(handle) => started.push(handle),
+                Err(source) => {
+                    gate.call_off();
+                    let (thread, threads) = (started.len() + 1, usize::from(threads));
+                    return Err(LoadError::Thread { thread, threads, source });
+                }
+            }
+        }
+        gate.open_for(started.len());
+        started
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn concluded(recorded: Vec<Recorded>, tallies: &[Option<Tally>]) -> TrialSample {
+    let mut sample = TrialSample::assemble(recorded);
+    let mut tallies = tallies.iter().flatten();
+    if let Some(mut sum) = tallies.next().copied() {
+        tallies.for_each(|tally| sum.add(tally));
+        sum.conclude(&mut sample);
+    }
+    sample
+}
+
+/// What is due in an open trial, handed out in its order.
+struct Agenda {
+    offer: Offer,
+    /// When the first client began: one clock for all.
+    begun: OnceLock<Instant>,
+    next: Mutex<(Schedule, Rounds)>,
+}
+
+impl Agenda {
+    fn new(offer: Offer, options: &LoadOptions, weights: &[u32]) -> Self {
+        let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed);
+        let next = Mutex::new((schedule, Rounds::new(weights, options.seed, 0)));
+        Self { offer, begun: OnceLock::new(), next }
+    }
+
+    /// When after the beginning what is due; none when the trial's time is over.
+    fn next(&self) -> Option<(Duration, u16)> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (schedule, rounds) = &mut *next;
+        let due = schedule.next().filter(|due| *due < self.offer.time)?;
+        Some((due, rounds.next()))
+    }
+}
+
+/// One client at work, and its notes.
+struct Desk<'a, C: Client> {
+    client: C,
+    number: u16,
+    interrupted: &'a AtomicBool,
+    recorder: Recorder,
+}
+
+impl<C: Client> Desk<'_, C> {
+    /// Closed load; whether the client has given up.
+    fn walk(&mut self, walkers: &Walkers<'_>) -> Result<bool, LoadError> {
+        let begun = self.recorder.begun();
+        let mut walk = walkers.client(self.number);
+        while let Some(operation) = walk.next(begun) {
+            let (outcome, end) = self.run(operation, None)?;
+            walk.note(outcome);
+            self.pause_until(end + walkers.options.think_time)?;
+        }
+        Ok(walk.has_given_up())
+    }
+
+    fn work_off(&mut self, agenda: &Agenda) -> Result<Tally, LoadError> {
+        wake_in_time();
+        let begun = *agenda.begun.get_or_init(|| self.recorder.begun());
+        let mut tally = Tally::new(begun, agenda.offer.time);
+        while let Some((after, operation)) = agenda.next() {
+            let due = begun + after;
+            tally.note_due(due);
+            self.pause_until(due)?;
+            if Instant::now() >= tally.patience {
+                tally.note_unsent();
+                let (number, now) = (self.number, Instant::now());
+                self.recorder.observe(number, operation, due, now, Outcome::NotSent);
+            } else {
+                let (_, end) = self.run(operation, Some(due))?;
+                tally.note_answered(end);
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Does one operation, whose time counts from when it was due, or from now.
+    fn run(
+        &mut self,
+        operation: u16,
+        due: Option<Instant>,
+    ) -> Result<(Outcome, Instant), LoadError> {
+        let start = due.unwrap_or_else(Instant::now);
+        let outcome = self.client.run(usize::from(operation));
+        let end = Instant::now();
+        self.check_interrupted()?;
+        self.client.tidy();
+        self.recorder.observe(self.number, operation, start, end, outcome);
+        Ok((outcome, end))
+    }
+
+    fn pause_until(&self, moment: Instant) -> Result<(), LoadError> {
+        loop {
+            let left = moment.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            thread::sleep(left.min(LOOK_UP));
+            self.check_interrupted()?;
+        }
+    }
+
+    fn check_interrupted(&self) -> Result<(), LoadError> {
+        match self.interrupted.load(Ordering::Relaxed) {
+            true => Err(LoadError::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arrivals, ConnectionUse, Mode};
+    use super::*;
+
+    /// Clients that answer at once, and notes of what they were asked.
+    #[derive(Default)]
+    struct Quick {
+        asked: Mutex<Vec<usize>>,
+    }
+
+    struct QuickClient<'a>(&'a Quick);
+
+    impl Clients for Quick {
+        type Client<'a> = QuickClient<'a>;
+
+        fn client(&self, _number: u16) -> QuickClient<'_> {
+            QuickClient(self)
+        }
+    }
+
+    impl Client for QuickClient<'_> {
+        fn run(&mut self, operation: usize) -> Outcome {
+            self.0.asked.lock().unwrap().push(operation);
+            if operation == 1 { Outcome::WrongAnswer } else { Outcome::Ok }
+        }
+
+        fn connections_opened(&self) -> u64 {
+            1
+        }
+    }
+
+    fn offer(clients: u16, mode: Mode) -> (TrialSample, Vec<usize>) {
+        let quick = Quick::default();
+        let options = LoadOptions {
+            clients,
+            mode,
+            think_time: Duration::ZERO,
+            connection: ConnectionUse::PerClient,
+            seed: 1,
+            timeout: Duration::from_secs(60),
+            client_cpus: None,
+        };
+        let going_on = AtomicBool::new(false);
+        let sample = run_clients(&quick, &[1, 1, 2], &options, &going_on).unwrap();
+        (sample, quick.asked.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_closed_trial_does_every_operation_as_often_as_its_weight_says() {
+        let (sample, asked) = offer(3, Mode::Passes(5));
+        let counts: Vec<u64> = sample.operations.iter().map(|one| one.count).collect();
+        assert_eq!((counts, asked.len()), (vec![15, 15, 30], 60));
+        assert_eq!((sample.failures(), sample.connections_opened), (15, 3));
+        assert_eq!(sample.first_failure, Some((1, Outcome::WrongAnswer)));
+    }
+
+    #[test]
+    fn an_open_trial_does_what_is_due_and_no_more_whatever_the_number_of_clients() {
+        for clients in [1, 4] {
+            let time = Duration::from_millis(200);
+            let mode = Mode::Open { time, per_second: 100.0, arrivals: Arrivals::Uniform };
+            let (sample, asked) = offer(clients, mode);
+            assert_eq!((sample.observations.len(), asked.len()), (20, 20));
+            assert_eq!(sample.offered_per_second, Some(100.0));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The plan of an experiment: what a TOML file says, checked and made complete.
+//! The resolved plan is written into the run's folder, so a run can be read without the program.
+
+mod access_log;
+mod application;
+mod blob;
+mod blob_cell;
+mod blob_repeated;
+mod blob_storage;
+mod cell;
+mod data;
+mod durability;
+mod duration;
+mod effect;
+mod error;
+mod experiment;
+mod factor;
+mod load_model;
+pub mod oltp;
+mod oltp_check;
+mod operation;
+mod parse;
+mod period;
+mod place;
+mod placeholder;
+mod quantity;
+mod request;
+mod request_source;
+mod response;
+pub mod schedule;
+mod size;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod toml_message;
+mod words;
+
+pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
+pub use ::load::{Arrivals, ConnectionUse};
+pub use application::Application;
+pub use application::FORMS_OF_ADDRESSES;
+pub use blob::{Blob, Knob};
+pub use blob::{BlobCell, BlobOperation};
+pub use blob_storage::{BlobStorage, StorageForm};
+pub use data::Data;
+pub use durability::Durability;
+pub use duration::Seconds;
+pub use effect::canonical_levels;
+pub use effect::telling_levels;
+pub use error::PlanError;
+pub use experiment::{OnError, Plan, WorkloadKind};
+pub use factor::{Factor, Level, Levels, Scale};
+pub use load_model::{Load, LoadModel, Pause, Trial, clients};
+pub use operation::Operation;
+pub use parse::{parse, read};
+pub use period::{days_of, last_day};
+pub use placeholder::{Placeholders, expand};
+pub use quantity::{Bound, Bytes, Percent};
+pub use request::is_safe;
+pub use request::{AnswerCheck, Request};
+pub use request_source::RequestSource;
+pub use response::Response;
+pub use statement::{Comparison, Given, Invariant, Parameter, Statement};
+pub use words::counted;

@@ -1,0 +1,187 @@
+//! What `[oltp]` asks for and cannot be had, said before anything is started.
+
+use ::oltp::{CharacterSet, Collation, Mix};
+use engine::{EngineSource, EngineSpec};
+
+use crate::Levels;
+use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS};
+use crate::{Application, Data, Level, LoadModel, Plan, PlanError, Scale, Trial};
+use crate::{Checkpoints, Oltp, Transport};
+use ::load::ConnectionUse;
+
+/// The kinds of engine that can have common settings.
+const KINDS: [&str; 3] = ["postgres", "sqlite", "mariadb"];
+
+/// Sustained trials last at least so long: at a checkpoint every 30 s, the shortest interval that
+/// PostgreSQL takes, two of them end in it.
+const SUSTAINED_SECONDS_MIN: u64 = 90;
+
+impl Plan {
+    /// Checks what the types cannot say; the number of clients becomes the x axis.
+    pub(crate) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
+        let oltp = self.oltp.get_or_insert_default();
+        if let Some(kind) = oltp.settings.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
+            let suggestion = engine::nearest(kind, KINDS);
+            let message = format!("there is no kind of engine `{kind}`{suggestion}");
+            return Err(PlanError::impossible(&format!("oltp.settings.{kind}"), message));
+        }
+        let nothing_swept = self.factors.values().all(|factor| factor.swept.is_none());
+        if let Some(clients) = self.factors.get_mut("clients")
+            && nothing_swept
+            && clients.levels.len() > 1
+        {
+            clients.swept = Some(Scale::Log);
+        }
+        self.refuse_foreign_keys()?;
+        for name in LOAD_FACTORS.iter().chain(&START_FACTORS) {
+            for level in self.factors.get(*name).into_iter().flat_map(|factor| &factor.levels) {
+                let levels = Levels::from([((*name).to_owned(), level.clone())]);
+                self.oltp_at(&levels).map_err(|error| match error {
+                    PlanError::Impossible { message, .. } => {
+                        PlanError::impossible(&self.level_key(name, level), message)
+                    }
+                    other => other,
+                })?;
+            }
+        }
+        self.oltp_at(&Levels::new())?;
+        let first = self.base();
+        (0..self.engines.len()).try_for_each(|index| {
+            let checked = self.check_oltp_engine(&self.engine_at(index, &first)?);
+            checked.map_err(|error| error.of_engine(index))
+        })
+    }
+
+    /// Keys of the other workloads, and kinds of load that there are not.
+    fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
+        let closed = self.load.model == LoadModel::Closed
+            && self.load.think_time.is_none()
+            && !self.factors.contains_key("think_time");
+        let sustained =
+            self.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Sustained);
+        let time = match self.trial {
+            Trial::Steady { time } => Some(time.0),
+            Trial::Passes { .. } => None,
+        };
+        let wrong = [
+            (
+                !closed,
+                "load",
+                "clients of workload oltp never pause: closed load without think time",
+            ),
+            (
+                self.load.connection != ConnectionUse::PerClient,
+                "load.connection",
+                "clients of workload oltp keep their connection: write \"per_client\"",
+            ),
+            (
+                time.is_none(),
+                "trial.mode",
+                "write mode = \"steady\": transactions are counted in time",
+            ),
+            (
+                self.data != Data::Present,
+                "data",
+                "workload oltp fills its own tables; leave it out",
+            ),
+            (
+                self.application != Application::default(),
+                "application",
+                "workload oltp speaks to engines itself; leave it out",
+            ),
+            (
+                !self.statements.is_empty() || self.invariant.is_some(),
+                "statement",
+                "workload oltp has statements of its own: oltp.mix names them",
+            ),
+            (!self.requests.is_empty(), "request", "belongs to workload = \"http\""),
+            (
+                sustained && time.is_some_and(|time| time < SUSTAINED_SECONDS_MIN),
+                "oltp.checkpoints",
+                "sustained needs trials of at least 90s, in which two checkpoints end",
+            ),
+        ];
+        match wrong.into_iter().find(|(wrong, ..)| *wrong) {
+            Some((_, key, message)) => Err(PlanError::impossible(key, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Engines that the workload cannot be done on as asked for; `engine` is one whose placeholders
+    /// are filled in.
+    pub fn check_oltp_engine(&self, engine: &EngineSpec) -> Result<(), PlanError> {
+        let refuse = |message: String| Err(PlanError::impossible("engines", message));
+        let (kind, label) = (engine.source.kind(), engine.label());
+        if matches!(engine.source, EngineSource::SqliteFile(_)) {
+            return refuse(format!("{label} is yours, and rows are written; name sqlite"));
+        }
+        if !["sqlite", "postgres", "mariadb", "mysql"].contains(&kind) {
+            return refuse(format!(
+                "{label} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
+                 and URLs of PostgreSQL, MariaDB and MySQL"
+            ));
+        }
+        let is_tcp = self.oltp.as_ref().is_some_and(|oltp| oltp.transport == Transport::Tcp);
+        if is_tcp && kind == "mariadb" {
+            return refuse(format!("{label} is reached by a Unix socket only; give its URL"));
+        }
+        for name in ENGINE_KEYS {
+            if engine.settings.get(name).is_some() && self.factors.contains_key(name) {
+                return refuse(format!(
+                    "{label} has {name} in its brackets, and a factor varies it: keep one of them"
+                ));
+            }
+            for oltp in self.oltp_with(engine, name)? {
+                self.check_texts(engine, &oltp)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `[oltp]` of an engine at every level of one factor, or as it is where that is none.
+    pub fn oltp_with(&self, engine: &EngineSpec, name: &str) -> Result<Vec<Oltp>, PlanError> {
+        let at =
+            |level: &Level| self.oltp_of(engine, &Levels::from([(name.to_owned(), level.clone())]));
+        match self.factors.get(name) {
+            Some(factor) => factor.levels.iter().map(at).collect(),
+            None => Ok(vec![self.oltp_of(engine, &Levels::new())?]),
+        }
+    }
+
+    /// What an engine does not store, its clients do not send, or only one mix compares.
+    fn check_texts(&self, engine: &EngineSpec, oltp: &Oltp) -> Result<(), PlanError> {
+        let label = engine.label();
+        let refuse = |message: String| Err(PlanError::impossible("engines", message));
+        let is_sqlite = engine.source.kind() == "sqlite";
+        let (stored, sent) = (oltp.character_set, oltp.client_character_set);
+        let by_language = oltp.collation == Collation::Language;
+        let is_stored = match stored {
+            CharacterSet::Utf16 => is_sqlite,
+            CharacterSet::Latin2 => !is_sqlite,
+            CharacterSet::Utf8 => true,
+        };
+        if !is_stored {
+            return refuse(format!(
+                "{label} does not store {}; utf16 is SQLite's, latin2 that of the others",
+                stored.name()
+            ));
+        }
+        if sent == CharacterSet::Utf16 || (sent == CharacterSet::Latin2 && is_sqlite) {
+            return refuse(format!(
+                "clients of {label} do not send {}; they send utf8, and latin2 to servers",
+                sent.name()
+            ));
+        }
+        if is_sqlite && by_language {
+            return refuse(format!(
+                "{label} orders texts by their bytes alone: collation bytes, or other engines"
+            ));
+        }
+        match self.mixes()?.into_iter().find(|mix| *mix != Mix::Encoding) {
+            Some(mix) if stored != CharacterSet::Utf8 || by_language => refuse(format!(
+                "{label}: character sets and collations are compared by mix encoding, not by {mix}"
+            )),
+            _ => Ok(()),
+        }
+    }
+}

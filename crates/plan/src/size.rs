@@ -1,0 +1,95 @@
+//! Plans that nobody can have meant: refused before their trials are listed, which takes memory.
+
+use crate::Levels;
+use crate::schedule;
+use crate::{LoadModel, Plan, PlanError, Trial, WorkloadKind, clients};
+
+const TRIALS_MAX: f64 = 100_000.0;
+const OBSERVATIONS_BYTES_MAX: f64 = 20e9;
+/// What one observation takes, in memory and packed in its file.
+const OBSERVATION_BYTES: f64 = 9.0;
+/// Of a trial that lasts a time: nobody knows how many answers there will be. More than a month of
+/// such trials is refused.
+const ANSWERS_PER_SECOND: f64 = 1_000.0;
+/// Requests are numbered by 16 bits.
+const REQUESTS_MAX: usize = 65_535;
+
+impl Plan {
+    /// Refuses by bounds alone what cannot even be listed.
+    pub(crate) fn check_bounds(&self) -> Result<(), PlanError> {
+        let count = |factor: &super::Factor| factor.levels.len() as f64;
+        let alone = self.factors.values().filter(|factor| factor.alone);
+        let bases: f64 = 1.0 + alone.map(|factor| (count(factor) - 1.0).max(0.0)).sum::<f64>();
+        let crossed = self.factors.values().filter(|factor| !factor.alone);
+        let cells = bases * crossed.map(count).product::<f64>();
+        let treatments = cells * self.engines.len() as f64;
+        let blocks = schedule::first_blocks(self) as f64;
+        if treatments > TRIALS_MAX * 10.0 || blocks > TRIALS_MAX {
+            return Err(too_many_trials(treatments, blocks));
+        }
+        if self.requests.len() > REQUESTS_MAX {
+            let message = format!("{} are more than {REQUESTS_MAX}", self.requests.len());
+            return Err(PlanError::impossible("request", message));
+        }
+        Ok(())
+    }
+
+    /// Refuses more trials, and more observations, than fit.
+    pub(crate) fn check_size(&self) -> Result<(), PlanError> {
+        let treatments = schedule::treatments(self, &schedule::first_cells(self));
+        let blocks = schedule::first_blocks(self) as f64;
+        if treatments.len() as f64 * blocks > TRIALS_MAX {
+            return Err(too_many_trials(treatments.len() as f64, blocks));
+        }
+        let of_block: f64 = treatments.iter().map(|(_, levels)| self.answers_in(levels)).sum();
+        let bytes = of_block * blocks * OBSERVATION_BYTES;
+        if bytes <= OBSERVATIONS_BYTES_MAX {
+            return Ok(());
+        }
+        let message = format!(
+            "{} trials leave about {:.0} GB of observations, and at most {:.0} GB are taken; make \
+             them shorter or fewer",
+            treatments.len() as f64 * blocks,
+            bytes / 1e9,
+            OBSERVATIONS_BYTES_MAX / 1e9
+        );
+        let largest = self.requests.iter().enumerate().max_by_key(|(_, request)| request.weight);
+        let key = match largest {
+            Some((index, one)) if f64::from(one.weight) > ANSWERS_PER_SECOND => {
+                format!("request.{index}.weight")
+            }
+            _ => "trial".to_owned(),
+        };
+        Err(PlanError::impossible(&key, message))
+    }
+
+    /// How many answers a trial has, at the least or as usual.
+    fn answers_in(&self, levels: &Levels) -> f64 {
+        let round = match self.workload {
+            WorkloadKind::Blob => self.blob_at(levels).map_or(0.0, |cell| cell.per_pass as f64),
+            _ => self.operations().iter().map(|one| f64::from(one.weight)).sum(),
+        };
+        let round = round * f64::from(clients(levels));
+        match self.trial {
+            Trial::Passes { passes } => round * f64::from(passes),
+            Trial::Steady { time } => {
+                let per_second = match self.load.model {
+                    LoadModel::Open => self.rate_at(levels).unwrap_or(ANSWERS_PER_SECOND),
+                    LoadModel::Closed => ANSWERS_PER_SECOND,
+                };
+                let least = if self.load.model == LoadModel::Open { 0.0 } else { round };
+                (time.0 as f64 * per_second).max(least)
+            }
+        }
+    }
+}
+
+fn too_many_trials(treatments: f64, blocks: f64) -> PlanError {
+    let key = if blocks > treatments { "replicates" } else { "factors" };
+    let message = format!(
+        "{treatments} treatments in {blocks} blocks are {} trials, and at most {TRIALS_MAX} are \
+         taken; name fewer levels or blocks",
+        treatments * blocks
+    );
+    PlanError::impossible(key, message)
+}

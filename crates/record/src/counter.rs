@@ -1,0 +1,20 @@
+//! Counters of a trial, by name with the unit last. Those that a report reads by name stand here, so
+//! that measuring and reporting cannot differ in them.
+
+use std::collections::BTreeMap;
+
+/// Counters of an engine that only grow, by name with the unit last (`sqlite_cache_misses`).
+pub type Counters = BTreeMap<String, f64>;
+
+/// Share of their time that the client's threads waited for a processor.
+pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
+/// Bytes of blobs read or written in a trial.
+pub const BLOB_BYTES: &str = "blob_bytes";
+/// Reading a file whole, measured on a sample without a clock in between, microseconds.
+pub const FILE_READ_US: &str = "file_read_us_mean";
+/// Opening and closing other files, microseconds.
+pub const FILE_OPEN_CLOSE_US: &str = "file_open_close_us_mean";
+
+/// How much of what a warm trial reads may come from storage. A read from there takes some twenty
+/// times as long as one from memory, so this much moves the mean by about 2%.
+pub const FROM_STORAGE_SHARE_MAX: f64 = 0.001;

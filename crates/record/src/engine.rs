@@ -1,0 +1,39 @@
+//! An engine as it was when it was measured: version, settings, what it promises to keep.
+
+use plan::Durability;
+use serde::{Deserialize, Serialize};
+
+/// An engine as it was when it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineRecord {
+    /// What tables and charts call it.
+    pub name: String,
+    /// Kind and exact version, as `PostgreSQL 18.1`.
+    pub version: String,
+    /// Settings read back from the engine.
+    pub settings: Vec<(String, String)>,
+    /// What a committed transaction survives, judged from the settings read back.
+    #[serde(default)]
+    pub durability: Durability,
+    /// Whether the planner had statistics (ANALYZE); none where that cannot be seen.
+    #[serde(default)]
+    pub statistics_present: Option<bool>,
+    /// Size of the database's files, bytes; none where they are out of sight.
+    #[serde(default)]
+    pub data_bytes: Option<u64>,
+    /// Workload `blob`: what it holds, and the room that takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blobs: Option<BlobStore>,
+}
+
+/// Blobs and the room that they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobStore {
+    pub count: u64,
+    /// Their own bytes together.
+    pub content_bytes: u64,
+    /// The length of what holds them: the database's file, or all files together.
+    pub stored_bytes: u64,
+    /// What the file system gives to that, in whole blocks and with the folders.
+    pub allocated_bytes: u64,
+}

@@ -1,0 +1,28 @@
+//! A run on disk: `runs/<id>/` with run.json, plan.toml, trials and the report. Every file is
+//! written to a temporary name, synced and renamed, so that a run that is cut off at any moment
+//! holds whole trials only.
+
+mod captured_plan;
+pub mod counter;
+mod engine;
+pub mod environment;
+mod error;
+mod file;
+mod finished;
+mod folder;
+mod histogram;
+mod observations;
+mod run;
+mod trial;
+
+pub use self::engine::{BlobStore, EngineRecord};
+pub use captured_plan::{CapturedPlan, OperationPlan};
+pub use counter::Counters;
+pub use error::RecordError;
+pub use file::write_atomically;
+pub use finished::Finished;
+pub use folder::RunFolder;
+pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
+pub use observations::{describe, read_observations, write_observations};
+pub use run::{Run, SCHEMA_VERSION};
+pub use trial::{FailureCounts, NO_RIGHT_ANSWER, RequestSummary, Status, Trial};

@@ -1,0 +1,57 @@
+//! Record of a run, run.json: what was measured, where, by which program, on which data.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use load::http::Answer;
+use plan::Plan;
+use plan::schedule::Round;
+use serde::{Deserialize, Serialize};
+
+use crate::EngineRecord;
+use crate::environment::Environment;
+
+/// The version of run.json and of the trial files. A newer one is refused.
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// See [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    pub id: String,
+    pub started: Timestamp,
+    /// When its last trial ended.
+    pub finished: Option<Timestamp>,
+    /// All planned trials are there.
+    pub complete: bool,
+    pub seed: u64,
+    /// As it was typed, without secrets.
+    pub command_line: String,
+    pub crossover_version: String,
+    /// SHA-256 of the program's file.
+    pub program_digest: String,
+    /// Digest of the data file, or of the commands that prepare the data.
+    pub data_digest: String,
+    pub environment: Environment,
+    /// By label, as they were when last started.
+    pub engines: BTreeMap<String, EngineRecord>,
+    /// The cells of each round.
+    pub rounds: Vec<Round>,
+    /// When the run was taken up again.
+    pub resumed: Vec<Timestamp>,
+    /// What every engine answered to each distinct request, by path.
+    pub answers: BTreeMap<String, Answer>,
+    /// The text of every plan that a trial names, by its hash.
+    #[serde(default)]
+    pub plans: BTreeMap<String, String>,
+    /// The run whose blocks alternated with this one's, in one sitting (`compare --rerun`).
+    #[serde(default)]
+    pub interleaved_with: Option<String>,
+}
+
+impl Run {
+    /// The blocks of its first round: a precision adds to those of the plan, a budget ends them.
+    pub fn blocks(&self, plan: &Plan) -> usize {
+        self.rounds.first().map_or(plan.replicates, |round| round.blocks)
+    }
+}

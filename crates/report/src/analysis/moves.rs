@@ -1,0 +1,223 @@
+//! Which factor moves, makes or undoes a crossing: each variation's sweep beside the base's, with
+//! the effect on the ratio of the two engines, in sentences.
+
+use stats::Method;
+use stats::crossing::Crossing;
+
+use super::effect::{ENGINE_FACTOR, Effect};
+use super::words::{level_in_words, level_label, number, others};
+use super::{Shown, Sweep};
+use plan::Levels;
+use plan::{Level, Plan};
+
+/// One sentence for each variation that shows something, and one that names those that do not.
+pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Vec<String> {
+    if effects.iter().all(|effect| effect.estimate.method == Method::RangeOnly) {
+        return Vec::new();
+    }
+    let mut said = Vec::new();
+    let (mut equal, mut silent) = (Vec::new(), Vec::new());
+    for variation in variations(plan, effects) {
+        let told = variation.pairs(plan, sweeps).into_iter();
+        let told: Vec<String> =
+            told.filter_map(|pair| variation.sentence(plan, &pair, effects)).collect();
+        if told.is_empty() {
+            let mut own = effects.iter().filter(|effect| variation.holds(effect));
+            let is_equal = own.all(|effect| effect.shown == Shown::Equal);
+            if is_equal { &mut equal } else { &mut silent }.push(variation.name(plan));
+        }
+        // What acts on the first engine alone is the same for all pairs.
+        for sentence in told {
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
+    }
+    if !equal.is_empty() {
+        let within = plan.equivalent_within;
+        said.push(format!("The same within {within}: {}.", equal.join("; ")));
+    }
+    if !silent.is_empty() {
+        said.push(format!("No effect is shown of: {}.", silent.join("; ")));
+    }
+    said
+}
+
+/// A factor's step from its first level to another, at one set of the other levels.
+#[derive(PartialEq)]
+struct Variation {
+    factor: String,
+    from: Level,
+    to: Level,
+    others: Levels,
+}
+
+/// Two sweeps of the same engines, or of two settings of one.
+struct Pair<'s> {
+    base: Option<&'s Sweep>,
+    here: Option<&'s Sweep>,
+    a: String,
+    b: String,
+}
+
+fn variations(plan: &Plan, effects: &[Effect]) -> Vec<Variation> {
+    let mut found: Vec<Variation> = Vec::new();
+    for effect in effects {
+        let mut others = effect.levels.clone();
+        if let Some((swept, _)) = plan.swept() {
+            others.remove(swept);
+        }
+        let Effect { factor, from, to, .. } = effect;
+        let (factor, from, to) = (factor.clone(), from.clone(), to.clone());
+        let variation = Variation { factor, from, to, others };
+        if !found.contains(&variation) {
+            found.push(variation);
+        }
+    }
+    found
+}
+
+impl Variation {
+    /// `work_mem 16MB instead of 4MB, 1 client`.
+    fn name(&self, plan: &Plan) -> String {
+        let label = |level: &Level| level_label(plan, &self.factor, level);
+        let step = match self.factor.as_str() {
+            ENGINE_FACTOR => format!("{} instead of {}", self.to, self.from),
+            _ => format!("{} instead of {}", label(&self.to), label(&self.from)),
+        };
+        match others(plan, &self.others) {
+            others if others.is_empty() => step,
+            others => format!("{step}, {others}"),
+        }
+    }
+
+    fn holds(&self, effect: &Effect) -> bool {
+        effect.factor == self.factor
+            && effect.from == self.from
+            && effect.to == self.to
+            && self.others.iter().all(|(name, level)| effect.levels.get(name) == Some(level))
+    }
+
+    fn pairs<'s>(&self, plan: &Plan, sweeps: &'s [Sweep]) -> Vec<Pair<'s>> {
+        let find = |a: &str, levels: &Levels| {
+            sweeps.iter().find(|s| s.request.is_none() && s.a == a && s.levels == *levels)
+        };
+        let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+        if self.factor == ENGINE_FACTOR {
+            let (a, other) = (self.to.to_string(), self.from.to_string());
+            let base = find(&other, &self.others);
+            return vec![Pair { base, here: find(&a, &self.others), a, b }];
+        }
+        if plan.engines.len() == 1 {
+            return vec![Pair { base: None, here: None, a: b.clone(), b }];
+        }
+        let with = |level: &Level| {
+            let mut levels = self.others.clone();
+            levels.insert(self.factor.clone(), level.clone());
+            levels
+        };
+        let (from, to) = (with(&self.from), with(&self.to));
+        let engines = plan.engines.iter().skip(1).map(engine::EngineSpec::label);
+        engines
+            .map(|a| Pair { base: find(&a, &from), here: find(&a, &to), a, b: b.clone() })
+            .collect()
+    }
+
+    fn sentence(&self, plan: &Plan, pair: &Pair<'_>, effects: &[Effect]) -> Option<String> {
+        let strongest = self.strongest(pair, effects);
+        let crossing = crossing_change(plan, pair);
+        let effect =
+            strongest.map(|(effect, inverted)| self.effect_in_words(plan, pair, effect, inverted));
+        let what: Vec<String> = [crossing, effect].into_iter().flatten().collect();
+        (!what.is_empty()).then(|| format!("{}: {}.", self.name(plan), what.join("; ")))
+    }
+
+    /// The largest effect shown on the ratio of the pair: that on the ratio itself where the factor
+    /// acts on both engines, else the own effect of the one on which it acts. True: of `b`, whose
+    /// gain is the other's loss.
+    fn strongest<'e>(&self, pair: &Pair<'_>, effects: &'e [Effect]) -> Option<(&'e Effect, bool)> {
+        let mine: Vec<&Effect> = effects.iter().filter(|effect| self.holds(effect)).collect();
+        let of = |engine: &str, against: Option<&str>| {
+            let found = mine
+                .iter()
+                .filter(|e| e.engine == engine && e.against.as_deref() == against)
+                .copied();
+            found.collect::<Vec<_>>()
+        };
+        let of_ratio = of(&pair.a, Some(&pair.b));
+        let of_a = of(&pair.a, None);
+        let (candidates, inverted) = if !of_ratio.is_empty() {
+            (of_ratio, false)
+        } else if !of_a.is_empty() {
+            (of_a, false)
+        } else {
+            (of(&pair.b, None), true)
+        };
+        let is_shown = |effect: &&Effect| matches!(effect.shown, Shown::Faster | Shown::Slower);
+        let shown = candidates.into_iter().filter(is_shown);
+        let size = |effect: &Effect| effect.estimate.value.ln().abs();
+        Some((shown.max_by(|x, y| size(x).total_cmp(&size(y)))?, inverted))
+    }
+
+    /// `at year it multiplies postgres:14's time by 0.68 (0.64 to 0.72)`.
+    fn effect_in_words(
+        &self,
+        plan: &Plan,
+        pair: &Pair<'_>,
+        effect: &Effect,
+        inverted: bool,
+    ) -> String {
+        let noun = plan.response().noun();
+        let engine = match (inverted, &effect.against) {
+            (true, _) => format!("{}'s {noun}", pair.b),
+            (false, Some(b)) => format!("the ratio of {}'s {noun} to {b}'s", effect.engine),
+            (false, None) if self.factor == ENGINE_FACTOR => format!("the {noun}"),
+            (false, None) => format!("{}'s {noun}", effect.engine),
+        };
+        let at = plan.swept().and_then(|(swept, _)| {
+            let level = effect.levels.get(swept)?.number()?;
+            Some(format!("at {} ", level_in_words(plan, swept, level)))
+        });
+        format!("{}it multiplies {engine} by {}", at.unwrap_or_default(), number(&effect.estimate))
+    }
+}
+
+/// What becomes of the crossing, where both sweeps show enough to say it.
+fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
+    let (swept, _) = plan.swept()?;
+    // Of several brackets none is told to be another's, nor of two in which the sides differ.
+    let bracket = |sweep: &Sweep| {
+        let mut found = sweep.crossings.iter().filter_map(|crossing| match crossing {
+            Crossing::Bracketed { last, first, faster_before, .. } => {
+                Some(((*last, *first), *faster_before))
+            }
+            _ => None,
+        });
+        found.next().filter(|_| found.next().is_none())
+    };
+    let nowhere = |sweep: &Sweep| {
+        !sweep.crossings.is_empty()
+            && sweep.crossings.iter().all(|c| matches!(c, Crossing::NotInRange { .. }))
+    };
+    let words = |(low, high): (f64, f64)| {
+        let level = |level| level_in_words(plan, swept, level);
+        format!("between {} and {}", level(low), level(high))
+    };
+    let (base, here) = (pair.base?, pair.here?);
+    let both = format!("{} and {}", pair.a, pair.b);
+    match (bracket(base), bracket(here)) {
+        (Some((was, before)), Some((is, after)))
+            if before == after && (was.1 <= is.0 || is.1 <= was.0) =>
+        {
+            let (was, is) = (words(was), words(is));
+            Some(format!("it moves the crossing of {both}, from {was} to {is}"))
+        }
+        (Some((was, _)), None) if nowhere(here) => {
+            Some(format!("it undoes the crossing of {both} {}", words(was)))
+        }
+        (None, Some((is, _))) if nowhere(base) => {
+            Some(format!("it makes {both} cross {}", words(is)))
+        }
+        _ => None,
+    }
+}

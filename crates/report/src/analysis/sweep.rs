@@ -1,0 +1,380 @@
+//! Comparisons along the swept factor: every engine with the first, for each set of the other
+//! levels, for all requests together and for each alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stats::crossing::{Crossing, LevelResult, MOST_LEVELS_MORE, Scale, Sign, find, next_level};
+
+use super::family::{Compared, Sides, judge};
+use super::{Failures, Ratio, Shown, Treatment};
+use plan::Levels;
+use plan::{self, Level, Plan, Response, canonical_levels};
+
+/// Two engines along the swept factor.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    pub levels: Levels,
+    /// One request of the mix, or none for all together.
+    pub request: Option<String>,
+    /// The engine of which `results` say how many times the other's response time it takes: of a
+    /// rate its inverse, so that below one is faster whatever the response.
+    pub a: String,
+    pub b: String,
+    /// By level; the level is 0 where no factor is swept.
+    pub results: Vec<Compared>,
+    /// Levels at which one of the two is not judged: it failed, or they share no block.
+    pub left_out: Vec<f64>,
+    /// Why, where failures are the reason: `sqlite: 5 of 1,000 requests failed`.
+    pub left_out_reasons: Vec<String>,
+    /// Failures of a and of b that were tolerated, over all levels.
+    pub failures: [Failures; 2],
+    /// None where no factor is swept.
+    pub crossings: Vec<Crossing>,
+}
+
+impl Sweep {
+    /// Whether every level is settled that no crossing encloses: between the ends of a bracket a
+    /// level may well be open.
+    pub fn is_settled(&self) -> bool {
+        let open = |(low, high): (f64, f64)| {
+            let inside = |one: &&Compared| (low..=high).contains(&one.level);
+            self.results.iter().filter(inside).any(|one| !one.is_settled())
+        };
+        let whole = (f64::NEG_INFINITY, f64::INFINITY);
+        let is_open = match self.crossings.as_slice() {
+            [] => open(whole),
+            crossings => crossings.iter().any(|crossing| match crossing {
+                Crossing::Inconclusive { between, .. } => open(between.unwrap_or(whole)),
+                Crossing::Bracketed { .. } | Crossing::NotInRange { .. } => false,
+            }),
+        };
+        self.left_out.is_empty() && !self.results.is_empty() && !is_open
+    }
+}
+
+/// Compares, corrects for the number of verdicts (Holm) in two families - all requests together,
+/// and each alone - and writes each comparison into its treatment too.
+pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
+    let mut together = Vec::new();
+    let mut alone = Vec::new();
+    let Some(first) = plan.engines.first() else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    for group in groups(plan, cells) {
+        for (index, engine) in plan.engines.iter().enumerate().skip(1) {
+            if plan.repeats(index, &group.any_cell(plan)) {
+                continue;
+            }
+            // Where a factor acts on neither engine, its levels are one sweep and one verdict.
+            let key = |engine| canonical_levels(plan, engine, &group.others);
+            if !seen.insert((engine.label(), key(engine), key(first))) {
+                continue;
+            }
+            let pair = Pair::new(plan, &group, engine.label());
+            together.push(pair.sweep(plan, None, treatments));
+            // A rate is that of whole rounds of the mix, so single requests have none.
+            let operations = plan.operations().into_iter();
+            for operation in operations.filter(|_| plan.response().lower_is_better()) {
+                alone.push(pair.sweep(plan, Some(&operation.name), treatments));
+            }
+        }
+    }
+    let mut sweeps = Vec::new();
+    for family in [together, alone] {
+        let planned = family.len() * most_levels(plan);
+        for sweep in judged(plan, family, planned) {
+            note_ratios(plan, &sweep, treatments);
+            sweeps.push(sweep);
+        }
+    }
+    sweeps
+}
+
+/// The comparisons of all requests together until the last COMMIT alone; empty where no trial has
+/// written anything that a checkpoint brings to its place.
+pub(super) fn until_commit(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Sweep> {
+    let writes = treatments.iter().any(|one| !one.checkpoint_blocks.is_empty());
+    if !writes || !plan.response().lower_is_better() {
+        return Vec::new();
+    }
+    let mut until_commit = treatments.to_vec();
+    for treatment in &mut until_commit {
+        treatment.blocks.clone_from(&treatment.time_blocks);
+        treatment.by_request.clear();
+    }
+    let sweeps = compare(plan, cells, &mut until_commit);
+    sweeps.into_iter().filter(|sweep| sweep.request.is_none()).collect()
+}
+
+/// The sweeps of a family, which may come to hold `planned` comparisons.
+pub(super) fn judged(plan: &Plan, family: Vec<RawSweep>, planned: usize) -> Vec<Sweep> {
+    let all: Vec<(f64, Option<Sides>)> =
+        family.iter().flat_map(|raw| raw.sides.iter().cloned()).collect();
+    let mut judged = judge(plan, &all, planned).into_iter();
+    family
+        .into_iter()
+        .map(|raw| {
+            let levels: Vec<f64> = raw.sides.iter().map(|(level, _)| *level).collect();
+            let judged: Vec<Option<Compared>> = judged.by_ref().take(levels.len()).collect();
+            let open = levels.iter().zip(&judged).filter(|(_, result)| result.is_none());
+            let left_out: Vec<f64> = open.map(|(level, _)| *level).collect();
+            let results: Vec<Compared> = judged.into_iter().flatten().collect();
+            let crossings = raw.axis.as_ref().map(|axis| crossings(axis, &results, &left_out));
+            let RawSweep { levels, request, a, b, failures, mut reasons, .. } = raw;
+            reasons.dedup();
+            Sweep {
+                levels,
+                request,
+                a,
+                b,
+                results,
+                left_out,
+                left_out_reasons: reasons,
+                failures,
+                crossings: crossings.unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// The sets of levels of the factors that are not swept, each with the swept levels measured.
+struct Group {
+    others: Levels,
+    swept: Vec<f64>,
+}
+
+impl Group {
+    fn any_cell(&self, plan: &Plan) -> Levels {
+        let level = self.swept.first().copied().unwrap_or_default();
+        cell(&self.others, plan.swept().map(|(name, _)| name), level)
+    }
+}
+
+fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
+    let swept = plan.swept().map(|(name, _)| name);
+    // In the order of the cells, which is the plan's: its base first.
+    let mut groups: Vec<(Levels, BTreeSet<Level>)> = Vec::new();
+    for cell in cells {
+        let mut others = cell.clone();
+        let level = swept.and_then(|name| others.remove(name)).unwrap_or(Level::Number(0.0));
+        match groups.iter_mut().find(|(known, _)| *known == others) {
+            Some((_, levels)) => {
+                levels.insert(level);
+            }
+            None => groups.push((others, BTreeSet::from([level]))),
+        }
+    }
+    let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
+    groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
+}
+
+struct Pair<'a> {
+    response: Response,
+    group: &'a Group,
+    swept: Option<&'a str>,
+    a: String,
+    b: String,
+}
+
+/// A sweep before its verdicts.
+pub(super) struct RawSweep {
+    levels: Levels,
+    request: Option<String>,
+    a: String,
+    b: String,
+    /// The factor along which it goes.
+    axis: Option<plan::Factor>,
+    /// By level; none where one of the two is not judged.
+    sides: Vec<(f64, Option<Sides>)>,
+    failures: [Failures; 2],
+    reasons: Vec<String>,
+}
+
+impl RawSweep {
+    pub(super) fn new(
+        levels: Levels,
+        request: Option<String>,
+        (a, b): (String, String),
+        axis: Option<plan::Factor>,
+    ) -> Self {
+        let (failures, sides, reasons) = Default::default();
+        Self { levels, request, a, b, axis, sides, failures, reasons }
+    }
+
+    /// Notes a level with the treatments of both, if both are there.
+    pub(super) fn add(
+        &mut self,
+        response: Response,
+        level: f64,
+        (a, b): (Option<&Treatment>, Option<&Treatment>),
+    ) {
+        let names = [self.a.clone(), self.b.clone()];
+        for ((treatment, name), failures) in [a, b].iter().zip(names).zip(&mut self.failures) {
+            let Some(treatment) = treatment else { continue };
+            let of_request =
+                treatment.by_request.iter().find(|r| Some(&r.name) == self.request.as_ref());
+            failures.add(of_request.map_or(&treatment.failures, |request| &request.failures));
+            self.reasons.extend(treatment.standing.reason().map(|why| format!("{name}: {why}")));
+        }
+        let request = self.request.as_deref();
+        let judged = [a, b].map(|side| side.filter(|one| one.standing.is_judged()));
+        let [a, b] = judged.map(|side| side.and_then(|one| blocks(one, request)));
+        let sides = a.zip(b).and_then(|(a, b)| sides(response, &a, &b));
+        self.sides.push((level, sides));
+    }
+}
+
+impl<'a> Pair<'a> {
+    fn new(plan: &'a Plan, group: &'a Group, a: String) -> Self {
+        let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+        let response = plan.response();
+        Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
+    }
+
+    fn sweep(&self, plan: &Plan, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
+        let axis = plan.swept().map(|(_, factor)| factor.clone());
+        let names = (self.a.clone(), self.b.clone());
+        let others = self.group.others.clone();
+        let mut raw = RawSweep::new(others, request.map(str::to_owned), names, axis);
+        for &level in &self.group.swept {
+            let cell = cell(&self.group.others, self.swept, level);
+            let of = |engine: &String| {
+                treatments.iter().find(|t| t.engine == *engine && t.levels == cell)
+            };
+            raw.add(self.response, level, (of(&self.a), of(&self.b)));
+        }
+        raw
+    }
+}
+
+/// Blocks and responses, and the same with time-outs counted at the limit.
+type Blocks<'t> = (&'t [(usize, f64)], &'t [(usize, f64)]);
+
+/// Of all requests together or of one.
+fn blocks<'t>(treatment: &'t Treatment, request: Option<&str>) -> Option<Blocks<'t>> {
+    match request {
+        None => Some((&treatment.blocks, &treatment.blocks_with_time_outs)),
+        Some(name) => {
+            let found = treatment.by_request.iter().find(|request| request.name == name)?;
+            Some((&found.blocks, &found.blocks_with_time_outs))
+        }
+    }
+}
+
+/// The values of the blocks that both have, as costs; none where they share no block.
+fn sides(response: Response, a: &Blocks<'_>, b: &Blocks<'_>) -> Option<Sides> {
+    let as_costs = |a: &[(usize, f64)], b: &[(usize, f64)]| {
+        let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
+        let both = a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?)));
+        both.map(|(a, b)| (response.cost(a), response.cost(b))).unzip()
+    };
+    let (values_a, values_b): (Vec<f64>, Vec<f64>) = as_costs(a.0, b.0);
+    let timed_out = !a.1.is_empty() || !b.1.is_empty();
+    let at_limit =
+        |side: &Blocks<'_>| if side.1.is_empty() { side.0.to_vec() } else { side.1.to_vec() };
+    let with_time_outs = timed_out.then(|| as_costs(&at_limit(a), &at_limit(b)));
+    (!values_a.is_empty()).then_some(Sides { a: values_a, b: values_b, with_time_outs })
+}
+
+/// Where the lines cross: one side wherever the two could be compared is not one side at every
+/// level.
+fn crossings(factor: &plan::Factor, results: &[Compared], left_out: &[f64]) -> Vec<Crossing> {
+    let levels: Vec<LevelResult> = results.iter().map(Compared::level_result).collect();
+    let mut crossings = find(&levels, scale(factor));
+    for crossing in crossings.iter_mut().filter(|_| !left_out.is_empty()) {
+        if matches!(crossing, Crossing::NotInRange { .. }) {
+            *crossing = Crossing::Inconclusive { more_blocks: None, between: None };
+        }
+    }
+    crossings
+}
+
+fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
+    let mut cell = others.clone();
+    if let Some(name) = swept {
+        cell.insert(name.to_owned(), Level::Number(level));
+    }
+    cell
+}
+
+/// In every cell where the two treatments are the same as in the sweep's.
+fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
+    let swept = plan.swept().map(|(name, _)| name);
+    let named = |label: &str| plan.engines.iter().find(|engine| engine.label() == label);
+    let (Some(a), Some(b)) = (named(&sweep.a), named(&sweep.b)) else { return };
+    let key = |cell: &Levels| (canonical_levels(plan, a, cell), canonical_levels(plan, b, cell));
+    let mut by_cell: BTreeMap<(Levels, Levels), Vec<&mut Treatment>> = BTreeMap::new();
+    for treatment in all.iter_mut().filter(|treatment| treatment.engine == sweep.a) {
+        by_cell.entry(key(&treatment.levels)).or_default().push(treatment);
+    }
+    for result in &sweep.results {
+        let cell = cell(&sweep.levels, swept, result.level);
+        let difference = (result.shown() == Shown::Equal && result.sign != Sign::Undecided)
+            .then(|| result.sign.into());
+        let ratio = Ratio {
+            to: sweep.b.clone(),
+            estimate: plan.response().ratio(result.ratio),
+            shown: result.shown(),
+            difference,
+        };
+        for treatment in by_cell.get_mut(&key(&cell)).into_iter().flatten() {
+            match &sweep.request {
+                None => treatment.ratio = Some(ratio.clone()),
+                Some(name) => {
+                    if let Some(r) = treatment.by_request.iter_mut().find(|r| r.name == *name) {
+                        r.ratio = Some(ratio.clone());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How narrow a bracket is wanted: its ends differ by at most 15% (METHOD.md, section 7).
+const BRACKET_WIDTH: f64 = 0.15;
+
+pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
+    let Some((name, factor)) = plan.swept().filter(|(_, factor)| factor.bisect) else {
+        return Vec::new();
+    };
+    let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
+    let mut cells: BTreeSet<Levels> = BTreeSet::new();
+    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+        // A level that was left out is measured too: asked for again it would be left out again.
+        let results = sweep.results.iter().map(|result| result.level);
+        let measured: Vec<f64> = results.chain(sweep.left_out.iter().copied()).collect();
+        for crossing in &sweep.crossings {
+            let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
+            let next = next.map(|level| cell(&sweep.levels, Some(name), level));
+            let coming = cells.iter().filter(|cell| is_of(cell, &sweep.levels)).count();
+            let has_room = measured.len() + coming < most_levels(plan);
+            cells.extend(next.filter(|_| has_room));
+        }
+    }
+    cells.into_iter().collect()
+}
+
+/// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
+pub(super) fn is_of(cell: &Levels, group: &Levels) -> bool {
+    group.iter().all(|(name, level)| cell.get(name) == Some(level))
+}
+
+/// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
+/// so that no level measured later takes one away (METHOD.md, section 6).
+fn most_levels(plan: &Plan) -> usize {
+    plan.swept().map_or(1, |(_, factor)| {
+        factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
+    })
+}
+
+/// What `count` verdicts at the plan's own levels come to with those that bisection may add.
+pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
+    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
+    (count * most_levels(plan)).div_ceil(levels)
+}
+
+fn scale(factor: &plan::Factor) -> Scale {
+    match factor.swept {
+        Some(plan::Scale::Log) => Scale::Log,
+        Some(plan::Scale::Linear) | None => Scale::Linear,
+    }
+}

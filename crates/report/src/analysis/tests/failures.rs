@@ -1,0 +1,225 @@
+//! What failures and void trials do to verdicts: a comparison that cannot be made is said, and
+//! nothing is claimed in its place.
+
+use super::*;
+use plan::{Bound, Response};
+use record::NO_RIGHT_ANSWER;
+
+/// PostgreSQL takes half of SQLite's time, everywhere.
+fn halved(engine: usize, days: f64, _clients: f64) -> f64 {
+    days * if engine == 0 { 2.0 } else { 1.0 }
+}
+
+/// So many requests that the server turned down.
+fn refused(all: u64) -> FailureCounts {
+    FailureCounts { all, ..FailureCounts::default() }
+}
+
+fn is_at(trial: &Trial, days: f64, clients: f64) -> bool {
+    trial.levels["days"] == Level::Number(days) && trial.levels["clients"] == Level::Number(clients)
+}
+
+/// As the laboratory records a trial in which a request of the mix never got its answer.
+fn fail_throughout(trial: &mut Trial) {
+    trial.status = Status::Void(NO_RIGHT_ANSWER.to_owned());
+    fail(trial, refused(10));
+    trial.response_time_ms_mean = None;
+}
+
+#[test]
+fn a_trial_that_failed_throughout_costs_its_treatment_the_verdict_and_one_whose_engine_died_not() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let judged = |spoil: fn(&mut Trial)| {
+        let mut all = trials(&plan, &rounds, halved);
+        let of_sqlite = |trial: &&mut Trial| trial.engine == "sqlite" && is_at(trial, 7.0, 1.0);
+        spoil(all.iter_mut().find(of_sqlite).unwrap());
+        let analysis = analyse(&plan, &rounds[0].cells, &all);
+        let found = analysis.treatments.into_iter().find(|one| {
+            let days = &one.levels["days"];
+            let clients = &one.levels["clients"];
+            one.engine == "postgres:18"
+                && (days, clients) == (&Level::Number(7.0), &Level::Number(1.0))
+        });
+        found.unwrap().ratio.map(|ratio| ratio.estimate.replicates)
+    };
+    assert_eq!(judged(|_| {}), Some(7));
+    assert_eq!(judged(fail_throughout), None);
+    let died = |trial: &mut Trial| {
+        trial.status = Status::Void("sqlite has ended".to_owned());
+        trial.failures = 10;
+    };
+    assert_eq!(judged(died), Some(6), "the other blocks still pair");
+}
+
+#[test]
+fn a_level_that_could_not_be_compared_is_named_and_no_engine_is_faster_at_every_level() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials(&plan, &rounds, halved);
+    for trial in all.iter_mut().filter(|t| t.engine == "sqlite" && is_at(t, 31.0, 4.0)) {
+        fail(trial, refused(1));
+    }
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert_eq!(
+        analysis.verdict.headline,
+        "postgres:18 is shown faster in 11 of 11 comparisons. 1 comparison could not be made: \
+         sqlite: 7 of 77 requests articles failed."
+    );
+    let said = &analysis.verdict.sentences;
+    assert!(said[0].contains("faster than sqlite at every period"), "{said:?}");
+    assert_eq!(
+        said[2],
+        "4 clients: postgres:18 is faster from week (7 days) to year (365 days); nothing to \
+         compare at month (31 days) (sqlite: 7 of 77 requests articles failed); failures: \
+         postgres:18 in none, sqlite in 7 of 2527 requests."
+    );
+    assert!(analysis.verdict.undecided);
+    let four = analysis.verdict.by_request.iter().find(|line| line.starts_with("4 clients"));
+    assert!(four.unwrap().contains("faster in part"), "{four:?}");
+}
+
+#[test]
+fn bisection_ends_though_the_levels_that_it_adds_fail() {
+    let plan = plan(7);
+    let mut rounds = vec![schedule::first_round(&plan)];
+    let of_plan = rounds[0].cells.clone();
+    loop {
+        let cells: Vec<_> = rounds.iter().flat_map(|round| round.cells.clone()).collect();
+        let mut all = trials(&plan, &rounds, crossing_at_128);
+        for trial in all.iter_mut().filter(|trial| !of_plan.contains(&trial.levels)) {
+            fail(trial, refused(1));
+        }
+        let next = next_cells(&plan, &analyse(&plan, &cells, &all));
+        if next.is_empty() {
+            break;
+        }
+        assert!(next.iter().all(|cell| !cells.contains(cell)), "measured again: {next:?}");
+        rounds.push(Round { cells: next, blocks: plan.replicates });
+    }
+    assert!(rounds.len() > 1);
+}
+
+#[test]
+fn a_threshold_on_the_time_of_a_treatment_that_failed_is_undecided_and_one_on_failures_is_judged() {
+    let mut plan = plan(7);
+    plan.thresholds = BTreeMap::from([
+        (Response::ResponseTimeMsMean, Bound::Below(1e6)),
+        (Response::FailureFraction, Bound::Below(0.5)),
+    ]);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials(&plan, &rounds, halved);
+    for trial in all.iter_mut().filter(|trial| trial.engine == "sqlite") {
+        fail(trial, refused(9));
+    }
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    for judged in &analysis.thresholds {
+        let on_time = judged.response == Response::ResponseTimeMsMean;
+        let undecided = on_time && judged.engine == "sqlite";
+        assert_eq!(judged.met, (!undecided).then_some(true), "{judged:?}");
+    }
+}
+
+#[test]
+fn a_release_that_fails_often_has_its_curve_and_no_verdict_against_the_one_before() {
+    let text = include_str!("../../../../../experiments/oltp.toml");
+    let plan = plan::read(text, "oltp.toml").unwrap();
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials_by(&plan, &rounds, |engine, _| if engine == 1 { 1.0 } else { 2.0 });
+    let many = |trial: &Trial| trial.levels["clients"] == Level::Number(64.0);
+    for trial in all.iter_mut().filter(|trial| trial.engine == "postgres:18" && many(trial)) {
+        fail(trial, refused(9));
+    }
+    let throughput = analyse(&plan, &rounds[0].cells, &all).throughput.unwrap();
+    for step in &throughput.steps {
+        let levels: Vec<f64> = step.results.iter().map(|result| result.level).collect();
+        assert_eq!((step.a.as_str(), step.b.as_str()), ("postgres:18", "postgres:14"));
+        assert_eq!(levels, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+        assert_eq!(step.left_out, [64.0]);
+        let said = sentence(&plan, step);
+        let end = "postgres:18 is faster from 1 client to 32 clients; nothing to compare at 64 \
+                   clients";
+        assert!(said.contains(end), "{said}");
+    }
+    let mut curves = throughput.scaling.iter().filter(|curve| curve.engine == "postgres:18");
+    assert!(curves.all(|curve| curve.over_one.len() == 7));
+}
+
+/// The plan's tolerance is of all requests and of each distinct one, over all blocks.
+#[test]
+fn a_few_failures_are_tolerated_and_said_and_a_wrong_answer_never_is() {
+    let mut plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let judged = |plan: &Plan, failures: FailureCounts| {
+        let mut all = trials(plan, &rounds, halved);
+        for trial in &mut all {
+            trial.requests = 90_000;
+            trial.by_request.iter_mut().for_each(|one| one.requests = 10_000);
+        }
+        let of_sqlite = |trial: &&mut Trial| trial.engine == "sqlite" && is_at(trial, 7.0, 1.0);
+        fail(all.iter_mut().find(of_sqlite).unwrap(), failures);
+        let analysis = analyse(plan, &rounds[0].cells, &all);
+        (analysis.sweeps[0].left_out.is_empty(), analysis.verdict)
+    };
+    let (is_judged, verdict) = judged(&plan, refused(5));
+    assert!(is_judged && !verdict.undecided);
+    let said = &verdict.sentences[0];
+    assert!(said.contains("failures: postgres:18 in none, sqlite in 5 of"), "{said}");
+    // 70 of 70,000 are tolerated.
+    assert!(judged(&plan, refused(70)).0);
+    let (is_judged, verdict) = judged(&plan, refused(71));
+    assert!(!is_judged && verdict.undecided);
+    let wanted = "sqlite: 71 of 70071 requests articles failed";
+    assert!(verdict.headline.contains(wanted), "{}", verdict.headline);
+    plan.max_failures = Some("1%".parse().unwrap());
+    assert!(judged(&plan, refused(71)).0);
+    let (is_judged, verdict) = judged(&plan, FailureCounts { wrong: 1, ..refused(1) });
+    assert!(!is_judged, "{}", verdict.headline);
+    assert!(verdict.headline.contains("1 of 70001 answers to articles were wrong"));
+}
+
+/// As runs were recorded before failures were told apart.
+#[test]
+fn failures_of_an_unknown_kind_cost_the_verdict() {
+    let plan = plan(7);
+    let rounds = [schedule::first_round(&plan)];
+    let mut all = trials(&plan, &rounds, halved);
+    for trial in &mut all {
+        trial.by_request.iter_mut().for_each(|one| one.failures = None);
+    }
+    all[0].failures = 1;
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert_eq!(analysis.treatments.iter().filter(|one| !one.standing.is_judged()).count(), 1);
+}
+
+/// One request in a thousand that was waited for in vain may well have been the slowest by far.
+#[test]
+fn a_verdict_that_time_outs_could_turn_is_none() {
+    let mut plan = plan(7);
+    plan.max_failures = Some("5%".parse().unwrap());
+    let rounds = [schedule::first_round(&plan)];
+    let with_time_outs = |at_limit: f64| {
+        let mut all = trials(&plan, &rounds, halved);
+        for trial in all.iter_mut().filter(|trial| trial.engine == "postgres:18") {
+            let mean = trial.response_time_ms_mean.unwrap();
+            let counts = FailureCounts { timed_out: 1, ..refused(1) };
+            trial.requests = 9_000;
+            trial.by_request.iter_mut().for_each(|one| one.requests = 1_000);
+            fail(
+                trial,
+                FailureCounts {
+                    response_time_ms_mean_with_time_outs: Some(mean * at_limit),
+                    ..counts
+                },
+            );
+            trial.response_time_ms_mean_with_time_outs = Some(mean * at_limit);
+        }
+        analyse(&plan, &rounds[0].cells, &all)
+    };
+    let held = with_time_outs(1.2);
+    assert!(!held.verdict.undecided, "{:?}", held.verdict);
+    let turned = with_time_outs(2.5);
+    assert!(turned.verdict.undecided);
+    let said = &turned.verdict.sentences[0];
+    assert!(said.contains("time-outs could turn it"), "{said}");
+}

@@ -1,0 +1,33 @@
+//! The report's part about blobs: the article's pictures and claims from one run, storage, and all
+//! times in the units of blobs.
+
+mod board;
+mod claim;
+mod explanation;
+pub mod part;
+mod picture;
+mod times;
+
+use crate::analysis::Analysis;
+use plan::WorkloadKind;
+use record::Finished;
+
+use board::Board;
+
+pub use part::BlobPart;
+
+pub(super) fn part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
+    if finished.plan.workload != WorkloadKind::Blob {
+        return None;
+    }
+    let board = Board { finished, analysis };
+    let space = times::space(&board);
+    Some(BlobPart {
+        times: times::times(&board),
+        pictures: picture::pictures(&board),
+        space_paragraph: times::space_paragraph(&space),
+        space,
+        page_sizes: times::page_sizes(&board),
+        claims: claim::claims(&board),
+    })
+}

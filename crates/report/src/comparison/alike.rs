@@ -1,0 +1,154 @@
+//! What two runs have in common: whether they measured the same work, and on the same machine.
+
+use crate::warning::WarningPart;
+use plan::Operation;
+use plan::{AnswerCheck, Bytes, Plan, Trial, WorkloadKind};
+use record::Finished;
+use record::Run;
+
+/// Something in which two runs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// What was asked of the engines: another workload, other operations, weights or texts, the
+    /// plans' constants filled in.
+    Work,
+    /// How load was offered, or what a trial was.
+    Load,
+    /// How long a steady trial was.
+    TrialTime,
+    /// The data, by its digest or by what was answered to the same question.
+    Data,
+    /// The machine: processors, memory or kernel.
+    Machine,
+    /// The processors or the memory that the server side was given.
+    Limits,
+    /// The release or build of Crossover.
+    Program,
+}
+
+impl Difference {
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Work => "different_work",
+            Self::Load => "different_load",
+            Self::TrialTime => "different_trial_times",
+            Self::Data => "different_data",
+            Self::Machine => "different_machines",
+            Self::Limits => "different_limits",
+            Self::Program => "different_programs",
+        }
+    }
+
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Work => "The runs did different work: their operations, weights or texts differ.",
+            Self::Load => "The runs offered load differently: model, connections or trials differ.",
+            Self::TrialTime => "The runs had trials of different lengths.",
+            Self::Data => {
+                "The runs used different data: their digests, or answers to one question, differ."
+            }
+            Self::Machine => "The runs were made on different machines.",
+            Self::Limits => "The runs gave the server side different processors or memory.",
+            Self::Program => "The runs were made by different builds of Crossover.",
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Work | Self::Load => "Compare runs of the same plan.",
+            Self::TrialTime => {
+                "Means stay comparable; what is rare is met more often in long trials."
+            }
+            Self::Data => "Compare runs on the same data; --rerun measures both again.",
+            Self::Machine => {
+                "A difference may be the machine's. Compare runs of one machine, or read the \
+                 ratios of engines within each run."
+            }
+            Self::Limits => "A difference may be that of the limits; --rerun keeps each run's own.",
+            Self::Program => "A difference may be the measuring program's; --rerun uses one build.",
+        }
+    }
+
+    /// The doubt as reports tell it.
+    pub fn warning(self) -> WarningPart {
+        let message = self.message().to_owned();
+        WarningPart { kind: self.kind(), message, advice: self.advice() }
+    }
+
+    /// Whether a ratio of such runs would say nothing.
+    pub fn is_prohibitive(self) -> bool {
+        matches!(self, Self::Work | Self::Load | Self::Data)
+    }
+}
+
+/// Everything in which `one` and `other` differ that matters to a comparison.
+pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
+    let (a, b) = (&one.plan, &other.plan);
+    let machine = |run: &Finished| {
+        let found = &run.run.environment;
+        (found.cpu_model.clone(), found.cpus, found.memory_bytes, found.kernel.clone())
+    };
+    let build = |run: &Finished| run.run.program_digest.clone();
+    let checks = [
+        (Difference::Work, Work::of(a) != Work::of(b)),
+        (Difference::Load, a.load != b.load || !same_mode(&a.trial, &b.trial)),
+        (Difference::TrialTime, a.trial != b.trial && same_mode(&a.trial, &b.trial)),
+        (
+            Difference::Data,
+            one.run.data_digest != other.run.data_digest || answers_differ(&one.run, &other.run),
+        ),
+        (Difference::Machine, machine(one) != machine(other)),
+        (Difference::Limits, limits(a) != limits(b)),
+        (Difference::Program, build(one) != build(other)),
+    ];
+    checks.into_iter().filter(|(_, differs)| *differs).map(|(difference, _)| difference).collect()
+}
+
+/// Everything that is asked of the engines.
+#[derive(PartialEq)]
+struct Work {
+    operations: Vec<Operation>,
+    /// The constants filled in, since they are what tells two runs of one plan apart; placeholders
+    /// of factors stay, for treatments are matched by their levels.
+    texts: Vec<String>,
+    /// How requests are sent and their answers judged.
+    requests: Vec<(String, AnswerCheck)>,
+    workload: WorkloadKind,
+}
+
+impl Work {
+    fn of(plan: &Plan) -> Self {
+        let filled = |text: String| {
+            let constants = plan.constants.iter();
+            constants.fold(text, |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        };
+        let sent = plan.requests.iter().map(|one| (one.method.clone(), one.answer.clone()));
+        Self {
+            operations: plan.operations(),
+            texts: plan.texts().into_iter().map(|(_, text)| filled(text)).collect(),
+            requests: sent.collect(),
+            workload: plan.workload,
+        }
+    }
+}
+
+/// Whether a question that both runs asked had another answer in one of them.
+fn answers_differ(one: &Run, other: &Run) -> bool {
+    let mut common =
+        one.answers.iter().filter_map(|(key, answer)| Some((answer, other.answers.get(key)?)));
+    common.any(|(a, b)| a != b)
+}
+
+/// What the server side and the client were given.
+fn limits(plan: &Plan) -> (Option<&[usize]>, Option<&[usize]>, Option<Bytes>) {
+    (plan.server_cpus.as_deref(), plan.client_cpus.as_deref(), plan.server_memory)
+}
+
+/// Steady trials of any length are alike; passes are not unless there are as many.
+fn same_mode(one: &Trial, other: &Trial) -> bool {
+    match (one, other) {
+        (Trial::Steady { .. }, Trial::Steady { .. }) => true,
+        _ => one == other,
+    }
+}

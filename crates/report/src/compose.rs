@@ -1,0 +1,314 @@
+//! From a run's record to its report: the analysis, written down as a document.
+
+use stats::Method;
+use stats::crossing::Crossing;
+
+use crate::analysis::{
+    self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
+    RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
+    sentence,
+};
+use crate::blob;
+use crate::conditions::{conditions, limitations, repeat};
+use crate::document::*;
+use crate::engines::{engines, named};
+use crate::warning::{self, WarningPart};
+use plan::Levels;
+use plan::{Level, Plan, Scale, WorkloadKind};
+use record::Finished;
+use record::{ResponseTimes, read_histogram};
+
+/// The version of the document.
+pub(super) const SCHEMA_VERSION: u32 = 1;
+
+/// Analyses a run and writes everything down.
+pub fn document(finished: &Finished) -> Document {
+    let Finished { plan, run, trials, .. } = finished;
+    let cells = finished.cells();
+    let analysis = analysis::analyse(plan, &cells, trials);
+    let warnings = warning::find(plan, run, trials, finished.planned());
+    Document {
+        schema_version: SCHEMA_VERSION,
+        run: run_part(finished),
+        conditions: conditions(plan),
+        verdict: VerdictPart {
+            headline: analysis.verdict.headline.clone(),
+            sentences: analysis.verdict.sentences.clone(),
+            // One operation alone shows what all together show.
+            by_request: match plan.operations().len() {
+                1 if plan.workload == WorkloadKind::Blob => Vec::new(),
+                _ => analysis.verdict.by_request.clone(),
+            },
+        },
+        response: response(plan),
+        factors: factors(plan, &cells),
+        engines: engines(&finished.plan, &finished.run),
+        treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
+        throughput: super::throughput::part(finished, &analysis),
+        crossings: crossings(finished, &analysis),
+        effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
+        thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
+        warnings: warnings
+            .iter()
+            .map(|warning| WarningPart {
+                kind: warning.kind(),
+                message: warning.message(),
+                advice: warning.advice(),
+            })
+            .collect(),
+        environment: named(run.environment.rows()),
+        repeat: vec![repeat(run)],
+        limitations: limitations(plan),
+        plans: run.plans.clone(),
+        blob: blob::part(finished, &analysis),
+        undecided: analysis.verdict.undecided,
+    }
+}
+
+fn response(plan: &Plan) -> Response {
+    let response = plan.response();
+    Response {
+        name: response.name(),
+        label: response.label(),
+        unit: response.unit(),
+        lower_is_better: response.lower_is_better(),
+    }
+}
+
+fn run_part(finished: &Finished) -> RunPart {
+    let Finished { plan, run, .. } = finished;
+    RunPart {
+        id: run.id.clone(),
+        title: plan.title.clone(),
+        workload: plan.workload.name(),
+        mode: match plan.trial {
+            plan::Trial::Steady { .. } => "steady",
+            plan::Trial::Passes { .. } => "article",
+        },
+        started: run.started.to_string(),
+        duration_seconds: finished.working_seconds(),
+        seed: run.seed,
+        blocks: run.blocks(plan),
+        complete: run.complete,
+        command_line: run.command_line.clone(),
+        crossover_version: run.crossover_version.clone(),
+    }
+}
+
+fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
+    plan.factors
+        .iter()
+        .map(|(name, factor)| {
+            let measured: std::collections::BTreeSet<&Level> =
+                cells.iter().filter_map(|cell| cell.get(name)).collect();
+            let mut measured: Vec<&Level> = measured.into_iter().collect();
+            if factor.swept.is_none() {
+                // In the plan's order: its first level is the base of what varies alone.
+                measured.sort_by_key(|level| factor.levels.iter().position(|own| own == *level));
+            }
+            let levels = measured.into_iter().map(|level| LevelPart {
+                value: level.clone(),
+                label: level_label(plan, name, level),
+                bisected: !factor.levels.contains(level),
+            });
+            FactorPart {
+                name: name.clone(),
+                label: factor_label(name).to_owned(),
+                unit: factor_unit(name),
+                swept: factor.swept.is_some(),
+                alone: factor.alone,
+                scale: match factor.swept {
+                    Some(Scale::Log) => "log",
+                    _ => "linear",
+                },
+                levels: levels.collect(),
+            }
+        })
+        .collect()
+}
+
+fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
+    let block = |(block, value): &(usize, f64)| BlockPart { block: *block, value: *value };
+    TreatmentPart {
+        engine: treatment.engine.clone(),
+        levels: treatment.levels.clone(),
+        measured_at: treatment.measured_at.clone(),
+        estimate: treatment.estimate,
+        arithmetic_mean: treatment.larger_arithmetic_mean(),
+        best_of_three: treatment.best_of_three,
+        blocks: treatment.blocks.iter().map(block).collect(),
+        ratio: treatment.ratio.as_ref().map(ratio),
+        cpu_seconds_per_request: treatment.cpu_seconds_per_request,
+        cores_used: treatment.cores_used,
+        response_time_ms_mean: match finished.plan.response().lower_is_better() {
+            true => None,
+            false => treatment.response_time,
+        },
+        statements_per_second: treatment.statements_per_second,
+        requests_per_second: treatment.requests_per_second,
+        requests: treatment.failures.requests,
+        failures: treatment.failures.failed,
+        wrong_answers: treatment.failures.wrong,
+        timed_out: treatment.failures.timed_out,
+        void_trials: treatment.void,
+        offered_per_second: treatment.offered_per_second,
+        saturated: treatment.saturated,
+        percentiles: treatment.percentiles.iter().map(percentile).collect(),
+        percentile_curve: percentile_curve(finished, treatment),
+        counters: counters(treatment),
+        notes: treatment.notes.clone(),
+        plans: treatment.plans.iter().map(plans).collect(),
+        requests_by_name: treatment.by_request.iter().map(request).collect(),
+    }
+}
+
+fn request(result: &RequestResult) -> RequestPart {
+    RequestPart {
+        name: result.name.clone(),
+        estimate: result.estimate,
+        ratio: result.ratio.as_ref().map(ratio),
+    }
+}
+
+fn ratio(ratio: &Ratio) -> RatioPart {
+    let (to, estimate) = (ratio.to.clone(), ratio.estimate);
+    RatioPart { to, estimate, verdict: ratio.shown, difference: ratio.difference }
+}
+
+fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
+    let plan = &finished.plan;
+    let parts = |sweep: &Sweep| {
+        let sentence = sentence(plan, sweep);
+        sweep
+            .crossings
+            .iter()
+            .map(|crossing| {
+                let (kind, low, high, about) = match crossing {
+                    Crossing::Bracketed { last, first, about, .. } => {
+                        ("bracketed", Some(*last), Some(*first), Some(*about))
+                    }
+                    Crossing::NotInRange { .. } => ("not_in_range", None, None, None),
+                    Crossing::Inconclusive { between, .. } => (
+                        "inconclusive",
+                        between.map(|(low, _)| low),
+                        between.map(|(_, high)| high),
+                        None,
+                    ),
+                };
+                CrossingPart {
+                    levels: sweep.levels.clone(),
+                    request: sweep.request.clone(),
+                    a: sweep.a.clone(),
+                    b: sweep.b.clone(),
+                    kind,
+                    low,
+                    high,
+                    about,
+                    sentence: sentence.clone(),
+                    plan_change: plan_change(plan, sweep, crossing, &analysis.treatments)
+                        .map(plan_change_part),
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    analysis.sweeps.iter().flat_map(parts).collect()
+}
+
+fn plan_change_part(change: PlanChange) -> PlanChangePart {
+    let (low, high) = change.between;
+    let (before, after) = change.hashes;
+    PlanChangePart {
+        engine: change.engine,
+        between: change.between,
+        operations: change.operations,
+        plans: vec![
+            LevelPlanPart { level: low, hash: before },
+            LevelPlanPart { level: high, hash: after },
+        ],
+    }
+}
+
+fn percentile(percentile: &Percentile) -> PercentilePart {
+    let Percentile { p, estimate, .. } = *percentile;
+    let interval = |bound: Option<f64>| bound.filter(|_| estimate.method != Method::RangeOnly);
+    PercentilePart {
+        p,
+        value_ms: estimate.value,
+        low_ms: interval(estimate.low),
+        high_ms: interval(estimate.high),
+        method: estimate.method,
+        replicates: estimate.replicates,
+    }
+}
+
+/// How many points the percentile plot draws of one treatment.
+const CURVE_POINTS: usize = 40;
+
+/// From the histograms of the trials that count; empty for runs of older releases, which have none.
+fn percentile_curve(finished: &Finished, treatment: &Treatment) -> Vec<(f64, f64)> {
+    let mut merged: Option<ResponseTimes> = None;
+    for number in &treatment.trials {
+        let Ok(times) = read_histogram(&finished.folder.histogram_path(*number)) else {
+            return Vec::new();
+        };
+        match &mut merged {
+            None => merged = Some(times),
+            Some(merged) => {
+                if merged.add(&times).is_err() {
+                    return Vec::new();
+                }
+            }
+        }
+    }
+    merged.map(|times| times.curve(CURVE_POINTS)).unwrap_or_default()
+}
+
+fn counters(treatment: &Treatment) -> Vec<CounterPart> {
+    let counter = |(name, value): (&String, &f64)| {
+        let (stem, unit) = match name.rsplit_once('_') {
+            Some((stem, "bytes")) => (stem, Some("bytes")),
+            Some((stem, "seconds")) => (stem, Some("s")),
+            _ => (name.as_str(), None),
+        };
+        let label = stem.replace('_', " ");
+        CounterPart { name: name.clone(), label, unit, value: *value }
+    };
+    treatment.counters.iter().map(counter).collect()
+}
+
+fn plans(plans: &OperationPlans) -> PlanPart {
+    PlanPart {
+        operation: plans.operation.clone(),
+        hashes: plans.hashes.clone(),
+        not_observable: plans.not_observable.clone(),
+    }
+}
+
+fn effect(plan: &Plan, effect: &Effect) -> EffectPart {
+    let mut levels = effect.levels.clone();
+    levels.retain(|name, level| !plan.is_base(name, level));
+    EffectPart {
+        factor: effect.factor.clone(),
+        engine: effect.engine.clone(),
+        against: effect.against.clone(),
+        from: effect.from.clone(),
+        to: effect.to.clone(),
+        levels,
+        estimate: effect.estimate,
+        verdict: effect.shown,
+    }
+}
+
+fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {
+    let words: Vec<String> =
+        judged.levels.iter().map(|(name, level)| level_label(plan, name, level)).collect();
+    let place = std::iter::once(judged.engine.clone()).chain(words).collect::<Vec<_>>();
+    ThresholdPart {
+        rule: format!("{} {}", judged.response.name(), judged.bound),
+        place: place.join(", "),
+        engine: judged.engine.clone(),
+        levels: judged.levels.clone(),
+        measured: judged.estimate.map_or_else(|| "not measured".to_owned(), |e| number(&e)),
+        met: judged.met,
+    }
+}

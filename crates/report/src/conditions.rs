@@ -1,0 +1,191 @@
+//! What a report says of its own figures: under which conditions they hold, what they do not say,
+//! and how to repeat them.
+
+use engine::{EngineSource, EngineSpec};
+use plan::{
+    Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, Trial, WorkloadKind,
+};
+use record::Run;
+
+/// The first line of every report: under which conditions the figures hold.
+pub(super) fn conditions(plan: &Plan) -> String {
+    let mut parts = Vec::new();
+    if !plan.conditions.is_empty() {
+        parts.push(plan.conditions.clone());
+    }
+    if let Some(oltp) = &plan.oltp {
+        parts.push(of_oltp(oltp, plan));
+    }
+    let limited = has_memory_limit(plan);
+    parts.push(match (cold(plan), limited) {
+        (true, _) => "cold where it says so, else warm".to_owned(),
+        (false, true) => "warm as far as the memory limit allows".to_owned(),
+        (false, false) => "warm".to_owned(),
+    });
+    parts.push(load(plan));
+    parts.push(match plan.trial {
+        Trial::Steady { time } => format!("{time} per trial"),
+        Trial::Passes { passes: 1 } => "one pass per client and trial".to_owned(),
+        Trial::Passes { passes } => format!("{passes} passes per client and trial"),
+    });
+    parts.push(match plan.load.connection {
+        ConnectionUse::PerClient => "a connection per client".to_owned(),
+        ConnectionUse::PerRequest => "a connection per request".to_owned(),
+    });
+    if let Some(cpus) = &plan.server_cpus {
+        let cpus: Vec<_> = cpus.iter().map(usize::to_string).collect();
+        parts.push(format!("server side on processor {}", cpus.join(", ")));
+    }
+    if let Some(memory) = &plan.server_memory {
+        parts.push(format!("server side within {memory} of memory, page cache included"));
+    }
+    parts.join("; ")
+}
+
+fn load(plan: &Plan) -> String {
+    let varied = |name: &str| plan.factors.contains_key(name);
+    match plan.load.model {
+        LoadModel::Closed if varied("think_time") => "closed load with think times".to_owned(),
+        LoadModel::Closed => match &plan.load.think_time {
+            Some(pause) => format!("closed load with {pause} of think time"),
+            None => "closed load without think time (response time is service time)".to_owned(),
+        },
+        LoadModel::Open => {
+            let rate = match plan.load.rate.filter(|_| !varied("rate")) {
+                Some(rate) => format!("{rate} requests per second"),
+                None => "requests".to_owned(),
+            };
+            let arrivals = match plan.load.arrivals.unwrap_or_default() {
+                Arrivals::Poisson => "at random (Poisson)",
+                Arrivals::Uniform => "evenly",
+            };
+            format!("open load, {rate} due {arrivals}; response time counts from when it was due")
+        }
+    }
+}
+
+/// Whether some cells of workload `blob` are measured with empty caches.
+fn cold(plan: &Plan) -> bool {
+    let cells = plan::schedule::first_cells(plan);
+    plan.workload == WorkloadKind::Blob
+        && cells.iter().any(|levels| plan.blob_at(levels).is_ok_and(|cell| cell.cold))
+}
+
+fn has_memory_limit(plan: &Plan) -> bool {
+    plan.server_memory.is_some() || plan.factors.contains_key("server_memory")
+}
+
+/// What the figures do not say.
+pub(super) fn limitations(plan: &Plan) -> Vec<String> {
+    let mut limits = vec![
+        "The figures hold for this machine, this data and these requests; METHOD.md says how they \
+         were obtained."
+            .to_owned(),
+    ];
+    if !has_memory_limit(plan) && !cold(plan) {
+        limits.push(
+            "Everything was warm: data in the page cache, connections and statements used before. \
+             A cold start is slower."
+                .to_owned(),
+        );
+    }
+    let only_reads = plan.requests.iter().all(|request| request.method == "GET");
+    if only_reads && plan.workload == WorkloadKind::Http {
+        limits.push("The requests only read; nothing is said about writes.".to_owned());
+    }
+    if plan.load.model == LoadModel::Closed {
+        limits.push(
+            "Closed load: a stalled server also stalls its clients, so rare long waits are rarer \
+             in the sample than under users who arrive on their own."
+                .to_owned(),
+        );
+    }
+    if plan.server_cpus.is_none() {
+        limits.push(
+            "Client and server shared the machine; CPU time stands beside every result for that \
+             reason."
+                .to_owned(),
+        );
+    }
+    limits
+}
+
+/// The command line with the seed that was drawn, if none was given.
+pub(super) fn repeat(run: &Run) -> String {
+    let words: Vec<&str> = run.command_line.split(' ').collect();
+    let has_seed = words.iter().any(|word| *word == "--seed" || word.starts_with("--seed="));
+    if has_seed {
+        run.command_line.clone()
+    } else {
+        format!("{} --seed {}", run.command_line, run.seed)
+    }
+}
+
+/// Conditions of workload `oltp`.
+fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
+    let varied = |name: &str| plan.factors.contains_key(name);
+    let writes = plan.mixes().is_ok_and(|mixes| mixes.iter().any(|mix| mix.writes()));
+    let is_started = |engine: &EngineSpec| {
+        use EngineSource::{Mariadb, MariadbFolder, Postgres, PostgresFolder};
+        matches!(engine.source, Postgres(_) | PostgresFolder(_) | Mariadb | MariadbFolder(_))
+    };
+    let mut parts = Vec::new();
+    if !varied("mix") {
+        parts.push(format!("workload {}", oltp.mix));
+    }
+    let tables = match (varied("tables"), oltp.tables) {
+        (true, _) => "tables".to_owned(),
+        (false, 1) => "1 table".to_owned(),
+        (false, tables) => format!("{tables} tables"),
+    };
+    parts.push(match varied("table_size") {
+        true => tables,
+        false => format!("{tables} of {} rows", with_commas(oltp.table_size)),
+    });
+    if !varied("distribution") {
+        parts.push(format!("keys {}", oltp.distribution));
+    }
+    parts.push("prepared statements".to_owned());
+    if plan.engines.iter().any(is_started) {
+        parts.push(match oltp.transport {
+            Transport::Socket => "servers of Crossover's by Unix socket".to_owned(),
+            Transport::Tcp => "servers of Crossover's by TCP on this machine".to_owned(),
+        });
+    }
+    parts.push(format!("{} of warm-up before each trial", oltp.warm_up));
+    // What has come of it is said of each treatment, as the engines count.
+    match oltp.checkpoints.filter(|_| writes) {
+        Some(Checkpoints::Between) => {
+            parts.push("no checkpoint is to end in a trial that writes".to_owned());
+        }
+        Some(Checkpoints::Sustained) => {
+            parts.push("two checkpoints or more are to end in a trial that writes".to_owned());
+        }
+        None => {}
+    }
+    parts.join("; ")
+}
+
+/// `1,000,000`.
+fn with_commas(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(with_commas(1_000_000), "1,000,000");
+        assert_eq!(with_commas(100), "100");
+    }
+}

@@ -1,0 +1,29 @@
+//! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
+
+pub mod analysis;
+mod blob;
+pub mod comparison;
+mod compose;
+mod conditions;
+mod csv;
+mod document;
+mod engines;
+mod error;
+mod html;
+mod listing;
+mod release_history;
+mod several;
+mod table;
+mod text;
+mod throughput;
+pub mod warning;
+
+pub use self::csv::{csv, csv_of_trials, csv_table};
+pub use blob::BlobPart;
+pub use compose::document;
+pub use document::{Document, Several};
+pub use error::ReportError;
+pub use html::html;
+pub use listing::{RunSummary, summarise};
+pub use several::several;
+pub use text::{markdown, text, text_of_several};

@@ -1,0 +1,199 @@
+//! The report for a terminal or as Markdown: the verdict, all treatments, what each factor and
+//! each request shows, thresholds, warnings; several runs side by side.
+
+mod blob;
+mod throughput;
+
+use std::collections::BTreeSet;
+
+use stats::Method;
+
+use crate::document::Document;
+use crate::document::{CrossingPart, ThresholdPart, TreatmentPart};
+use crate::table::{self, Form, heading};
+use crate::warning::WarningPart;
+
+/// The report as plain text with tables at most `width` wide where that is given.
+pub fn text(document: &Document, width: Option<u16>) -> String {
+    let mut parts = vec![format!("{}\n{}", document.run.title, document.conditions)];
+    parts.extend(body(document, Form::Terminal(width)));
+    parts.join("\n\n") + "\n"
+}
+
+/// Several runs as plain text: all treatments side by side, then what each run says.
+pub fn text_of_several(
+    documents: &[Document],
+    warnings: &[WarningPart],
+    width: Option<u16>,
+) -> String {
+    several(documents, warnings, Form::Terminal(width))
+}
+
+/// One run or several as Markdown.
+pub fn markdown(documents: &[Document], warnings: &[WarningPart]) -> String {
+    if let [document] = documents {
+        let mut parts = vec![format!("# {}", document.run.title), document.conditions.clone()];
+        parts.extend(body(document, Form::Markdown));
+        return parts.join("\n\n") + "\n";
+    }
+    several(documents, warnings, Form::Markdown)
+}
+
+fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> String {
+    let runs = documents.iter().map(|document| {
+        let run = &document.run;
+        format!("{}: {} ({})", run.id, run.title, machine(document))
+    });
+    let mut parts = vec![bullets(runs), table::side_by_side(documents, form)];
+    parts.extend(blob::pictures_side_by_side(documents, form));
+    parts.extend(warnings.iter().map(warning));
+    for document in documents {
+        parts.push(heading(&document.run.id, form));
+        parts.push(document.conditions.clone());
+        parts.extend(body(document, form));
+    }
+    parts.join("\n\n") + "\n"
+}
+
+fn body(document: &Document, form: Form) -> Vec<String> {
+    let mut parts = vec![table::treatments(document, form), document.verdict.headline.clone()];
+    if let Some(throughput) = &document.throughput {
+        parts.extend(throughput::sections(document, throughput, form));
+    }
+    if document.verdict.sentences.len() > 1 {
+        parts.push(bullets(document.verdict.sentences.iter().cloned()));
+    }
+    parts.extend(blob::body(document, form));
+    if !document.effects.is_empty() {
+        parts.push(heading("What each factor does", form));
+        parts.push(table::effects(document, form));
+    }
+    if !document.verdict.by_request.is_empty() {
+        let sentences = document.verdict.by_request.iter().cloned();
+        parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
+    }
+    let mut changes: Vec<String> =
+        document.crossings.iter().filter_map(|crossing| plan_change(document, crossing)).collect();
+    changes.dedup();
+    if !changes.is_empty() {
+        parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes)));
+    }
+    if !document.thresholds.is_empty() {
+        let thresholds = document.thresholds.iter().map(threshold);
+        parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds)));
+    }
+    let notes = notes(document);
+    if !notes.is_empty() {
+        parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes)));
+    }
+    parts.extend(document.warnings.iter().map(warning));
+    parts.push(format!("Seed {}. {}", document.run.seed, note(document)));
+    parts
+}
+
+/// Markdown wants an empty line before a list.
+fn gap(form: Form) -> &'static str {
+    match form {
+        Form::Terminal(_) => "",
+        Form::Markdown => "\n",
+    }
+}
+
+fn bullets(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn warning(warning: &WarningPart) -> String {
+    format!("Warning: {} {}", warning.message, warning.advice)
+}
+
+fn threshold(threshold: &ThresholdPart) -> String {
+    let ThresholdPart { rule, place, measured, met, .. } = threshold;
+    let outcome = match met {
+        Some(true) => "met",
+        Some(false) => "missed",
+        None => "undecided",
+    };
+    format!("{outcome}: {rule}, {place}: {measured}")
+}
+
+/// Of all requests together; the page has the plans themselves.
+fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
+    let change = crossing.plan_change.as_ref().filter(|_| crossing.request.is_none())?;
+    let place = table::varied_in_words(document, &crossing.levels);
+    let place = if place.is_empty() { place } else { format!("{place}: ") };
+    let (low, high) = change.between;
+    let operations = change.operations.join(", ");
+    Some(format!(
+        "{place}{} changes its plan between {low} and {high} ({operations})",
+        change.engine
+    ))
+}
+
+/// What the counters say of each treatment; of those that share their trials once, and what is the
+/// same of many, in one line.
+fn notes(document: &Document) -> Vec<String> {
+    let mut told = BTreeSet::new();
+    let mut notes: Vec<(&String, Vec<String>)> = Vec::new();
+    for treatment in &document.treatments {
+        if told.insert((&treatment.engine, &treatment.measured_at)) {
+            let place = table::place(document, treatment);
+            for note in &treatment.notes {
+                match notes.iter_mut().find(|(other, _)| *other == note) {
+                    Some((_, places)) => places.push(place.clone()),
+                    None => notes.push((note, vec![place.clone()])),
+                }
+            }
+        }
+    }
+    notes.into_iter().flat_map(|(note, places)| lines(note, &places, told.len())).collect()
+}
+
+/// What is said of these of all treatments: a line for each, or one for many.
+fn lines(note: &str, places: &[String], all: usize) -> Vec<String> {
+    /// Above it they are counted.
+    const PLACES_MAX: usize = 3;
+    match places.len() {
+        ..=PLACES_MAX => places.iter().map(|place| format!("{place}: {note}")).collect(),
+        many if many == all => vec![format!("all {all} treatments: {note}")],
+        many => vec![format!("{many} of {all} treatments (the report tells which): {note}")],
+    }
+}
+
+fn machine(document: &Document) -> String {
+    let of_interest = ["CPU", "CPUs usable", "Memory"];
+    let found = |name: &str| document.environment.iter().find(|row| row.name == name);
+    let values = of_interest.iter().filter_map(|name| found(name)).map(|row| row.value.clone());
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn note(document: &Document) -> &'static str {
+    let ranges = |t: &TreatmentPart| t.estimate.is_some_and(|e| e.method == Method::RangeOnly);
+    if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
+        "In brackets: the smallest and the largest block."
+    } else if document.treatments.iter().any(ranges) {
+        "Means are geometric means over blocks. In brackets: the smallest and the largest block. \
+         Best of three is the article's statistic; a minimum favours the noisier engine."
+    } else if !document.response.lower_is_better {
+        "In brackets: 95% intervals from the blocks."
+    } else {
+        "Means are geometric means over blocks. In brackets: 95% intervals from the blocks. Best of \
+         three is the article's statistic; a minimum favours the noisier engine."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn what_is_said_of_few_treatments_names_them_and_of_many_counts_them() {
+        let places: Vec<String> = (1..=4).map(|place| format!("place {place}")).collect();
+        assert_eq!(lines("spills", &places[..2], 2), ["place 1: spills", "place 2: spills"]);
+        assert_eq!(lines("spills", &places, 4), ["all 4 treatments: spills"]);
+        assert_eq!(
+            lines("spills", &places, 6),
+            ["4 of 6 treatments (the report tells which): spills"]
+        );
+    }
+}

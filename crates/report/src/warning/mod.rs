@@ -1,0 +1,248 @@
+//! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
+//! The rules and their sources are in METHOD.md, section 11.
+
+mod blob;
+mod engines;
+mod machine;
+mod oltp;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use serde::Serialize;
+
+use plan::Durability;
+use plan::{Plan, WorkloadKind};
+use record::{Run, Trial};
+
+pub use machine::CLIENT_WAIT_MAX;
+
+/// A doubt and what to do about it.
+#[derive(Clone, Debug, Serialize)]
+pub struct WarningPart {
+    pub kind: &'static str,
+    pub message: String,
+    pub advice: &'static str,
+}
+
+/// A doubt about the validity of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Fewer than five blocks: no interval, no verdict.
+    TooFewBlocks { blocks: usize },
+    /// Planned trials that were not run.
+    Incomplete { recorded: usize, planned: usize },
+    /// Trials that do not count.
+    VoidTrials { trials: usize, first: String },
+    /// Requests that did not get the right answer.
+    Failures { engine: String, failures: u64, requests: u64, first: String },
+    /// Requests failed before anything was measured.
+    WarmUpFailures {
+        engine: String,
+        failures: u64,
+        /// In the warm-ups before how many trials.
+        trials: usize,
+    },
+    /// Open load came faster than an engine answered.
+    Saturated {
+        engine: String,
+        trials: usize,
+        /// Requests due per second, in the first of them.
+        offered_per_second: f64,
+        /// Right answers per second in it.
+        answered_per_second: f64,
+    },
+    /// The measuring client used much of the machine.
+    ClientBusy {
+        /// Its cores, in the busiest trial.
+        cores: f64,
+        of: usize,
+    },
+    /// One engine used more cores than another.
+    UnequalCores {
+        more: String,
+        more_cores: f64,
+        less: String,
+        less_cores: f64,
+        /// The treatments of this run that compare at one core, if there are such.
+        equal_at: Option<String>,
+    },
+    /// Client and server had the same cores to share.
+    SharedCores,
+    /// The hypervisor took CPU time away.
+    Steal {
+        /// The largest share in a trial.
+        fraction: f64,
+        trials: usize,
+    },
+    BusyMachine {
+        /// Their cores, on average over the trials.
+        cores: f64,
+        of: usize,
+    },
+    /// An engine's first and last block differ.
+    Drift {
+        engine: String,
+        /// Last block by first block, over all treatments both hold.
+        ratio: f64,
+    },
+    /// An unoptimised program was measured.
+    DebugBuild,
+    /// The run was interrupted and taken up again.
+    Resumed { times: usize },
+    /// A wrong answer among them: times of different work.
+    AnswersDiffer {
+        engine: String,
+        /// How many trials have one.
+        trials: usize,
+        /// The request of the first.
+        first: String,
+    },
+    /// Engines promise to keep what was committed through different accidents.
+    DurabilityDiffers {
+        /// The label that promises most, with its promise.
+        more: (String, Durability),
+        /// The one that promises least.
+        less: (String, Durability),
+        /// Nothing was written, so it hardly matters here.
+        only_reads: bool,
+    },
+    /// Client threads were ready to run and had no processor.
+    ClientStarved {
+        /// The largest share of a trial's time.
+        fraction: f64,
+        trials: usize,
+    },
+    /// One client, short requests, an idle machine: what is measured is how long cores take to wake.
+    IdleCores {
+        /// The engine where it is worst.
+        engine: String,
+        response_time_ms: f64,
+    },
+    /// Times moved within trials, or the warm-up ended before they stood still.
+    NotSteady {
+        engine: String,
+        /// Mean of the second half of the trials by that of the first; none if only the warm-up
+        /// did not settle.
+        ratio: Option<f64>,
+        /// Whether these trials began with cold caches and became faster.
+        read_ahead: bool,
+        /// Trials whose warm-up ended at its cap.
+        unsettled: usize,
+    },
+    /// The same treatment had another plan in a later block.
+    PlanChanged { engine: String, operations: Vec<String> },
+    /// One block of a treatment lies far from its siblings.
+    Outlier {
+        /// The engine and its levels in words.
+        treatment: String,
+        block: usize,
+        /// Its mean by the median of the treatment's blocks.
+        ratio: f64,
+        /// How many treatments have one.
+        treatments: usize,
+    },
+    /// Trials began though other programs did not leave the machine alone.
+    NotQuiet {
+        /// How many waited in vain.
+        trials: usize,
+    },
+    /// Warm reads came from storage, however often they were offered.
+    NotWarm {
+        /// The line where it is worst.
+        engine: String,
+        /// Its share of bytes from storage there.
+        fraction: f64,
+        trials: usize,
+    },
+    /// Processes waited for memory, which no plan had limited.
+    MemoryPressure {
+        /// The largest share of a trial's time.
+        fraction: f64,
+        trials: usize,
+    },
+    /// The machine read or wrote swap space during trials.
+    Swapped { bytes: u64, trials: usize },
+    /// The files of all engines do not fit into memory together.
+    DataExceedsMemory {
+        /// Their bytes.
+        data_bytes: u64,
+        memory_bytes: u64,
+    },
+    /// The planner had no statistics.
+    StatisticsMissing { engine: String },
+    /// Releases of one engine that are to be compared have not the same settings.
+    SettingsDiffer { settings: Vec<String> },
+    /// What was written stays in data of the user's, where later trials find it.
+    WritesStay { engines: Vec<String> },
+    /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
+    UnevenCheckpoints {
+        treatments: usize,
+        /// The first, with the number that ended in each of its trials.
+        first: String,
+    },
+}
+
+impl Warning {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TooFewBlocks { .. } => "too_few_blocks",
+            Self::Incomplete { .. } => "incomplete",
+            Self::VoidTrials { .. } => "void_trials",
+            Self::Failures { .. } => "failures",
+            Self::WarmUpFailures { .. } => "warm_up_failures",
+            Self::Saturated { .. } => "saturated",
+            Self::ClientBusy { .. } => "client_busy",
+            Self::UnequalCores { .. } => "unequal_cores",
+            Self::SharedCores => "shared_cores",
+            Self::Steal { .. } => "steal",
+            Self::BusyMachine { .. } => "busy_machine",
+            Self::Drift { .. } => "drift",
+            Self::DebugBuild => "debug_build",
+            Self::Resumed { .. } => "resumed",
+            Self::AnswersDiffer { .. } => "answers_differ",
+            Self::DurabilityDiffers { .. } => "durability_differs",
+            Self::ClientStarved { .. } => "client_starved",
+            Self::IdleCores { .. } => "idle_cores",
+            Self::NotSteady { .. } => "not_steady",
+            Self::PlanChanged { .. } => "plan_changed",
+            Self::Outlier { .. } => "outlier",
+            Self::NotQuiet { .. } => "not_quiet",
+            Self::NotWarm { .. } => "not_warm",
+            Self::MemoryPressure { .. } => "memory_pressure",
+            Self::Swapped { .. } => "swapped",
+            Self::DataExceedsMemory { .. } => "data_exceeds_memory",
+            Self::StatisticsMissing { .. } => "statistics_missing",
+            Self::SettingsDiffer { .. } => "settings_differ",
+            Self::WritesStay { .. } => "writes_stay",
+            Self::UnevenCheckpoints { .. } => "uneven_checkpoints",
+        }
+    }
+}
+
+/// Every doubt that the record of a run gives rise to. `planned` is its number of trials.
+pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let blocks = run.blocks(plan);
+    if blocks < stats::INTERVAL_MIN_REPLICATES {
+        warnings.push(Warning::TooFewBlocks { blocks });
+    }
+    if trials.len() < planned {
+        warnings.push(Warning::Incomplete { recorded: trials.len(), planned });
+    }
+    warnings.extend(engines::find(plan, run, trials));
+    warnings.extend(machine::find(plan, run, trials));
+    if plan.workload == WorkloadKind::Blob {
+        warnings.extend(blob::find(plan, trials));
+    }
+    if plan.workload == WorkloadKind::Oltp {
+        warnings.extend(oltp::find(plan, run, trials));
+    }
+    if run.environment.build_profile == "debug" {
+        warnings.push(Warning::DebugBuild);
+    }
+    if !run.resumed.is_empty() {
+        warnings.push(Warning::Resumed { times: run.resumed.len() });
+    }
+    warnings
+}
