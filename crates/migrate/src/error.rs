@@ -1,9 +1,11 @@
 //! Every way in which a migration can fail; each message names the thing, the place, the way out.
 
+use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
-use crate::copy::{BadRow, Unfinished};
-use crate::inspect::thousands;
+use serde::Serialize;
+
+use crate::display::thousands;
 
 /// What went wrong. Unless a message says otherwise, the target is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -255,4 +257,58 @@ pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
         message.push_str(part.replace('\n', " ").trim_end_matches('.'));
     }
     message
+}
+
+/// A refused value, named by its place.
+#[derive(Clone, Debug)]
+pub struct BadRow {
+    /// The table in the source.
+    pub table: String,
+    /// The row, for example `rowid 4711`.
+    pub row: String,
+    /// The column in the source.
+    pub column: String,
+    pub value: String,
+    /// Why it does not fit, in words.
+    pub reason: String,
+    pub fix: String,
+}
+
+impl Display for BadRow {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { table, row, column, value, reason, fix } = self;
+        write!(formatter, "{table}, {row}, column {column}: {value}: {reason}; {fix}")
+    }
+}
+
+/// An unfinished migration as a command names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unfinished {
+    pub source: PathBuf,
+    pub started: String,
+    /// Existing tables are loaded, which are without keys and indexes until then.
+    pub data_only: bool,
+    pub steps_done: usize,
+    pub steps: usize,
+}
+
+impl Display for Unfinished {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { source, started, steps_done, steps, .. } = self;
+        write!(
+            formatter,
+            "the migration of {} begun {started} is unfinished, {steps_done} of {steps} steps are \
+             done",
+            source.display()
+        )?;
+        if self.data_only {
+            formatter.write_str(
+                "; until it ends the tables that it loads are without their keys and indexes",
+            )?;
+        }
+        formatter.write_str(
+            ": crossover migrate SOURCE TARGET --resume continues, crossover migrate TARGET \
+             --abandon puts the target back",
+        )
+    }
 }

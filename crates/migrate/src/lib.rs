@@ -2,30 +2,34 @@
 //! nothing is lost in silence on the way.
 
 mod audit;
-mod copy;
+mod ddl;
+mod display;
 mod error;
-mod expression;
+mod finding;
 mod grid;
-mod inspect;
 mod mapping;
 mod recipe;
-mod selection;
+mod source;
+mod target;
+mod transfer;
+mod value;
 mod verify;
 mod watch;
 
-pub use audit::{
-    AuditOptions, AuditReport, ColumnReport, Example, Finding, Looks, Losses, Lost, Profile,
-    Severity, TableReport, audit,
-};
-pub use copy::{
-    BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,
-    create_database, drop_database, load_rejects, migrate, objections, read_catalog, unfinished,
-};
-pub use error::Error;
-pub use inspect::{Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
-pub use mapping::{Mapping, PostgresType, Rules};
+pub use audit::{AuditOptions, AuditReport, ColumnReport, TableReport, audit, objections};
+pub use error::{BadRow, Error, Unfinished};
+pub use finding::{Example, Finding, Losses, Lost, Severity};
+pub use mapping::{Mapping, Rules};
 pub use recipe::{Recipe, default_reject_file};
-pub use selection::Selection;
+pub use source::{
+    Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Selection, Table, schema,
+};
+pub use target::{Catalog, create_database, drop_database, read_catalog};
+pub use transfer::{
+    MigrateOptions, MigratedTable, MigrationReport, Seconds, abandon, load_rejects, migrate,
+    unfinished,
+};
+pub use value::{Looks, PostgresType, Profile};
 pub use verify::{
     ColumnDifference, ColumnDigest, Difference, DifferenceKind, TableVerification, Verification,
     VerifyOptions, verify,

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 use serde::Deserialize;
 
+use crate::Error;
 use crate::mapping::{Mapping, Rules};
-use crate::selection::Selection;
-use crate::{Error, MigrateOptions};
+use crate::source::Selection;
+use crate::transfer::MigrateOptions;
 
 /// What a file asks for.
 #[derive(Clone, Debug)]

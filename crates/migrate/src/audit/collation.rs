@@ -9,13 +9,12 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::column::plural;
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
-use super::profile::{Example, Refused};
 use super::proposed;
-use crate::inspect::{Affinity, Schema, Shown, Source, Table, quoted, thousands};
-use crate::mapping::{Candidate, PostgresType};
+use crate::display::{Shown, plural, thousands};
+use crate::finding::{Example, Finding, Lost, Refused, Severity};
+use crate::mapping::Candidate;
+use crate::source::{Affinity, Schema, Source, Table, quoted};
+use crate::value::PostgresType;
 use crate::{Error, Watch};
 
 const SHOWN: usize = 3;

@@ -1,11 +1,11 @@
 //! What the evidence on one column means: blockers with their cure, warnings, notes.
 
-use super::altered;
-use super::finding::{Finding, Severity};
-use super::profile::{Profile, Refused};
-use crate::copy::{Field, Misfit, Reading, StorageClass};
-use crate::inspect::{Affinity, Column, Table, thousands};
-use crate::mapping::{Candidate, PostgresType};
+use super::lossy_values;
+use crate::display::{plural, thousands};
+use crate::finding::{Finding, Refused, Severity};
+use crate::mapping::Candidate;
+use crate::source::{Affinity, Column, Table};
+use crate::value::{Field, Misfit, PostgresType, Profile, Reading, StorageClass};
 
 /// Documents of this size take memory that is worth a word.
 const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
@@ -64,7 +64,7 @@ pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
     findings.extend(judged.looks_like_epoch());
     findings.extend(judged.infinite());
     findings.extend(judged.heavy());
-    findings.extend(altered::findings(judged));
+    findings.extend(lossy_values::findings(judged));
     findings
 }
 
@@ -327,9 +327,4 @@ impl Judged<'_> {
 
 fn several(becomes: &str) -> String {
     becomes.replace("becomes its", "become their").replace("becomes", "become")
-}
-
-/// `s` unless there is exactly one.
-pub fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }

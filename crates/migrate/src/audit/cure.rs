@@ -2,10 +2,9 @@
 //! pasted on tables that may hold rows, so that it converts what stands there or is refused.
 
 use super::column::Judged;
-use super::profile::{Form, Profile};
-use crate::copy::{Misfit, Reading, StorageClass};
-use crate::inspect::quoted;
-use crate::mapping::{PostgresType, fallback};
+use crate::mapping::fallback;
+use crate::source::quoted;
+use crate::value::{Form, Misfit, PostgresType, Profile, Reading, StorageClass};
 
 /// The longest limit that PostgreSQL lets a varchar have.
 const LONGEST_VARCHAR: u32 = 10_485_760;

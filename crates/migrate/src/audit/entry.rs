@@ -2,11 +2,12 @@
 
 use indicatif::ProgressBar;
 
-use super::finding::{Finding, Severity};
 use super::pglz::bytes_in_index;
-use super::profile::{Example, Profile, Refused};
-use crate::copy::{Field, encode, index_predicate};
-use crate::inspect::{Source, Table, rows, shorten, thousands};
+use crate::ddl::index_predicate;
+use crate::display::{rows, shorten, thousands};
+use crate::finding::{Example, Finding, Refused, Severity};
+use crate::source::{Source, Table};
+use crate::value::{Field, Profile, encode};
 use crate::{Error, Watch};
 
 /// The longest entry, its own header included.

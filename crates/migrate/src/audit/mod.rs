@@ -1,23 +1,21 @@
 //! The audit: every declared type against every stored value, before anything is moved.
 
-mod altered;
-mod beside;
 mod collation;
 mod column;
 mod cure;
 mod entry;
-mod finding;
+mod file_header;
 mod keys;
-mod loss;
+mod lossy_values;
 mod object;
 mod pglz;
-mod profile;
 mod proposed;
 mod scan;
 mod structure;
+mod target_constraints;
 mod text;
+mod text_form;
 mod unique;
-mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -26,18 +24,16 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-pub use finding::{Finding, Severity};
-pub(crate) use keys::{
-    all_findings as key_findings, missing_parents, orphans, orphans_finding, resolve,
-};
-pub use loss::{Losses, Lost};
-pub(crate) use object::findings as object_findings;
-pub use profile::{Example, Looks, Profile};
+pub(crate) use keys::{all_findings as key_findings, missing_parents};
+pub(crate) use object::objects;
+pub use target_constraints::objections;
 
-use crate::copy::{Catalog, Field, check_condition, match_tables, proposal, too_many};
-use crate::inspect::{Affinity, Check, Schema, Source, Table, quoted, schema};
-use crate::mapping::{Candidate, PostgresType, Rules, candidate, choose};
-use crate::selection::Selection;
+use crate::ddl::{check_condition, proposal, too_many};
+use crate::finding::{Finding, Losses, Severity};
+use crate::mapping::{Candidate, Rules, candidate, choose};
+use crate::source::{Affinity, Check, Schema, Selection, Source, Table, quoted, readers, schema};
+use crate::target::{Catalog, match_tables};
+use crate::value::{Field, PostgresType, Profile};
 use crate::{Error, Watch};
 
 /// What an audit looks at.
@@ -128,11 +124,6 @@ pub fn audit(
     Ok(audit_source(&source, options, Watch { progress, interrupted })?.report)
 }
 
-/// As many readers as the machine has cores; more than four gain nothing from one file.
-pub(crate) fn readers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(4)
-}
-
 /// The audit of an open source.
 pub(crate) fn audit_source(
     source: &Source,
@@ -143,11 +134,11 @@ pub(crate) fn audit_source(
     let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
         let found = options.selection.apply(found)?;
-        let estimate = crate::selection::estimated_rows(connection, &found);
+        let estimate = crate::source::estimated_rows(connection, &found);
         let explain = |error| source.explain(error);
         let mut general =
             object::findings(connection, &found, options.target.as_ref()).map_err(explain)?;
-        general.extend(beside::findings(connection, &found, creates).map_err(explain)?);
+        general.extend(file_header::findings(connection, &found, creates).map_err(explain)?);
         Ok((found, estimate, general))
     })?;
     options.rules.check(&schema)?;
@@ -164,7 +155,7 @@ fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candida
     };
     let matched = match_tables(schema, catalog, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let of_table = |table: crate::copy::Matched| {
+    let of_table = |table: crate::target::Matched| {
         let columns = table.columns.into_iter();
         columns
             .map(|column| Candidate {

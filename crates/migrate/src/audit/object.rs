@@ -3,11 +3,14 @@
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
 use super::proposed;
-use crate::copy::Catalog;
-use crate::inspect::{Content, OtherKind, OtherObject, Schema, content, quoted, rows};
+use crate::display::rows;
+use crate::finding::{Finding, Lost, Severity};
+use crate::source::{Content, OtherKind, OtherObject, Schema, Source, content, quoted};
+use crate::target::Catalog;
+use crate::watch::blocking;
+use crate::{Error, Watch};
+use std::sync::Arc;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
 /// are its own: a view of the same name, any trigger on the same table.
@@ -115,4 +118,21 @@ fn left_behind(
     let (severity, kind) = (Severity::Warning, "rows_left_behind");
     let finding = Finding::on_table(severity, kind, &object.name, message, fix);
     Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))
+}
+
+/// What a target whose tables exist does not get: objects that are not tables.
+pub async fn objects(
+    source: &Arc<Source>,
+    schema: &Schema,
+    target: Catalog,
+    watch: Watch<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let (source, schema) = (source.clone(), schema.clone());
+    let found = blocking(watch, move |_| {
+        source.with(|connection| {
+            let found = findings(connection, &schema, Some(&target));
+            found.map_err(|error| source.explain(error))
+        })
+    });
+    found.await
 }

@@ -1,13 +1,12 @@
 //! Statements for what is not carried over: complete where PostgreSQL is sure to take them, else a
 //! draft in comments, to be written by hand. They are shown, never run.
 
-use super::keys;
-use crate::copy::Field;
-use crate::expression::{default_proposal, renamed};
-use crate::inspect::token::{Token, closing, tokens};
-use crate::inspect::{
-    Affinity, Check, Column, Index, OtherKind, OtherObject, Schema, Table, quoted,
+use crate::ddl::{default_proposal, renamed};
+use crate::source::{
+    Affinity, Check, Column, Index, OtherKind, OtherObject, Schema, Table, Token, closing, quoted,
+    resolve, tokens,
 };
+use crate::value::Field;
 
 /// Above whatever still speaks SQLite.
 const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
@@ -118,7 +117,7 @@ type ColumnOf<'a> = (&'a Table, usize);
 fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
     let mut pairs = Vec::new();
     for table in &schema.tables {
-        for resolved in keys::resolve(schema, table) {
+        for resolved in resolve(schema, table) {
             let Some((place, columns)) = resolved.parent else { continue };
             let parent = &schema.tables[place];
             let both = resolved.key.columns.iter().zip(columns);
@@ -231,7 +230,7 @@ fn full_text(object: &OtherObject) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::schema;
+    use crate::source::schema;
 
     fn objects(script: &str) -> Vec<String> {
         let connection = rusqlite::Connection::open_in_memory().unwrap();

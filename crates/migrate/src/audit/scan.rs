@@ -5,11 +5,12 @@ use indicatif::ProgressBar;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::profile::{Example, Profile, Refused};
-use crate::copy::json::repeats_a_key;
-use crate::copy::{Field, Nowhere, encode};
-use crate::inspect::{Shown, Source, Table};
-use crate::mapping::{Candidate, PostgresType};
+use crate::display::Shown;
+use crate::finding::{Example, Refused};
+use crate::mapping::Candidate;
+use crate::source::{Source, Table};
+use crate::value::json::repeats_a_key;
+use crate::value::{Field, Nowhere, PostgresType, Profile, encode};
 use crate::{Error, Watch};
 
 /// What one pass over a table has found.

@@ -3,17 +3,14 @@
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
-use super::profile::Refused;
 use super::proposed;
-use crate::copy::{Field, LONGEST_NAME_BYTES, check_condition, cut, index_predicate};
-use crate::expression::default_expression;
-use crate::inspect::{
+use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
+use crate::display::{shorten, thousands};
+use crate::finding::{Finding, Lost, Refused, Severity};
+use crate::source::{
     Check, Column, Index, IndexPart, LeftOut, MOST_INDEX_COLUMNS, Rowid, Schema, Table, quoted,
-    shorten, thousands,
 };
-use crate::mapping::PostgresType;
+use crate::value::{Field, PostgresType};
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;

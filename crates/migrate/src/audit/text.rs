@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use comfy_table::Table as Grid;
 
-use super::column::plural;
-use super::{AuditReport, ColumnReport, Finding, Severity};
+use super::{AuditReport, ColumnReport};
+use crate::display::{plural, rows, thousands};
+use crate::finding::{Finding, Severity};
 use crate::grid::grid;
-use crate::inspect::{rows, thousands};
 
 /// Columns of an entirely unremarkable file that are still shown one by one.
 const ROWS_SHOWN: usize = 400;

@@ -10,12 +10,12 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::TableReport;
-use super::finding::{Finding, Severity};
-use super::profile::{Example, Refused};
-use super::written::{Written, may_vary};
-use crate::copy::{Field, index_predicate};
-use crate::inspect::{Schema, Shown, Source, Table, thousands};
-use crate::verify::comparable;
+use super::text_form::{Written, may_vary};
+use crate::ddl::index_predicate;
+use crate::display::{Shown, thousands};
+use crate::finding::{Example, Finding, Refused, Severity};
+use crate::source::{Schema, Source, Table};
+use crate::value::{Field, comparable};
 use crate::{Error, Watch};
 
 /// A unique key that is carried over.

@@ -1,11 +1,11 @@
 //! The choice of a column's type: first a candidate, then, after every value has been seen,
 //! the candidate or what the values really are.
 
-use super::{Declared, PostgresType, Rules, declared};
+use super::declared::{self, Declared};
+use super::user_rule::Rules;
 use crate::Error;
-use crate::audit::Profile;
-use crate::copy::Field;
-use crate::inspect::Table;
+use crate::source::Table;
+use crate::value::{Field, PostgresType, Profile};
 
 /// The type against which a column's values are tried while they are read.
 #[derive(Clone, Debug)]
@@ -27,14 +27,14 @@ impl Candidate {
 
 /// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
 pub fn candidate(table: &Table, rules: &Rules) -> Result<Vec<Candidate>, Error> {
-    let each = |(position, column): (usize, &crate::inspect::Column)| {
+    let each = |(position, column): (usize, &crate::source::Column)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
         let field = |postgres_type, reading| Some(Field { postgres_type, reading, not_null });
         if let Some(mapping) = rules.find(&table.name, &column.name) {
             let field = field(mapping.postgres_type.clone(), mapping.reading);
             return Ok(Candidate { field, may_fall_back: false, is_rule: true });
         }
-        let (field, may_fall_back) = match declared(column) {
+        let (field, may_fall_back) = match declared::declared(column) {
             Declared::Hard(hard) => (field(hard, None), false),
             Declared::IfAllowed(soft) => (field(soft, None), true),
             Declared::Unknown => (None, true),

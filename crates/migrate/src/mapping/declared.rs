@@ -2,9 +2,8 @@
 //! affinity, so `VARCHAR(256)` limits nothing and `UUID` is a number; the words still tell what
 //! was intended.
 
-use super::PostgresType;
-use super::postgres_type::declared_parts;
-use crate::inspect::{Affinity, Column};
+use crate::source::{Affinity, Column};
+use crate::value::{PostgresType, declared_parts};
 
 /// What a declared type intends.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,7 @@
 
 mod choice;
 mod declared;
-mod postgres_type;
-mod rule;
+mod user_rule;
 
 pub use choice::{Candidate, candidate, choose, fallback};
-pub use declared::{Declared, declared};
-pub use postgres_type::PostgresType;
-pub use rule::{Mapping, Rules, matches};
+pub use user_rule::{Mapping, Rules};

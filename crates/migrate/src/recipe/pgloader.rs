@@ -5,8 +5,9 @@
 use std::path::PathBuf;
 
 use super::{Recipe, default_reject_file};
+use crate::Error;
 use crate::mapping::{Mapping, Rules};
-use crate::{Error, MigrateOptions};
+use crate::transfer::MigrateOptions;
 
 /// The words with which a clause begins.
 const CLAUSES: [&str; 9] =

@@ -8,11 +8,11 @@ use serde::Serialize;
 use tokio_postgres::Client;
 
 use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
-use super::field::show;
 use super::part::OfSource;
 use super::rows;
-use crate::copy::Matched;
-use crate::inspect::{Source, Table};
+use crate::source::{Source, Table};
+use crate::target::Matched;
+use crate::value::show;
 use crate::watch::blocking;
 use crate::{Error, Watch};
 

@@ -3,10 +3,10 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::field::{Canonical, canonical};
 use super::pieces::{Hashes, LARGE_ROW_BYTES, Pieces};
 use super::rows::Take;
 use crate::Error;
+use crate::value::{Canonical, canonical};
 
 /// Buckets of keys: few enough to stay in the processor's cache.
 pub const BUCKETS: usize = 1 << 14;

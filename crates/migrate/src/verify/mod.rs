@@ -3,7 +3,6 @@
 
 mod differences;
 mod digest;
-mod field;
 mod part;
 mod pieces;
 mod rows;
@@ -20,19 +19,19 @@ use serde::Serialize;
 use tokio_postgres::Client;
 
 pub use differences::{ColumnDifference, Difference, DifferenceKind};
-pub(crate) use field::comparable;
 
 use self::digest::{Hasher, Shape, TableDigest};
-use self::field::Canonical;
 use self::part::{OfSource, Part};
 use self::rows::UNFIT_SHOWN;
-use crate::audit::{Losses, readers};
-use crate::copy::{
-    BadRow, Matched, PART_BYTES, catalog, current_schema, locks, match_tables, objects,
-};
-use crate::inspect::{Schema, Source, Table, schema};
+use crate::audit::objects;
+use crate::error::BadRow;
+use crate::finding::Losses;
 use crate::mapping::Rules;
-use crate::selection::{Selection, estimated_rows};
+use crate::source::{
+    PART_BYTES, Schema, Selection, Source, Table, estimated_rows, readers, selected,
+};
+use crate::target::{Matched, catalog, current_schema, locks, match_tables};
+use crate::value::Canonical;
 use crate::watch::blocking;
 use crate::{Error, Watch};
 
@@ -155,13 +154,6 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
         clients.push(client);
     }
     Ok(clients)
-}
-
-/// The selected schema of a source.
-pub(crate) fn selected(source: &Source, selection: &Selection) -> Result<Schema, Error> {
-    source.with(|connection| {
-        selection.apply(schema(connection).map_err(|error| source.explain(error))?)
-    })
 }
 
 /// Compares all matched tables side by side and in parts, over connections that see one state of the

@@ -6,8 +6,8 @@ use tokio_postgres::{Client, Row};
 
 use super::pieces::LARGE_ROW_BYTES;
 use crate::Error;
-use crate::copy::{MOST_PARTS, Matched, ranges, rowid_span};
-use crate::inspect::{Column, Rowid, Schema, Source, Table, quoted};
+use crate::source::{Column, MOST_PARTS, Rowid, Schema, Source, Table, quoted, ranges, rowid_span};
+use crate::target::Matched;
 
 /// PostgreSQL's usual page; a target with others has parts of another size.
 const PAGE_BYTES: u64 = 8192;

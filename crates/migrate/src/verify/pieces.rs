@@ -5,8 +5,7 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::digest::Shape;
-use super::field::{Canonical, canonical};
-use crate::copy::{Field, Misfit, Out, encode};
+use crate::value::{Canonical, Field, Misfit, Out, canonical, encode};
 
 /// From here on a row is large.
 pub const LARGE_ROW_BYTES: usize = 8 << 20;

@@ -8,9 +8,11 @@ use tokio_postgres::Client;
 
 use super::part::OfSource;
 use super::pieces::{LARGE_ROW_BYTES, Pieces};
-use crate::copy::{BadRow, Field, Matched, MatchedColumn, Misfit, encode};
-use crate::inspect::{Shown, Source, Table, quoted};
-use crate::mapping::PostgresType;
+use crate::display::Shown;
+use crate::error::BadRow;
+use crate::source::{Source, Table, quoted};
+use crate::target::{Matched, MatchedColumn};
+use crate::value::{Field, Misfit, PostgresType, encode};
 use crate::{Error, Watch};
 
 /// The head of a binary COPY: signature, flags, length of the extension.

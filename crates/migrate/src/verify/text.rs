@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Difference, DifferenceKind, TableVerification, Verification};
-use crate::audit::Losses;
+use super::differences::{Difference, DifferenceKind};
+use super::{TableVerification, Verification};
+use crate::display::{rows, thousands};
+use crate::finding::Losses;
 use crate::grid::grid;
-use crate::inspect::{rows, thousands};
 
 /// Digits of a digest shown in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;

@@ -1,0 +1,153 @@
+//! `audit --target`: what the constraints of existing tables would refuse, judged by the server itself
+//! over temporary tables. Nothing of it lasts.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::PostgresUrl;
+use indicatif::ProgressBar;
+
+use super::AuditOptions;
+use super::keys::{orphans, orphans_finding};
+use crate::display::thousands;
+use crate::finding::{Example, Finding, Severity};
+use crate::source::{Schema, Source, Table, selected};
+use crate::target::{
+    Demand, Judge, Matched, Reference, Session, What, catalog, current_schema, match_tables,
+    references, target_demands,
+};
+use crate::watch::blocking;
+use crate::{Error, Watch};
+
+const SHOWN: usize = 5;
+
+/// Rows that fit the types of the target's tables and would still be refused: by CHECK, unique
+/// keys, domains, foreign keys. Rows that are refused for their values are the audit's own findings.
+pub async fn objections(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &AuditOptions,
+    schema: Option<&str>,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Finding>, Error> {
+    let watch = Watch { progress, interrupted };
+    let session = Session::connect(target).await?;
+    let namespace = match schema {
+        Some(schema) => schema.to_owned(),
+        None => current_schema(&session.client).await?,
+    };
+    let (source, schema) = blocking(watch, {
+        let (path, selection) = (source.to_owned(), options.selection.clone());
+        move |_| {
+            let source = Source::open(&path, 1)?;
+            let schema = selected(&source, &selection)?;
+            Ok((Arc::new(source), schema))
+        }
+    })
+    .await?;
+    let found = catalog(&session.client, &namespace).await?;
+    let matched = match_tables(&schema, &found, &options.rules)
+        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let demands = target_demands::read(&session.client, &schema, &matched).await?;
+    let mut findings = Vec::new();
+    for of_table in &matched {
+        findings.extend(hear(&session, &source, &schema, of_table, &demands, watch).await?);
+    }
+    let references = references::of_target(&session.client, &matched).await?;
+    let declared = references::of_source(&schema, &matched);
+    let without_parent = blocking(watch, move |watch| {
+        let mut findings = Vec::new();
+        for reference in &references {
+            watch.check()?;
+            findings.extend(orphans_of(&source, &schema, reference)?);
+        }
+        let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
+        for reference in declared.iter().filter(|own| !is_kept(own)) {
+            watch.check()?;
+            findings.extend(orphans_of(&source, &schema, reference)?.map(taken_by_target));
+        }
+        Ok(findings)
+    });
+    findings.extend(without_parent.await?);
+    Ok(findings)
+}
+
+/// Whether two foreign keys say the same, in whatever order of columns.
+fn is_same(one: &Reference, other: &Reference) -> bool {
+    let pairs = |key: &Reference| -> BTreeSet<(usize, usize)> {
+        key.columns.iter().copied().zip(key.parent_columns.iter().copied()).collect()
+    };
+    one.child == other.child && one.parent == other.parent && pairs(one) == pairs(other)
+}
+
+/// A finding on a foreign key that only the source declares: the target takes these rows.
+fn taken_by_target(finding: Finding) -> Finding {
+    let message = format!("{}; the target has no such foreign key and takes them", finding.message);
+    Finding { severity: Severity::Warning, message, ..finding }
+}
+
+async fn hear(
+    session: &Session,
+    source: &Arc<Source>,
+    schema: &Schema,
+    matched: &Matched,
+    demands: &[Demand],
+    watch: Watch<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let own: Vec<&Demand> =
+        demands.iter().filter(|demand| demand.table == matched.source).collect();
+    let mut findings = Vec::new();
+    if own.is_empty() {
+        return Ok(findings);
+    }
+    let table = &schema.tables[matched.source];
+    session.begin().await?;
+    let judge = Judge::hear(session, source, table, matched, &own, watch).await?;
+    for demand in own {
+        let (count, addresses) = judge.count(demand, SHOWN).await?;
+        if count > 0 {
+            findings.push(objection(table, demand, count, &addresses));
+        }
+    }
+    session.roll_back().await;
+    Ok(findings)
+}
+
+fn objection(table: &Table, demand: &Demand, count: u64, addresses: &[i64]) -> Finding {
+    let kind = match demand.what {
+        What::Check(_) => "target_check",
+        What::Domain { .. } => "target_domain",
+        What::Reference { .. } => "target_foreign_key",
+        What::New { .. } => "target_row",
+        What::Unique { .. } => "target_unique",
+    };
+    let rows = if count == 1 { "row" } else { "rows" };
+    let message =
+        format!("the target would refuse {} {rows}: {}", thousands(count), demand.reason());
+    let fix = "repair them, or let --on-error reject keep them apart";
+    let named = addresses.iter().map(|address| table.address_name(*address));
+    let examples = named.map(|row| Example { row, value: String::new() });
+    Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
+        .counted(count, examples.collect())
+        .about_rows()
+}
+
+/// Rows without a parent by a foreign key.
+fn orphans_of(
+    source: &Source,
+    schema: &Schema,
+    reference: &Reference,
+) -> Result<Option<Finding>, Error> {
+    let (table, parent) = (&schema.tables[reference.child], &schema.tables[reference.parent]);
+    let found = source.with(|connection| {
+        let (columns, parent_columns) = (&reference.columns, &reference.parent_columns);
+        let folded = reference.ignores_case();
+        orphans(source, connection, table, columns, parent, parent_columns, &folded)
+    })?;
+    let names = reference.columns.iter().map(|column| table.columns[*column].name.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    Ok(orphans_finding(table, &names, &parent.name, found))
+}

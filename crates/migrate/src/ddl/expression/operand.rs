@@ -1,0 +1,163 @@
+//! What a condition compares: columns, functions of them and literals, and which of them compare in
+//! PostgreSQL as they do in SQLite.
+
+use super::parse::{Expression, Literal};
+use crate::source::{Affinity, Table, quoted};
+use crate::value::{EXACT_IN_DOUBLE, Field, PostgresType, Reading};
+
+/// Digits of a decimal number that any 64-bit float keeps.
+const EXACT_DIGITS: usize = 15;
+
+/// What can be compared with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Integer,
+    Numeric,
+    Double,
+    Boolean,
+    Text { ignores_case: bool },
+}
+
+/// A value that is compared.
+pub struct Operand {
+    pub sql: String,
+    pub kind: Kind,
+}
+
+/// The operands that the columns of `table` offer, which get the types in `fields`.
+pub struct Operands<'a> {
+    pub table: &'a Table,
+    pub fields: &'a [Field],
+}
+
+impl Operands<'_> {
+    pub fn name(&self, column: usize) -> String {
+        quoted(&self.table.columns[column].name)
+    }
+
+    /// A column or a function of one, if it compares here as in SQLite.
+    pub fn operand(&self, expression: &Expression) -> Option<Operand> {
+        match expression {
+            Expression::Column(column) => self.column(*column),
+            Expression::Function(name, arguments) => {
+                let [argument] = arguments.as_slice() else { return None };
+                self.function(name, argument)
+            }
+            _ => None,
+        }
+    }
+
+    /// A column, if it compares here as in SQLite.
+    pub fn column(&self, position: usize) -> Option<Operand> {
+        let (column, field) = (&self.table.columns[position], &self.fields[position]);
+        if is_decoded(field) {
+            return None;
+        }
+        let is_number =
+            matches!(column.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real);
+        let kind = match &field.postgres_type {
+            postgres_type if postgres_type.is_integer() && is_number => Kind::Integer,
+            PostgresType::Numeric(_) if is_number => Kind::Numeric,
+            PostgresType::DoublePrecision if is_number => Kind::Double,
+            PostgresType::Boolean if is_number => Kind::Boolean,
+            postgres_type if postgres_type.is_text() && column.affinity == Affinity::Text => {
+                match column.collation.as_deref() {
+                    None => Kind::Text { ignores_case: false },
+                    Some("NOCASE") => Kind::Text { ignores_case: true },
+                    Some(_) => return None,
+                }
+            }
+            _ => return None,
+        };
+        let name = self.name(position);
+        let sql = match kind {
+            Kind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
+            _ => name,
+        };
+        Some(Operand { sql, kind })
+    }
+
+    /// A column of texts, whatever its collation.
+    pub fn text(&self, expression: &Expression) -> Option<String> {
+        let Expression::Column(position) = expression else { return None };
+        let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
+        let is_text = field.postgres_type.is_text()
+            && column.affinity == Affinity::Text
+            && !is_decoded(field);
+        is_text.then(|| self.name(*position))
+    }
+
+    fn function(&self, name: &str, argument: &Expression) -> Option<Operand> {
+        let exact = Kind::Text { ignores_case: false };
+        if name == "length"
+            && let Expression::Column(position) = argument
+            && self.fields[*position].postgres_type == PostgresType::Bytea
+        {
+            let sql = format!("octet_length({})", self.name(*position));
+            return Some(Operand { sql, kind: Kind::Integer });
+        }
+        let text = self.text(argument)?;
+        let (sql, kind) = match name {
+            "length" => (format!("length({text})"), Kind::Integer),
+            "lower" | "upper" => (format!("{name}({text} COLLATE \"C\")"), exact),
+            "trim" => (format!("btrim({text})"), exact),
+            "ltrim" | "rtrim" => (format!("{name}({text})"), exact),
+            _ => return None,
+        };
+        Some(Operand { sql, kind })
+    }
+
+    /// Whether the type of a column lets in JSON alone.
+    pub fn is_json(&self, column: usize) -> bool {
+        matches!(self.fields[column].postgres_type, PostgresType::Json | PostgresType::Jsonb)
+    }
+
+    /// A literal that is compared with an operand of this kind.
+    pub fn literal(&self, kind: Kind, literal: &Literal) -> Option<String> {
+        match (kind, literal) {
+            (Kind::Boolean, Literal::Integer(number @ (0 | 1))) => Some((*number == 1).to_string()),
+            (Kind::Boolean, Literal::Boolean(value)) => Some(value.to_string()),
+            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Boolean(value)) => {
+                Some(u8::from(*value).to_string())
+            }
+            (Kind::Integer | Kind::Numeric, Literal::Integer(number)) => Some(number.to_string()),
+            (Kind::Double, Literal::Integer(number))
+                if number.unsigned_abs() <= EXACT_IN_DOUBLE =>
+            {
+                Some(number.to_string())
+            }
+            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Decimal(written)) => {
+                let digits = written.bytes().filter(u8::is_ascii_digit).count();
+                (digits <= EXACT_DIGITS).then(|| written.clone())
+            }
+            (Kind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
+            (Kind::Text { ignores_case: true }, Literal::Text(text)) => {
+                literal_text(&text.to_ascii_lowercase())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether blobs become texts, which SQLite orders after all texts and measures in bytes.
+fn is_decoded(field: &Field) -> bool {
+    field.reading == Some(Reading::Utf8)
+}
+
+/// Whether two columns of these kinds compare here as in SQLite.
+pub fn comparable(left: Kind, right: Kind) -> bool {
+    left == right
+        || matches!((left, right), (Kind::Integer, Kind::Numeric) | (Kind::Numeric, Kind::Integer))
+}
+
+/// A text as a literal of PostgreSQL, whatever `standard_conforming_strings` says.
+pub fn literal_text(text: &str) -> Option<String> {
+    if text.contains('\0') {
+        return None;
+    }
+    let doubled = text.replace('\'', "''");
+    Some(match doubled.contains('\\') {
+        true => format!("E'{}'", doubled.replace('\\', "\\\\")),
+        false => format!("'{doubled}'"),
+    })
+}

@@ -1,0 +1,156 @@
+//! `--map 'TABLE.COLUMN=TYPE [using READING]'`: a rule of the user, `*` matching anything.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::source::{Schema, fits_pattern};
+use crate::value::{PostgresType, Reading};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Mapping {
+    written: String,
+    pattern: String,
+    /// The type that the column gets.
+    pub postgres_type: PostgresType,
+    /// How numbers or blobs in it are read.
+    pub reading: Option<Reading>,
+}
+
+impl TryFrom<String> for Mapping {
+    type Error = Error;
+
+    fn try_from(written: String) -> Result<Self, Error> {
+        written.parse()
+    }
+}
+
+impl From<Mapping> for String {
+    fn from(mapping: Mapping) -> Self {
+        mapping.written
+    }
+}
+
+impl FromStr for Mapping {
+    type Err = Error;
+
+    fn from_str(written: &str) -> Result<Self, Error> {
+        let wrong = |problem: String| Error::Mapping { rule: written.to_owned(), problem };
+        let (pattern, right) = written.rsplit_once('=').ok_or_else(|| {
+            wrong("write TABLE.COLUMN=TYPE, for example articles.slug=varchar(512)".to_owned())
+        })?;
+        if !pattern.contains('.') {
+            return Err(wrong(format!("write TABLE.COLUMN before =, for example *.{pattern}")));
+        }
+        let (type_name, reading) = match right.split_once(" using ") {
+            None => (right, None),
+            Some((type_name, name)) => {
+                let found = Reading::NAMES.iter().find(|(known, _)| *known == name.trim());
+                let reading = found.map(|(_, reading)| *reading).ok_or_else(|| {
+                    let names = Reading::NAMES.map(|(known, _)| known).join(", ");
+                    wrong(format!("unknown reading `{}`; use {names}", name.trim()))
+                })?;
+                (type_name, Some(reading))
+            }
+        };
+        let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
+        if reading.is_some_and(|reading| !reading.suits(&postgres_type)) {
+            let problem = "`using` is for date, timestamp and timestamptz, `using utf8` for text, \
+                           varchar, char, citext, json and jsonb";
+            return Err(wrong(problem.to_owned()));
+        }
+        let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());
+        Ok(Self { written, pattern, postgres_type, reading })
+    }
+}
+
+/// The user's rules; the last one that matches a column wins.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Rules(pub Vec<Mapping>);
+
+impl Rules {
+    /// The rule for a column, if there is one.
+    pub fn find(&self, table: &str, column: &str) -> Option<&Mapping> {
+        let name = format!("{table}.{column}");
+        self.0.iter().rev().find(|rule| fits_pattern(&rule.pattern, &name))
+    }
+
+    /// Refuses a rule that fits no column: most often a typing mistake.
+    pub fn check(&self, schema: &Schema) -> Result<(), Error> {
+        for rule in &self.0 {
+            let mut names = schema.tables.iter().flat_map(|table| {
+                table.columns.iter().map(|column| format!("{}.{}", table.name, column.name))
+            });
+            if names.any(|name| fits_pattern(&rule.pattern, &name)) {
+                continue;
+            }
+            let table = rule.pattern.split('.').next().unwrap_or_default();
+            let known = match schema.table(table) {
+                Some(table) => {
+                    let columns = table.columns.iter().map(|column| column.name.as_str());
+                    format!("{} has {}", table.name, columns.collect::<Vec<_>>().join(", "))
+                }
+                None => {
+                    let tables = schema.tables.iter().map(|table| table.name.as_str());
+                    format!("the tables are {}", tables.collect::<Vec<_>>().join(", "))
+                }
+            };
+            let problem = format!("fits no column; {known}");
+            return Err(Error::Mapping { rule: rule.written.clone(), problem });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("articles.slug", "Articles.Slug", true),
+            ("articles.slug", "articles.slugs", false),
+            ("*.uuid", "articles.uuid", true),
+            ("*_log.*_at", "http_log.created_at", true),
+            ("*_log.*_at", "http_log.at", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits_pattern(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn rules_are_read_and_refused() {
+        let rule: Mapping = "log.at=timestamptz using epoch_seconds".parse().unwrap();
+        assert_eq!(rule.reading, Some(Reading::EpochSeconds));
+        for (text, expected) in [
+            ("slug", "write TABLE.COLUMN=TYPE"),
+            ("slug=text", "for example *.slug"),
+            ("a.b=varchr(3)", "unknown type `varchr(3)`"),
+            ("a.b=date using moon", "use epoch_seconds,"),
+            ("a.b=text using epoch_seconds", "is for date"),
+            ("a.b=date using utf8", "`using utf8` for text"),
+        ] {
+            let message = text.parse::<Mapping>().unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_last_rule_wins() {
+        let rules = Rules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
+        assert_eq!(
+            rules.find("a", "id").map(|rule| &rule.postgres_type),
+            Some(&PostgresType::Text)
+        );
+        assert_eq!(
+            rules.find("b", "id").map(|rule| &rule.postgres_type),
+            Some(&PostgresType::Uuid)
+        );
+        assert_eq!(rules.find("b", "x"), None);
+    }
+}

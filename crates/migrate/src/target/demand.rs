@@ -1,0 +1,265 @@
+//! What the target demands of rows beyond their types: CHECK constraints, unique keys, domains,
+//! foreign keys to tables that are not moved. Known before anything is taken down, and written down
+//! with the migration, so that it can be asked whether a row would break them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ddl::Statements;
+use crate::source::{Affinity, Index, Rowid, Schema, Table, quoted};
+use crate::value::{Field, PostgresType};
+
+/// The column by which a row that is judged is known: [`Table::address`].
+pub const ADDRESS: &str = "crossover address";
+
+/// A demand on the rows of one table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Demand {
+    pub table: usize,
+    /// The constraint's or index's name.
+    pub name: String,
+    /// Columns of the source that it is about; the first is named with a row that breaks it.
+    pub columns: Vec<usize>,
+    /// Names of all columns of the target that it needs.
+    pub needs: Vec<String>,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum What {
+    Check(String),
+    /// A value that a domain takes.
+    Domain {
+        column: String,
+        /// The domain, as the server shows it.
+        domain: String,
+        base: String,
+    },
+    /// A row of another table.
+    Reference {
+        /// Pairs of columns, quoted: here and there.
+        pairs: Vec<(String, String)>,
+        /// The other table, quoted, with its schema.
+        parent: String,
+        /// Either all columns are NULL or none.
+        full: bool,
+    },
+    /// No row of the target that is equal in all columns that are written.
+    New {
+        /// The target's table, quoted, with its schema.
+        relation: String,
+        columns: Vec<String>,
+    },
+    /// No other row with the same key.
+    Unique {
+        keys: Vec<String>,
+        /// Only rows for which this holds.
+        predicate: Option<String>,
+        /// Two NULLs are the same.
+        nulls_are_equal: bool,
+        /// Columns of the source in which rows with the same key are equal.
+        equal: Vec<usize>,
+    },
+}
+
+impl Demand {
+    /// A query for the addresses of rows in the table `judge` that break it. Of rows with the same
+    /// key the first may stay.
+    pub fn broken_by(&self, judge: &str) -> String {
+        let address = quoted(ADDRESS);
+        match &self.what {
+            What::Check(condition) => {
+                format!("SELECT {address} FROM {judge} WHERE NOT ({condition})")
+            }
+            What::Domain { column, .. } => {
+                let fits = self.function();
+                format!("SELECT {address} FROM {judge} WHERE NOT {fits}({column})")
+            }
+            What::Reference { pairs, parent, full } => {
+                let set: Vec<String> =
+                    pairs.iter().map(|(here, _)| format!("j.{here} IS NOT NULL")).collect();
+                let same: Vec<String> =
+                    pairs.iter().map(|(here, there)| format!("p.{there} = j.{here}")).collect();
+                let here: Vec<String> = pairs.iter().map(|(here, _)| format!("j.{here}")).collect();
+                let partly = format!(
+                    " OR num_nulls({}) BETWEEN 1 AND {}",
+                    here.join(", "),
+                    pairs.len().saturating_sub(1)
+                );
+                format!(
+                    "SELECT {address} FROM {judge} AS j WHERE ({} AND NOT EXISTS \
+                     (SELECT 1 FROM {parent} AS p WHERE {})){}",
+                    set.join(" AND "),
+                    same.join(" AND "),
+                    if *full && pairs.len() > 1 { &partly } else { "" }
+                )
+            }
+            What::New { relation, columns } => {
+                // As texts NULLs are equal too, and json, which has no equality.
+                let row = |of: &str| {
+                    let parts = columns.iter().map(|column| format!("{of}.{column}"));
+                    format!("ROW({})::text", parts.collect::<Vec<_>>().join(", "))
+                };
+                format!(
+                    "SELECT DISTINCT j.{address} FROM {judge} AS j JOIN {relation} AS t ON {} = {}",
+                    row("j"),
+                    row("t")
+                )
+            }
+            What::Unique { keys, predicate, nulls_are_equal, .. } => {
+                let mut conditions: Vec<String> = match nulls_are_equal {
+                    true => Vec::new(),
+                    false => keys.iter().map(|key| format!("({key}) IS NOT NULL")).collect(),
+                };
+                conditions.extend(predicate.iter().map(|predicate| format!("({predicate})")));
+                conditions.push("true".to_owned());
+                format!(
+                    "SELECT {address} FROM (SELECT {address}, row_number() OVER \
+                     (PARTITION BY {} ORDER BY {address}) AS place FROM {judge} WHERE {}) AS rows \
+                     WHERE place > 1",
+                    keys.join(", "),
+                    conditions.join(" AND ")
+                )
+            }
+        }
+    }
+
+    /// The temporary function that tells whether a domain takes a value: one for each column.
+    pub fn function(&self) -> String {
+        let place = self.columns.first().copied().unwrap_or_default();
+        format!("pg_temp.crossover_fits_{}_{place}", self.table)
+    }
+
+    /// Why a row is refused.
+    pub fn reason(&self) -> String {
+        let name = quoted(&self.name);
+        match &self.what {
+            What::Check(condition) => {
+                format!("it violates the CHECK {name} of the target: {condition}")
+            }
+            What::Domain { domain, .. } => format!("the domain {domain} of the target refuses it"),
+            What::Reference { parent, .. } => format!(
+                "by the foreign key {name} of the target it refers to a row of {parent} that is \
+                 not there"
+            ),
+            What::New { relation, .. } => format!("{relation} has a row that is equal to it"),
+            What::Unique { keys, .. } => format!(
+                "a row before it has the same key under {name} of the target: {}",
+                keys.join(", ").replace(" COLLATE pg_catalog.\"default\"", "")
+            ),
+        }
+    }
+
+    /// Columns in which a row that breaks it is equal to one that stays.
+    pub fn equal_columns(&self) -> &[usize] {
+        match &self.what {
+            What::Unique { equal, .. } => equal,
+            _ => &[],
+        }
+    }
+}
+
+/// What a schema that migration makes will demand.
+pub fn of_source(schema: &Schema, fields: &[Vec<Field>], statements: &Statements) -> Vec<Demand> {
+    let mut demands = Vec::new();
+    for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
+        let all: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        for check in &statements.tables[place].checks {
+            let columns = named_in(&check.condition, table);
+            let what = What::Check(check.condition.clone());
+            let (name, needs) = (check.name.clone(), all.clone());
+            demands.push(Demand { table: place, name, columns, needs, what });
+        }
+        let mut unique = |name: String, columns: Vec<usize>, predicate: Option<String>| {
+            let type_of = |column: usize| Some(&fields[column].postgres_type);
+            if predicate.is_none() && is_ensured(table, &columns, type_of) {
+                return;
+            }
+            let keys = columns.iter().map(|column| quoted(&all[*column])).collect();
+            let needs = match predicate {
+                None => columns.iter().map(|column| all[*column].clone()).collect(),
+                Some(_) => all.clone(),
+            };
+            let equal = columns.clone();
+            let what = What::Unique { keys, predicate, nulls_are_equal: false, equal };
+            demands.push(Demand { table: place, name, columns, needs, what });
+        };
+        if !table.primary_key.is_empty() {
+            unique(format!("{}_pkey", table.name), table.primary_key.clone(), None);
+        }
+        for index in table.indexes.iter().filter(|index| index.unique) {
+            let predicate = crate::ddl::index_predicate(index, table, fields);
+            if let Some(columns) = index.columns()
+                && (predicate.is_some() || !index.partial)
+            {
+                unique(index.name.clone(), columns, predicate);
+            }
+        }
+    }
+    demands
+}
+
+/// Positions of the columns whose quoted names stand in a condition.
+fn named_in(condition: &str, table: &Table) -> Vec<usize> {
+    let named = |place: &usize| condition.contains(&quoted(&table.columns[*place].name));
+    (0..table.columns.len()).filter(named).collect()
+}
+
+/// Whether SQLite itself has ensured that no two rows have the same key in these columns, and the
+/// target's types keep different values different.
+pub fn is_ensured<'a>(
+    table: &Table,
+    columns: &[usize],
+    type_of: impl Fn(usize) -> Option<&'a PostgresType>,
+) -> bool {
+    let within = |key: &[usize]| !key.is_empty() && key.iter().all(|each| columns.contains(each));
+    let plain = |index: &&Index| index.unique && !index.partial;
+    let keys = table.indexes.iter().filter(plain).filter_map(Index::columns);
+    let mut keys: Vec<Vec<usize>> = keys.filter(|key| within(key)).collect();
+    if within(&table.primary_key) {
+        keys.push(table.primary_key.clone());
+    }
+    let keeps = |column: &usize| {
+        let (affinity, rowid) = (table.columns[*column].affinity, &table.rowid);
+        match type_of(*column) {
+            Some(postgres_type) if postgres_type.is_integer() => {
+                *rowid == Rowid::Alias(*column)
+                    || matches!(affinity, Affinity::Integer | Affinity::Numeric)
+            }
+            Some(postgres_type) => postgres_type.is_text() && affinity == Affinity::Text,
+            None => false,
+        }
+    };
+    keys.iter().any(|key| key.iter().all(keeps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken_by(what: What) -> String {
+        let (name, columns, needs) = ("n".to_owned(), vec![0], Vec::new());
+        Demand { table: 0, name, columns, needs, what }.broken_by("judge")
+    }
+
+    #[test]
+    fn a_row_that_breaks_a_demand_is_found_by_its_address() {
+        let pairs = vec![("\"a\"".to_owned(), "\"x\"".to_owned()), ("b".into(), "y".into())];
+        let reference = What::Reference { pairs, parent: "p".to_owned(), full: true };
+        assert_eq!(
+            broken_by(reference),
+            "SELECT \"crossover address\" FROM judge AS j WHERE (j.\"a\" IS NOT NULL AND j.b IS NOT \
+             NULL AND NOT EXISTS (SELECT 1 FROM p AS p WHERE p.\"x\" = j.\"a\" AND p.y = j.b)) OR \
+             num_nulls(j.\"a\", j.b) BETWEEN 1 AND 1"
+        );
+        let unique = What::Unique {
+            keys: vec!["lower(a)".to_owned()],
+            predicate: Some("b > 0".to_owned()),
+            nulls_are_equal: false,
+            equal: Vec::new(),
+        };
+        assert!(broken_by(unique).contains(
+            "(PARTITION BY lower(a) ORDER BY \"crossover address\") AS place FROM judge WHERE \
+             (lower(a)) IS NOT NULL AND (b > 0) AND true"
+        ));
+    }
+}

@@ -1,0 +1,130 @@
+//! Which table and column of the target takes which of the source. Whatever has no place is a
+//! problem that is named, never a column that is silently left behind.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::catalog::{Catalog, Relation};
+use crate::mapping::Rules;
+use crate::source::{Schema, Table};
+use crate::value::Field;
+
+/// A table of the source with its table of the target.
+#[derive(Clone, Debug)]
+pub struct Matched {
+    /// Place in the source's schema.
+    pub source: usize,
+    /// The target table's object identifier.
+    pub oid: u32,
+    /// The target table's name, quoted, with its schema.
+    pub relation: String,
+    /// The target is a partitioned table.
+    pub partitioned: bool,
+    /// Its columns, in the order of the source.
+    pub columns: Vec<MatchedColumn>,
+    /// Rows of the source that stay behind, by [`Table::address`].
+    pub rejected: Arc<HashSet<i64>>,
+}
+
+/// A column of the source with its column of the target.
+#[derive(Clone, Debug)]
+pub struct MatchedColumn {
+    /// Position in the source's table.
+    pub source: usize,
+    pub name: String,
+    pub field: Field,
+    /// The target computes it: it is compared, not written.
+    pub computed: bool,
+}
+
+impl Matched {
+    /// The columns that are written.
+    pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
+        self.columns.iter().filter(|column| !column.computed)
+    }
+}
+
+/// Matches every table of the source.
+pub fn match_tables(
+    schema: &Schema,
+    catalog: &Catalog,
+    rules: &Rules,
+) -> Result<Vec<Matched>, Vec<String>> {
+    let mut matched = Vec::new();
+    let mut problems = Vec::new();
+    for (source, table) in schema.tables.iter().enumerate() {
+        let name = &table.name;
+        match catalog.relation(name) {
+            None => problems.push(format!(
+                "there is no table {name} in the target's schema {}: create it, or leave it out by \
+                 --exclude {name}",
+                catalog.schema
+            )),
+            Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => problems
+                .push(format!("{name} is not a table in the target: leave it out by --exclude")),
+            Some(relation) => match match_columns(table, relation, rules) {
+                Ok(columns) => matched.push(Matched {
+                    source,
+                    oid: relation.oid,
+                    relation: catalog.quoted(&relation.name),
+                    partitioned: relation.kind == "p",
+                    columns,
+                    rejected: Arc::default(),
+                }),
+                Err(found) => problems.extend(found),
+            },
+        }
+    }
+    if problems.is_empty() { Ok(matched) } else { Err(problems) }
+}
+
+fn match_columns(
+    table: &Table,
+    relation: &Relation,
+    rules: &Rules,
+) -> Result<Vec<MatchedColumn>, Vec<String>> {
+    let mut columns = Vec::new();
+    let mut problems = Vec::new();
+    for (source, column) in table.columns.iter().enumerate() {
+        let place = format!("{}.{}", table.name, column.name);
+        let Some(found) = relation.column(&column.name) else {
+            problems.push(format!("the target has no column {place}: add it"));
+            continue;
+        };
+        let Some(postgres_type) = found.postgres_type.clone() else {
+            problems.push(format!(
+                "{place} is {} in the target, a type that Crossover does not write: make it text, \
+                 and convert it afterwards",
+                found.shown_type
+            ));
+            continue;
+        };
+        let rule = rules.find(&table.name, &column.name);
+        if let Some(rule) = rule
+            && rule.postgres_type != postgres_type
+        {
+            problems.push(format!(
+                "--map gives {place} the type {}, but it is {postgres_type} in the target: alter \
+                 it there, or drop the rule",
+                rule.postgres_type
+            ));
+        }
+        let reading = rule.and_then(|rule| rule.reading);
+        columns.push(MatchedColumn {
+            source,
+            name: found.name.clone(),
+            field: Field { postgres_type, reading, not_null: found.not_null },
+            computed: found.generated,
+        });
+    }
+    for column in &relation.columns {
+        let left_out = !columns.iter().any(|matched| matched.name == column.name);
+        if left_out && column.not_null && !column.has_default && !column.generated {
+            problems.push(format!(
+                "{}.{} of the target is NOT NULL without a default, which the source lacks",
+                table.name, column.name
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(columns) } else { Err(problems) }
+}

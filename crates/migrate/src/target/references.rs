@@ -1,0 +1,113 @@
+//! Foreign keys between the tables that are moved: which rows cannot stand without which.
+
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Client;
+
+use super::matching::Matched;
+use crate::Error;
+use crate::source::{Schema, resolve};
+use crate::value::{Field, PostgresType};
+
+/// A foreign key between two tables of the source.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reference {
+    /// The referring table's place in the schema.
+    pub child: usize,
+    pub columns: Vec<usize>,
+    /// The referred table's place in the schema.
+    pub parent: usize,
+    pub parent_columns: Vec<usize>,
+    /// What the referred columns take in the target: keys are compared in this form.
+    pub parent_fields: Vec<Field>,
+}
+
+impl Reference {
+    /// Which of the referred columns the target compares without regard to case.
+    pub fn ignores_case(&self) -> Vec<bool> {
+        let fields = self.parent_fields.iter();
+        fields.map(|field| field.postgres_type == PostgresType::Citext).collect()
+    }
+}
+
+/// Those that the source declares (and PostgreSQL accepts): what a created schema gets.
+pub fn of_source(schema: &Schema, matched: &[Matched]) -> Vec<Reference> {
+    let mut references = Vec::new();
+    for (child, table) in schema.tables.iter().enumerate() {
+        for resolved in resolve(schema, table) {
+            let Some((parent, parent_columns)) = resolved.parent else { continue };
+            let columns = resolved.key.columns.clone();
+            references.extend(reference(matched, child, columns, parent, parent_columns));
+        }
+    }
+    references
+}
+
+/// Foreign keys in the order of their columns.
+const REFERENCES: &str = "\
+    SELECT f.conrelid, f.confrelid, \
+        ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY AS k(number, place) \
+              JOIN pg_attribute AS a ON a.attrelid = f.conrelid AND a.attnum = k.number \
+              ORDER BY k.place), \
+        ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k(number, place) \
+              JOIN pg_attribute AS a ON a.attrelid = f.confrelid AND a.attnum = k.number \
+              ORDER BY k.place) \
+    FROM pg_constraint AS f \
+    WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND f.confrelid = ANY($1) ORDER BY f.oid";
+
+/// Those that the existing tables of the target have.
+pub async fn of_target(client: &Client, matched: &[Matched]) -> Result<Vec<Reference>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let rows = client
+        .query(REFERENCES, &[&tables])
+        .await
+        .map_err(Error::postgres("cannot read the target's foreign keys"))?;
+    let mut references = Vec::new();
+    for row in rows {
+        let table = |oid: u32| matched.iter().find(|table| table.oid == oid);
+        let (Some(child), Some(parent)) = (table(row.get(0)), table(row.get(1))) else { continue };
+        let places = |table: &Matched, names: Vec<String>| -> Option<Vec<usize>> {
+            let place = |name: String| {
+                table.columns.iter().find(|each| each.name == name).map(|each| each.source)
+            };
+            names.into_iter().map(place).collect()
+        };
+        let columns = places(child, row.get(2));
+        let (Some(columns), Some(parent_columns)) = (columns, places(parent, row.get(3))) else {
+            continue;
+        };
+        references.extend(reference(matched, child.source, columns, parent.source, parent_columns));
+    }
+    Ok(references)
+}
+
+fn reference(
+    matched: &[Matched],
+    child: usize,
+    columns: Vec<usize>,
+    parent: usize,
+    parent_columns: Vec<usize>,
+) -> Option<Reference> {
+    let table = matched.iter().find(|table| table.source == parent)?;
+    let field = |wanted: &usize| {
+        let column = table.columns.iter().find(|column| column.source == *wanted)?;
+        Some(column.field.clone())
+    };
+    let parent_fields = parent_columns.iter().map(field).collect::<Option<_>>()?;
+    Some(Reference { child, columns, parent, parent_columns, parent_fields })
+}
+
+/// Sorts tables so that parents come first; a circle is entered anywhere.
+pub fn parents_first(matched: &mut [Matched], references: &[Reference]) {
+    matched.sort_by_key(|table| depth(table.source, references, &mut Vec::new()));
+}
+
+fn depth(table: usize, references: &[Reference], above: &mut Vec<usize>) -> usize {
+    if above.contains(&table) {
+        return 0;
+    }
+    above.push(table);
+    let own = references.iter().filter(|each| each.child == table && each.parent != table);
+    let deepest = own.map(|each| 1 + depth(each.parent, references, above)).max();
+    above.pop();
+    deepest.unwrap_or(0)
+}

@@ -1,0 +1,175 @@
+//! What can be asked for: a migration, its continuation, its end, rows that were repaired. Each is
+//! done step by step and made the target's own in one last transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use engine::PostgresUrl;
+use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
+
+use super::load_rejects::to_database;
+use super::reconnect::{Outages, RECONNECTS};
+use super::report::{MigrationReport, Seconds};
+use super::run::Migration;
+use super::{begin, state};
+use crate::error::Unfinished;
+use crate::mapping::Rules;
+use crate::source::{PART_BYTES, Selection};
+use crate::target::Session;
+use crate::{Error, Watch};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MigrateOptions {
+    /// Load into tables that exist instead of creating them.
+    pub data_only: bool,
+    /// `--map` rules.
+    pub rules: Rules,
+    pub selection: Selection,
+    /// The target's schema; the first of its search path unless given.
+    pub schema: Option<String>,
+    /// Prove the result before it is made the target's own.
+    pub verify: bool,
+    /// Rows that stand in the target's tables are deleted, tables to be created are dropped first.
+    pub replace: bool,
+    /// Undo everything instead of making it lasting.
+    pub dry_run: bool,
+    /// Keep refused rows in this file and move the rest, instead of stopping.
+    pub reject_file: Option<PathBuf>,
+    /// About so many bytes of the source are one part: what an interruption costs at most.
+    pub part_bytes: u64,
+    /// Go on with an unfinished migration, if there is one; its own options apply then.
+    pub resume: bool,
+    /// Add rows of a reject file also where equal ones are there; of no other use.
+    #[serde(skip)]
+    pub add_again: bool,
+    /// How often a lost connection is tried anew; not a part of what goes on.
+    #[serde(skip)]
+    pub reconnects: u32,
+}
+
+impl Default for MigrateOptions {
+    fn default() -> Self {
+        Self {
+            data_only: false,
+            rules: Rules::default(),
+            selection: Selection::default(),
+            schema: None,
+            verify: true,
+            replace: false,
+            dry_run: false,
+            reject_file: None,
+            part_bytes: PART_BYTES,
+            resume: false,
+            add_again: false,
+            reconnects: RECONNECTS,
+        }
+    }
+}
+
+/// Moves a SQLite file into a PostgreSQL database.
+///
+/// # Errors
+/// The target is as it was after any error but [`Error::CutOff`], after which the migration can go
+/// on or be abandoned; each names the place and the way out.
+pub async fn migrate(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<MigrationReport, Error> {
+    let (watch, called) = (Watch { progress, interrupted }, Instant::now());
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    let started = Instant::now();
+    let begun = match state::find(&session.client).await? {
+        Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
+        Some(found) => {
+            refuse_other_options(options, &found.saved.options)?;
+            session.wait_for_workers(watch).await?;
+            // What the earlier program's workers had begun may be done meanwhile.
+            let found = state::find(&session.client).await?.unwrap_or(found);
+            begin::again(source, &session, found, watch).await?
+        }
+        None => begin::anew(source, &session, options, watch).await?,
+    };
+    let prepare = started.elapsed().as_secs_f64() - begun.seconds.inspect;
+    let seconds = Seconds { prepare, ..begun.seconds };
+    let outages = Outages::at_most(options.reconnects);
+    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// A migration that goes on does so with its own options; others are not ignored in silence.
+fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<(), Error> {
+    let keys = |options: &MigrateOptions| {
+        let options = MigrateOptions { resume: false, ..options.clone() };
+        match serde_json::to_value(options) {
+            Ok(serde_json::Value::Object(keys)) => keys,
+            _ => serde_json::Map::new(),
+        }
+    };
+    let (given, own, none) = (keys(given), keys(own), keys(&MigrateOptions::default()));
+    let other = given
+        .iter()
+        .filter(|(key, value)| none.get(*key) != Some(*value) && own.get(*key) != Some(*value));
+    let other: Vec<&str> = other.map(|(key, _)| key.as_str()).collect();
+    if other.is_empty() { Ok(()) } else { Err(Error::OtherOptions(other.join(", "))) }
+}
+
+/// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
+pub async fn load_rejects(
+    file: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<MigrationReport, Error> {
+    let called = Instant::now();
+    let unusable = |error: std::io::Error| Error::RejectFile {
+        path: file.to_owned(),
+        reason: format!("no room for a temporary file: {error}"),
+    };
+    let folder = tempfile::tempdir().map_err(unusable)?;
+    let database = folder.path().join("rejects.db");
+    let names = to_database(file, &database)?;
+    let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
+    let watch = Watch { progress, interrupted };
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    if let Some(found) = state::find(&session.client).await? {
+        return Err(Error::Unfinished(found.unfinished()));
+    }
+    let begun = begin::adding(&database, &session, &options, names, watch).await?;
+    let seconds = begun.seconds;
+    let outages = Outages::default();
+    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
+    report.source = file.to_owned();
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// Puts the target back as it was before an unfinished migration; what that was.
+pub async fn abandon(
+    target: &PostgresUrl,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Unfinished, Error> {
+    let session = Session::connect(target).await?;
+    session.claim().await?;
+    let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
+    state::find(&session.client).await?.ok_or_else(nothing)?;
+    session.wait_for_workers(Watch { progress, interrupted }).await?;
+    let found = state::find(&session.client).await?.ok_or_else(nothing)?;
+    state::put_back(&session, &found).await?;
+    Ok(found.unfinished())
+}
+
+/// The unfinished migration in a database, if there is one, for commands that come upon it.
+pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
+    let client = engine::postgres::connect(target).await?;
+    Ok(state::find(&client).await?.map(|found| found.unfinished()))
+}

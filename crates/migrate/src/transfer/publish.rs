@@ -1,0 +1,86 @@
+//! The last act: tables that were made apart move into the schema where they are to stand, and those
+//! that they replace go, all in one transaction.
+
+use super::state::WORKSHOP;
+use crate::source::{Schema, quoted};
+use crate::target::Session;
+use crate::{Error, Watch};
+
+pub struct Place<'a> {
+    pub schema: &'a Schema,
+    pub namespace: &'a str,
+    /// It is made if it is not there.
+    pub make_namespace: bool,
+    /// Tables of the same names are dropped.
+    pub replace: bool,
+}
+
+/// Moves every table of the source from Crossover's schema to where it is to stand. Must run in a
+/// transaction.
+pub async fn move_into_place(
+    session: &Session,
+    place: &Place<'_>,
+    watch: Watch<'_>,
+) -> Result<(), Error> {
+    let names = place.schema.tables.iter().map(|table| quoted(&table.name));
+    let names: Vec<String> = names.collect();
+    let namespace = quoted(place.namespace);
+    if place.make_namespace {
+        session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), watch).await?;
+    }
+    if place.replace && !names.is_empty() {
+        let all: Vec<String> = names.iter().map(|name| format!("{namespace}.{name}")).collect();
+        session.run(&format!("DROP TABLE IF EXISTS {}", all.join(", ")), watch).await?;
+    }
+    refuse_taken_names(session, place.namespace).await?;
+    for name in names {
+        let sql = format!("ALTER TABLE {WORKSHOP}.{name} SET SCHEMA {namespace}");
+        session.run(&sql, watch).await?;
+    }
+    Ok(())
+}
+
+/// Names in the target's schema that tables of Crossover's, their indexes or sequences have too:
+/// they share one space of names. An index or sequence comes with the table that has it.
+const TAKEN: &str = "\
+    SELECT c.relname::text, o.relname::text \
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+    LEFT JOIN pg_index AS i ON i.indexrelid = c.oid \
+    LEFT JOIN pg_depend AS d ON c.relkind = 'S' AND d.classid = 'pg_class'::regclass \
+        AND d.objid = c.oid AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i') \
+    LEFT JOIN pg_class AS o ON o.oid = coalesce(i.indrelid, d.refobjid) \
+    WHERE n.nspname = $1 AND c.relname IN \
+        (SELECT w.relname FROM pg_class AS w JOIN pg_namespace AS x ON x.oid = w.relnamespace \
+         WHERE x.nspname = $2) \
+    ORDER BY 1";
+
+async fn refuse_taken_names(session: &Session, namespace: &str) -> Result<(), Error> {
+    let found = session.client.query(TAKEN, &[&namespace, &WORKSHOP]).await;
+    let found = found.map_err(Error::postgres("cannot read the target's names"))?;
+    let (mut tables, mut parts): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+    for row in &found {
+        match (row.get(0), row.get(1)) {
+            (name, None) => tables.push(name),
+            (name, Some(table)) => parts.push((name, table)),
+        }
+    }
+    // What belongs to a table that is named goes with it.
+    parts.retain(|(_, table)| !tables.contains(table));
+    let mut ways = Vec::new();
+    if !tables.is_empty() {
+        ways.push("load into what exists by --data-only, drop it first by --replace");
+    }
+    if !parts.is_empty() {
+        ways.push("rename what belongs to another table (ALTER INDEX, ALTER SEQUENCE)");
+    }
+    if ways.is_empty() {
+        return Ok(());
+    }
+    let parts = parts.into_iter().map(|(name, table)| format!("{name} of {table}"));
+    let taken: Vec<String> = tables.into_iter().chain(parts).collect();
+    Err(Error::Target(format!(
+        "the target's schema {namespace} already has {}: {}, or name another schema by --schema",
+        taken.join(", "),
+        ways.join(", ")
+    )))
+}

@@ -1,0 +1,295 @@
+//! `--on-error reject`: which rows cannot be moved, found before the first one is: values that do
+//! not fit, rows that would break a constraint of the target, and rows that refer to rows that are
+//! not there or are themselves refused. They are kept whole in the reject file.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
+use super::reject_file::RejectFile;
+use crate::audit::missing_parents;
+use crate::source::{Schema, Source};
+use crate::target::{Demand, Judge, Matched, Reference, Session, parents_first};
+use crate::value::{Field, Nowhere, comparable, encode};
+use crate::watch::blocking;
+use crate::{Error, Watch};
+
+/// More refused rows than this are a matter for repair, not for a list kept in memory.
+const MOST_REJECTS: u64 = 1_000_000;
+
+/// What rows are measured by.
+pub struct Standard {
+    pub source: Arc<Source>,
+    pub schema: Schema,
+    /// Foreign keys between its tables.
+    pub references: Vec<Reference>,
+    /// What else the target demands.
+    pub demands: Vec<Demand>,
+}
+
+/// Finds all rows that cannot be moved, writes them to a new reject file, and marks them in
+/// `matched`, so that copy and verification pass over them.
+pub async fn reject(
+    session: &Session,
+    standard: Standard,
+    mut matched: Vec<Matched>,
+    path: PathBuf,
+    watch: Watch<'_>,
+) -> Result<(Vec<Matched>, RejectFile), Error> {
+    let mut order = matched.clone();
+    parents_first(&mut order, &standard.references);
+    let tables: Vec<usize> = order.iter().map(|table| table.source).collect();
+    let mut search = blocking(watch, move |watch| {
+        let mut search = Search::begin(standard, order, path, watch)?;
+        search.settle(tables, watch)?;
+        Ok(search)
+    })
+    .await?;
+    // Parents first: a row that goes with its parent takes no key from another.
+    for place in 0..search.matched.len() {
+        let judged = judge(session, &search, place, watch).await?;
+        if judged.is_empty() {
+            continue;
+        }
+        search = blocking(watch, move |watch| {
+            let table = search.matched[place].source;
+            search.judged[table] = judged;
+            search.settle(vec![table], watch)?;
+            Ok(search)
+        })
+        .await?;
+    }
+    for table in &mut matched {
+        table.rejected = Arc::new(std::mem::take(&mut search.rejected[table.source]));
+    }
+    Ok((matched, search.file))
+}
+
+/// Rows of a table that PostgreSQL would refuse, by address, each with the demand that it breaks.
+async fn judge(
+    session: &Session,
+    search: &Search,
+    place: usize,
+    watch: Watch<'_>,
+) -> Result<HashMap<i64, usize>, Error> {
+    let Standard { source, schema, demands, .. } = &search.standard;
+    let of_table = &search.matched[place];
+    let own: Vec<(usize, &Demand)> =
+        demands.iter().enumerate().filter(|(_, demand)| demand.table == of_table.source).collect();
+    let mut judged = HashMap::new();
+    if own.is_empty() {
+        return Ok(judged);
+    }
+    let table = &schema.tables[of_table.source];
+    let rejected = Arc::new(search.rejected[of_table.source].clone());
+    let standing = Matched { rejected, ..of_table.clone() };
+    let all: Vec<&Demand> = own.iter().map(|(_, demand)| *demand).collect();
+    let judge = Judge::hear(session, source, table, &standing, &all, watch).await?;
+    for (number, demand) in own {
+        for address in judge.dismiss(demand, MOST_REJECTS).await? {
+            judged.insert(address, number);
+        }
+        if judged.len() as u64 > MOST_REJECTS {
+            return Err(search.file.too_many(MOST_REJECTS));
+        }
+    }
+    judge.close(watch).await?;
+    Ok(judged)
+}
+
+/// A key in the form in which the target holds it.
+type Key = Vec<u8>;
+
+struct Search {
+    standard: Standard,
+    matched: Vec<Matched>,
+    /// By table: addresses of refused rows.
+    rejected: Vec<HashSet<i64>>,
+    /// By table: addresses of rows that break a demand, by its number.
+    judged: Vec<HashMap<i64, usize>>,
+    /// By reference: keys to which nothing may refer.
+    missing: Vec<HashSet<Key>>,
+    file: RejectFile,
+}
+
+/// Why a row is refused.
+struct Refusal<'a> {
+    column: usize,
+    reason: String,
+    /// Columns in which it is equal to a row that stays.
+    equal: &'a [usize],
+}
+
+impl Search {
+    fn begin(
+        standard: Standard,
+        matched: Vec<Matched>,
+        path: PathBuf,
+        watch: Watch<'_>,
+    ) -> Result<Self, Error> {
+        let tables = standard.schema.tables.len();
+        let mut search = Self {
+            standard,
+            matched,
+            rejected: vec![HashSet::new(); tables],
+            judged: vec![HashMap::new(); tables],
+            missing: Vec::new(),
+            file: RejectFile::create(&path)?,
+        };
+        for reference in &search.standard.references {
+            let missing = search.without_parent(reference, watch)?;
+            search.missing.push(missing);
+        }
+        Ok(search)
+    }
+
+    /// Reads these tables, then those that refer to rows refused meanwhile, and so on.
+    fn settle(&mut self, tables: Vec<usize>, watch: Watch<'_>) -> Result<(), Error> {
+        let mut to_scan: HashSet<usize> = tables.into_iter().collect();
+        while !to_scan.is_empty() {
+            for place in 0..self.matched.len() {
+                if to_scan.remove(&self.matched[place].source) {
+                    to_scan.extend(self.scan(place, watch)?);
+                }
+            }
+            // Tables that take no part have nothing to scan.
+            to_scan.retain(|table| self.matched.iter().any(|matched| matched.source == *table));
+        }
+        Ok(())
+    }
+
+    /// Keys that rows of the source refer to although no row has them.
+    fn without_parent(
+        &self,
+        reference: &Reference,
+        watch: Watch<'_>,
+    ) -> Result<HashSet<Key>, Error> {
+        let table = |place: usize| &self.standard.schema.tables[place];
+        let (parent, columns) = (table(reference.parent), &reference.parent_columns);
+        let sql = missing_parents(
+            table(reference.child),
+            &reference.columns,
+            parent,
+            columns,
+            &reference.ignores_case(),
+        );
+        let source = &self.standard.source;
+        source.with(|connection| {
+            let explain = |error| source.explain(error);
+            let mut statement = connection.prepare(&sql).map_err(explain)?;
+            let mut rows = statement.query([]).map_err(explain)?;
+            let mut keys = HashSet::new();
+            while let Some(row) = rows.next().map_err(explain)? {
+                let places = 0..reference.columns.len();
+                keys.extend(key(row, places, &reference.parent_fields));
+            }
+            if keys.is_empty() {
+                return Ok(keys);
+            }
+            // What SQLite keeps apart can be one key in the target: two forms of one UUID.
+            source.each_row(connection, parent, columns, None, watch, |row| {
+                if let Some(found) = key(row, 1..=columns.len(), &reference.parent_fields) {
+                    keys.remove(&found);
+                }
+                Ok(())
+            })?;
+            Ok(keys)
+        })
+    }
+
+    /// Reads a table and refuses what has not been refused before; the tables that refer to rows
+    /// newly refused.
+    fn scan(&mut self, place: usize, watch: Watch<'_>) -> Result<Vec<usize>, Error> {
+        let Self { standard, matched, rejected, judged, missing, file } = self;
+        let matched = &matched[place];
+        let table = &standard.schema.tables[matched.source];
+        let columns: Vec<usize> = (0..table.columns.len()).collect();
+        let source = &standard.source;
+        let mut counted = 0_i64;
+        let mut children = Vec::new();
+        source.with(|connection| {
+            source.each_row(connection, table, &columns, None, watch, |row| {
+                counted += 1;
+                let address = table.address(row, counted);
+                if rejected[matched.source].contains(&address) {
+                    return Ok(());
+                }
+                let demand = judged[matched.source].get(&address);
+                let demand = demand.map(|number| &standard.demands[*number]);
+                let refusal = match demand {
+                    Some(demand) => Some(Refusal {
+                        column: demand.columns.first().copied().unwrap_or_default(),
+                        reason: demand.reason(),
+                        equal: demand.equal_columns(),
+                    }),
+                    None => refusal(standard, missing, matched, row)?,
+                };
+                let Some(Refusal { column, reason, equal }) = refusal else { return Ok(()) };
+                rejected[matched.source].insert(address);
+                file.add(table, &columns, row, column, &reason)?;
+                if file.count() > MOST_REJECTS {
+                    return Err(file.too_many(MOST_REJECTS));
+                }
+                for (number, reference) in standard.references.iter().enumerate() {
+                    // Its key is there all the same if an equal row stays.
+                    let stays = reference.parent_columns.iter().all(|each| equal.contains(each));
+                    if reference.parent == matched.source && !stays {
+                        let places = reference.parent_columns.iter().map(|column| column + 1);
+                        let lost = key(row, places, &reference.parent_fields);
+                        if lost.is_some_and(|lost| missing[number].insert(lost)) {
+                            children.push(reference.child);
+                        }
+                    }
+                }
+                Ok(())
+            })
+        })?;
+        Ok(children)
+    }
+}
+
+/// Why a row cannot be moved, as far as its own values and its parents tell.
+fn refusal(
+    standard: &Standard,
+    missing: &[HashSet<Key>],
+    matched: &Matched,
+    row: &Row<'_>,
+) -> Result<Option<Refusal<'static>>, Error> {
+    let refused = |column: usize, reason: String| Ok(Some(Refusal { column, reason, equal: &[] }));
+    for column in matched.written() {
+        let value =
+            row.get_ref(column.source + 1).map_err(|error| standard.source.explain(error))?;
+        if let Err(misfit) = encode(&column.field, value, &mut Nowhere) {
+            let type_name = column.field.postgres_type.to_string();
+            return refused(column.source, misfit.explain(&type_name));
+        }
+    }
+    for (reference, missing) in standard.references.iter().zip(missing) {
+        if reference.child != matched.source || missing.is_empty() {
+            continue;
+        }
+        let places = reference.columns.iter().map(|column| column + 1);
+        let refers = key(row, places, &reference.parent_fields);
+        if refers.is_some_and(|refers| missing.contains(&refers)) {
+            let parent = &standard.schema.tables[reference.parent].name;
+            let reason = format!("it refers to a row of {parent} that is missing or refused");
+            return refused(reference.columns[0], reason);
+        }
+    }
+    Ok(None)
+}
+
+/// The key at these places of a row; `None` if a part is NULL or would not fit the parent.
+fn key(row: &Row<'_>, places: impl IntoIterator<Item = usize>, fields: &[Field]) -> Option<Key> {
+    let mut key = Vec::new();
+    for (place, field) in places.into_iter().zip(fields) {
+        match row.get_ref(place).ok()? {
+            ValueRef::Null => return None,
+            value => comparable(field, value, &mut key).ok()?,
+        }
+    }
+    Some(key)
+}

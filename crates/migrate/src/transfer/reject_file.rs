@@ -1,0 +1,240 @@
+//! The reject file: one JSON object per line with the whole row and why it was refused, to be
+//! repaired with any editor and loaded again. It has its name before the commit, so that a refused
+//! row is on disk whenever the others are in the target, whatever ends the program.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Row;
+use rusqlite::types::{Value as Stored, ValueRef};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::display::thousands;
+use crate::source::Table;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rejected {
+    pub table: String,
+    pub row: String,
+    pub column: String,
+    pub reason: String,
+    /// All values by column. Blobs are `{"blob": hex}`, text that is not UTF-8 `{"text": hex}`,
+    /// infinities `{"real": "inf"}`.
+    pub values: Map<String, Value>,
+}
+
+/// A reject file being written; dropped before [`RejectFile::publish`], it goes away.
+#[derive(Debug)]
+pub struct RejectFile {
+    path: PathBuf,
+    unfinished: PathBuf,
+    writer: BufWriter<File>,
+    count: u64,
+    published: bool,
+}
+
+impl RejectFile {
+    /// Begins a file; an existing one is never touched.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(".unfinished");
+        let unfinished = PathBuf::from(unfinished);
+        let opened = open_alone(&unfinished).map_err(|error| failed(path, &error))?;
+        let Some(opened) = opened else {
+            let reason = format!(
+                "another crossover is writing it, as {}: wait until that has ended (if none runs, \
+                 delete it), or name another file by --reject-file",
+                unfinished.display()
+            );
+            return Err(Error::RejectFile { path: path.to_owned(), reason });
+        };
+        let writer = BufWriter::new(opened);
+        let file = Self { path: path.to_owned(), unfinished, writer, count: 0, published: false };
+        file.refuse_existing()?;
+        file.writer.get_ref().set_len(0).map_err(|error| failed(path, &error))?;
+        Ok(file)
+    }
+
+    fn refuse_existing(&self) -> Result<(), Error> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let reason = "it exists already: load it by --rejects, move it away, or name another by \
+                      --reject-file"
+            .to_owned();
+        Err(Error::RejectFile { path: self.path.clone(), reason })
+    }
+
+    /// Adds a row; `row` is of a selection of `columns`.
+    pub fn add(
+        &mut self,
+        table: &Table,
+        columns: &[usize],
+        row: &Row<'_>,
+        column: usize,
+        reason: &str,
+    ) -> Result<(), Error> {
+        let mut values = Map::new();
+        for (place, position) in columns.iter().enumerate() {
+            let value = row.get_ref(place + 1).unwrap_or(ValueRef::Null);
+            values.insert(table.columns[*position].name.clone(), to_json(value));
+        }
+        let rejected = Rejected {
+            table: table.name.clone(),
+            row: table.row_name(row, columns),
+            column: table.columns[column].name.clone(),
+            reason: reason.to_owned(),
+            values,
+        };
+        serde_json::to_writer(&mut self.writer, &rejected)
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.writer.write_all(b"\n"))
+            .map_err(|error| failed(&self.path, &error))?;
+        self.count += 1;
+        Ok(())
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The error for more rows than anybody would repair one by one.
+    pub fn too_many(&self, most: u64) -> Error {
+        let reason = format!(
+            "more than {} rows would be refused: repair the source or the target's types \
+             (crossover audit names them)",
+            thousands(most)
+        );
+        Error::RejectFile { path: self.path.clone(), reason }
+    }
+
+    /// Writes everything to disk, still under its unfinished name.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.writer
+            .flush()
+            .and_then(|()| self.writer.get_ref().sync_all())
+            .map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Gives the file its name, on disk too: after this the commit may come. Without rejects there
+    /// is no file.
+    pub fn publish(&mut self) -> Result<(), Error> {
+        self.sync()?;
+        if self.count == 0 {
+            return Ok(());
+        }
+        self.refuse_existing()?;
+        std::fs::rename(&self.unfinished, &self.path)
+            .map_err(|error| failed(&self.path, &error))?;
+        self.published = true;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Where a folder cannot be synced, its names are as safe as that file system makes them.
+        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    /// Takes the name away again: the commit was refused, so no row is missing in the target.
+    pub fn withdraw(&mut self) {
+        // Where that fails the file stays, which loses nothing.
+        self.published &= std::fs::rename(&self.path, &self.unfinished).is_err();
+    }
+
+    /// Where the refused rows are, once they are safe.
+    pub fn published(&self) -> Option<&Path> {
+        self.published.then_some(self.path.as_path())
+    }
+}
+
+impl Drop for RejectFile {
+    fn drop(&mut self) {
+        if !self.published {
+            let _ = std::fs::remove_file(&self.unfinished);
+        }
+    }
+}
+
+/// Opens a file that nobody else is writing: whoever does holds its lock. What a killed program has
+/// left under this name is written anew, since it never came to its commit.
+fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let left = File::options().write(true).open(path)?;
+            Ok(left.try_lock().is_ok().then_some(left))
+        }
+        created => {
+            let created = created?;
+            // Some network file systems have no locks: there the name alone keeps others away.
+            let taken = matches!(created.try_lock(), Err(std::fs::TryLockError::WouldBlock));
+            Ok((!taken).then_some(created))
+        }
+    }
+}
+
+/// Reads a reject file, line by line.
+pub fn read(path: &Path) -> Result<Vec<Rejected>, Error> {
+    let file = File::open(path).map_err(|error| failed(path, &error))?;
+    let mut rejects = Vec::new();
+    for (number, line) in BufReader::new(file).lines().enumerate() {
+        let line = line.map_err(|error| failed(path, &error))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let rejected = serde_json::from_str(&line).map_err(|error| Error::RejectFile {
+            path: path.to_owned(),
+            reason: format!("line {}: {error}", number + 1),
+        })?;
+        rejects.push(rejected);
+    }
+    Ok(rejects)
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::RejectFile { path: path.to_owned(), reason: error.to_string() }
+}
+
+fn to_json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => json!(number),
+        ValueRef::Real(number) if number.is_finite() => json!(number),
+        ValueRef::Real(number) => json!({ "real": number.to_string() }),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => json!(text),
+            Err(_) => json!({ "text": hexadecimal(bytes) }),
+        },
+        ValueRef::Blob(bytes) => json!({ "blob": hexadecimal(bytes) }),
+    }
+}
+
+/// The stored value that a JSON value of a reject file stands for.
+pub fn from_json(value: &Value) -> Option<Stored> {
+    Some(match value {
+        Value::Null => Stored::Null,
+        Value::Bool(value) => Stored::Integer(i64::from(*value)),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => Stored::Integer(integer),
+            None => Stored::Real(number.as_f64()?),
+        },
+        Value::String(text) => Stored::Text(text.clone()),
+        Value::Object(members) => match members.iter().next()? {
+            (kind, Value::String(hex)) if kind == "blob" => Stored::Blob(bytes(hex)?),
+            // Repaired text is written as a plain string; this is still not UTF-8.
+            (kind, Value::String(hex)) if kind == "text" => Stored::Blob(bytes(hex)?),
+            (kind, Value::String(number)) if kind == "real" => Stored::Real(number.parse().ok()?),
+            _ => return None,
+        },
+        Value::Array(_) => return None,
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

@@ -1,0 +1,333 @@
+//! A migration under way: its steps, the proof, the last transaction, and what follows when one of
+//! them fails.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use engine::PostgresUrl;
+
+use super::begin::Begun;
+use super::publish::{Place, move_into_place};
+use super::reconnect::Outages;
+use super::reject_file::RejectFile;
+use super::report::{MigratedTable, MigrationReport, Seconds};
+use super::sequences;
+use super::state::{self, State};
+use super::step::Stage;
+use super::workers::Job;
+use crate::audit::key_findings;
+use crate::finding::Severity;
+use crate::source::readers;
+use crate::target::Session;
+use crate::verify::{Verification, compare_all};
+use crate::watch::blocking;
+use crate::{Error, Watch};
+
+pub struct Migration {
+    /// The connection that begins and ends it.
+    pub session: Session,
+    /// What is to be done.
+    pub begun: Begun,
+    pub seconds: Seconds,
+    /// The connections that it has lost.
+    pub outages: Outages,
+}
+
+impl Migration {
+    /// Does what is to be done, to the report or to an error after which the target is as it was
+    /// or the migration can go on.
+    pub async fn run(
+        mut self,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<MigrationReport, Error> {
+        let done = if self.begun.job.by_steps {
+            self.by_steps(target, watch).await
+        } else {
+            let done = self.in_one_transaction(watch).await;
+            if done.is_err() {
+                self.session.roll_back().await;
+            }
+            done
+        };
+        match done {
+            Ok(verification) => Ok(self.finish(target, verification, watch).await),
+            Err(error) => Err(self.name_orphans(error, watch).await),
+        }
+    }
+
+    /// Everything on the one connection whose transaction is open.
+    async fn in_one_transaction(
+        &mut self,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        let crew = std::slice::from_ref(&self.session);
+        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
+        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
+        self.settle(watch).await?;
+        if self.begun.saved.options.dry_run {
+            self.session.roll_back().await;
+        } else {
+            self.commit().await?;
+        }
+        Ok(verification)
+    }
+
+    /// Each step lasting by itself, on connections side by side.
+    async fn by_steps(
+        &mut self,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        let worked = self.keep_working(target, watch).await;
+        let dry_run = self.begun.saved.options.dry_run;
+        let error = match worked {
+            Ok(verification) if !dry_run => return Ok(verification),
+            Ok(verification) => match self.put_back(watch).await {
+                Ok(()) => return Ok(verification),
+                Err(error) => return Err(self.cut_off(error, watch).await),
+            },
+            Err(error @ Error::CommitUnknown { .. }) => return Err(error),
+            Err(error) => error,
+        };
+        // Stopped cleanly, existing tables get their keys and indexes back at once.
+        let clean_stop = matches!(error, Error::Interrupted) && self.begun.saved.options.data_only;
+        if error.is_cut_off() && !clean_stop {
+            return Err(self.cut_off(error, watch).await);
+        }
+        match self.put_back(watch).await {
+            Ok(()) => Err(error),
+            Err(_) => Err(self.cut_off(error, watch).await),
+        }
+    }
+
+    /// Works over new connections as often as they are lost and can be made anew.
+    async fn keep_working(
+        &mut self,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        loop {
+            let mut crew = Vec::new();
+            let worked = self.work(&mut crew, target, watch).await;
+            for session in crew {
+                match &worked {
+                    Ok(_) => drop(session),
+                    Err(_) => session.give_up().await,
+                }
+            }
+            match worked {
+                Err(error) if error.is_lost_connection() => {
+                    self.reconnect(error, target, watch).await?;
+                }
+                worked => return worked,
+            }
+        }
+    }
+
+    async fn work(
+        &mut self,
+        crew: &mut Vec<Session>,
+        target: &PostgresUrl,
+        watch: Watch<'_>,
+    ) -> Result<Option<Verification>, Error> {
+        for _ in 0..self.begun.job.source.connections().min(readers()) {
+            crew.push(Session::worker(target).await?);
+        }
+        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
+        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
+        self.session.begin().await?;
+        let settled = self.settle(watch).await;
+        if settled.is_err() || self.begun.saved.options.dry_run {
+            self.session.roll_back().await;
+            settled?;
+        } else {
+            self.commit().await?;
+        }
+        Ok(verification)
+    }
+
+    /// Inside the last transaction: sequences, what was made apart becomes the target's own, and
+    /// the refused rows are safe on disk.
+    async fn settle(&mut self, watch: Watch<'_>) -> Result<(), Error> {
+        watch.check()?;
+        let Begun { job, saved, rejects, sequences_set, .. } = &mut self.begun;
+        let (client, version) = (&self.session.client, self.session.server_version);
+        *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
+        if job.by_steps && !saved.options.data_only {
+            let place = Place {
+                schema: &job.schema,
+                namespace: &saved.namespace,
+                make_namespace: saved.options.schema.is_some(),
+                replace: saved.options.replace,
+            };
+            move_into_place(&self.session, &place, watch).await?;
+        }
+        if job.by_steps {
+            state::remove(&self.session, watch).await?;
+        }
+        match rejects {
+            Some(rejects) if saved.options.dry_run => rejects.sync(),
+            Some(rejects) => rejects.publish(),
+            None => Ok(()),
+        }
+    }
+
+    /// The last commit. The reject file stays unless it was refused.
+    async fn commit(&mut self) -> Result<(), Error> {
+        let Err(error) = self.session.commit().await else { return Ok(()) };
+        let Some(rejects) = &mut self.begun.rejects else { return Err(error) };
+        if let Error::CommitUnknown { .. } = error {
+            return Err(Error::CommitUnknown { rejects: rejects.published().map(Path::to_owned) });
+        }
+        rejects.withdraw();
+        Err(error)
+    }
+
+    /// Waits for steps that the server may still be committing, even after an interruption.
+    async fn wait_for_workers(&self, watch: Watch<'_>) -> Result<(), Error> {
+        let never = AtomicBool::new(false);
+        self.session.wait_for_workers(Watch { progress: watch.progress, interrupted: &never }).await
+    }
+
+    /// Puts the target back, even after an interruption.
+    async fn put_back(&self, watch: Watch<'_>) -> Result<(), Error> {
+        self.wait_for_workers(watch).await?;
+        let found = state::find(&self.session.client).await?;
+        match found {
+            Some(found) => state::put_back(&self.session, &found).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The steps that are done, read from the target, or as far as is known if it cannot be asked.
+    async fn cut_off(&self, cause: Error, watch: Watch<'_>) -> Error {
+        // A worker's step may be committed after the failure of another's: it counts as done. A
+        // server that cannot be asked leaves the count as it was known.
+        let _ = self.wait_for_workers(watch).await;
+        let state = match state::find(&self.session.client).await {
+            Ok(Some(state)) => state,
+            _ => {
+                let (saved, steps) = (self.begun.saved.clone(), self.begun.steps.clone());
+                State { saved, steps, started: self.begun.started.clone() }
+            }
+        };
+        Error::CutOff { cause: Box::new(cause), unfinished: state.unfinished() }
+    }
+
+    /// A violated foreign key is explained by the source's own rows.
+    async fn name_orphans(&self, error: Error, watch: Watch<'_>) -> Error {
+        let Error::Constraint(message) = error else { return error };
+        let (source, schema) = (self.begun.job.source.clone(), self.begun.job.schema.clone());
+        let found = blocking(watch, move |_| {
+            source.with(|connection| key_findings(&source, connection, &schema))
+        });
+        let findings = found.await.unwrap_or_default();
+        let orphans = findings.iter().filter(|finding| finding.severity == Severity::Blocker);
+        let lines: Vec<String> = orphans.map(ToString::to_string).collect();
+        let named =
+            if lines.is_empty() { String::new() } else { format!("\n{}", lines.join("\n")) };
+        Error::Constraint(format!("{message}{named}"))
+    }
+
+    /// After the commit: what is left to do and to say.
+    async fn finish(
+        self,
+        target: &PostgresUrl,
+        verification: Option<Verification>,
+        watch: Watch<'_>,
+    ) -> MigrationReport {
+        let Self { session, begun, mut seconds, outages } = self;
+        let Begun { job, saved, steps, findings, rejects, .. } = begun;
+        let dry_run = saved.options.dry_run;
+        let mut after_commit = Vec::new();
+        let clock = Instant::now();
+        let vacuum = steps.iter().filter(|step| step.stage == Stage::Vacuum);
+        for step in vacuum.filter(|_| !job.by_steps && !dry_run) {
+            if session.run(&step.sql, watch).await.is_err() {
+                after_commit.push(format!("the rows are committed, but {} was not done", step.sql));
+            }
+        }
+        seconds.vacuum += clock.elapsed().as_secs_f64();
+        let rejected_rows = rejects.as_ref().map_or(0, RejectFile::count);
+        if job.source.has_changed().unwrap_or(false) {
+            after_commit.push(format!(
+                "{} was changed while it was read: what was committed to it since is not in the \
+                 target (crossover verify names it)",
+                job.source.path().display()
+            ));
+        }
+        let loaded = job.matched.iter().map(|matched| {
+            let table = job.schema.tables[matched.source].name.clone();
+            let rows = steps.iter().filter(|step| step.stage == Stage::Load && step.table == table);
+            let rows = rows.map(|step| step.rows).sum();
+            let rejected_rows = matched.rejected.len() as u64;
+            MigratedTable { table, rows, rejected_rows, kept: false }
+        });
+        MigrationReport {
+            source: job.source.path().to_owned(),
+            target: target.to_string(),
+            schema: saved.namespace,
+            dry_run,
+            tables: saved.kept.iter().cloned().chain(loaded).collect(),
+            findings,
+            not_carried_over: saved.not_carried_over,
+            sequences_set: begun.sequences_set,
+            verification,
+            rejected_rows,
+            reject_file: rejects.as_ref().and_then(RejectFile::published).map(Path::to_owned),
+            notices: saved.notices,
+            steps: steps.len(),
+            steps_done_before: begun.steps_done_before,
+            reconnects: outages.overcome,
+            after_commit,
+            seconds,
+        }
+    }
+}
+
+/// Does all steps that are not done.
+async fn do_steps(
+    begun: &mut Begun,
+    crew: &[Session],
+    seconds: &mut Seconds,
+    watch: Watch<'_>,
+) -> Result<(), Error> {
+    for stage in Stage::ALL {
+        let clock = Instant::now();
+        begun.job.run(stage, crew, &mut begun.steps, watch).await?;
+        let of_stage = match stage {
+            Stage::Load => &mut seconds.copy,
+            Stage::Vacuum => &mut seconds.vacuum,
+            Stage::Index | Stage::Attach | Stage::Validate => &mut seconds.keys,
+        };
+        *of_stage += clock.elapsed().as_secs_f64();
+    }
+    Ok(())
+}
+
+/// Compares both sides, unless that was declined.
+async fn prove(
+    begun: &Begun,
+    crew: &[Session],
+    seconds: &mut Seconds,
+    watch: Watch<'_>,
+) -> Result<Option<Verification>, Error> {
+    if !begun.saved.options.verify {
+        return Ok(None);
+    }
+    let clock = Instant::now();
+    watch.progress.set_message("comparing both databases");
+    let Job { source, schema, matched, .. } = &begun.job;
+    let clients: Vec<_> = crew.iter().map(|session| &session.client).collect();
+    let part_bytes = begun.saved.options.part_bytes;
+    let proof = compare_all(&clients, source, schema, matched, part_bytes, watch).await?;
+    seconds.verify = clock.elapsed().as_secs_f64();
+    if proof.is_equal() {
+        return Ok(Some(proof));
+    }
+    let tables = proof.tables.iter().filter(|table| !table.equal);
+    let text: String = tables.map(|table| table.differences_text()).collect();
+    Err(Error::Differs(text.trim_end().to_owned()))
+}

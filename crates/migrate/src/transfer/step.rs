@@ -1,0 +1,180 @@
+//! The steps of a migration, written down in the target before the first of them is done: rows by
+//! parts, indexes, constraints, statistics. A step and its mark are one transaction, so a migration
+//! that was cut off anywhere goes on with the first step that is not done.
+
+use rusqlite::Connection;
+
+use crate::Error;
+use crate::ddl::Statements;
+use crate::source::{MOST_PARTS, Schema, Source, Table, estimated_rows, ranges, rowid_span};
+use crate::target::Matched;
+
+/// The stages, one after the other; the steps of one stage go side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    Load,
+    /// Indexes, also those behind keys.
+    Index,
+    /// Keys over their indexes, foreign keys not yet validated: no row is read.
+    Attach,
+    /// `VACUUM (ANALYZE)`
+    Vacuum,
+    /// Foreign keys, row by row.
+    Validate,
+}
+
+impl Stage {
+    pub const ALL: [Self; 5] =
+        [Self::Load, Self::Index, Self::Attach, Self::Vacuum, Self::Validate];
+
+    /// Steps that lock several tables are done one after the other.
+    pub fn is_side_by_side(self) -> bool {
+        self != Self::Attach
+    }
+
+    /// Its name in the state table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Index => "index",
+            Self::Attach => "attach",
+            Self::Vacuum => "vacuum",
+            Self::Validate => "validate",
+        }
+    }
+
+    /// The stage of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.name() == name)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its place among all steps.
+    pub number: i32,
+    pub stage: Stage,
+    /// [`Stage::Load`]: the source's table; [`Stage::Validate`]: the target's, quoted.
+    pub table: String,
+    /// First and last rowid of a part; `None` if the table is one part.
+    pub rowids: Option<(i64, i64)>,
+    /// The statement; empty for [`Stage::Load`].
+    pub sql: String,
+    /// What takes it back; empty if nothing has to.
+    pub undo: String,
+    /// It is done and lasting.
+    pub done: bool,
+    pub rows: u64,
+}
+
+impl Step {
+    /// A statement with what takes it back.
+    pub fn statement(stage: Stage, sql: impl Into<String>, undo: impl Into<String>) -> Self {
+        let (sql, undo, table) = (sql.into(), undo.into(), String::new());
+        Self { number: 0, stage, table, rowids: None, sql, undo, done: false, rows: 0 }
+    }
+
+    fn load(table: &Table, rowids: Option<(i64, i64)>) -> Self {
+        let table = table.name.clone();
+        Self { table, rowids, ..Self::statement(Stage::Load, "", "") }
+    }
+}
+
+/// The steps that make the keys and indexes of a schema.
+pub fn of_statements(statements: &Statements) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for key in &statements.keys {
+        steps.push(Step::statement(Stage::Index, &key.index, ""));
+        steps.extend(key.attach.iter().map(|sql| Step::statement(Stage::Attach, sql, "")));
+    }
+    for foreign_key in &statements.foreign_keys {
+        steps.extend(validated(&foreign_key.table, &foreign_key.name, &foreign_key.sql, ""));
+    }
+    steps
+}
+
+/// A foreign key is added without a look at the rows and validated later, beside others.
+pub fn validated(table: &str, name: &str, sql: &str, undo: &str) -> [Step; 2] {
+    let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
+    let validate = Step::statement(Stage::Validate, validate, "");
+    [
+        Step::statement(Stage::Attach, format!("{sql} NOT VALID"), undo),
+        Step { table: table.to_owned(), ..validate },
+    ]
+}
+
+/// All steps in their order, `rest` after the rows: these by parts of about `part_bytes`, large
+/// tables first, or table by table as they are given.
+pub fn plan(
+    source: &Source,
+    schema: &Schema,
+    to_load: &[Matched],
+    rest: Vec<Step>,
+    part_bytes: Option<u64>,
+) -> Result<Vec<Step>, Error> {
+    let mut steps = match part_bytes {
+        Some(bytes) => source.with(|open| parts(source, open, schema, to_load, bytes))?,
+        None => to_load.iter().map(|each| Step::load(&schema.tables[each.source], None)).collect(),
+    };
+    steps.extend(rest);
+    steps.extend(to_load.iter().map(|table| {
+        Step::statement(Stage::Vacuum, format!("VACUUM (ANALYZE) {}", table.relation), "")
+    }));
+    one_validation_per_table(&mut steps);
+    steps.sort_by_key(|step| step.stage);
+    for (number, step) in steps.iter_mut().enumerate() {
+        step.number = number as i32;
+    }
+    Ok(steps)
+}
+
+/// Two validations of one table would wait for each other: they become one statement.
+fn one_validation_per_table(steps: &mut Vec<Step>) {
+    let mut merged: Vec<Step> = Vec::new();
+    for step in steps.drain(..) {
+        let same = merged.iter_mut().find(|other| {
+            step.stage == Stage::Validate
+                && other.stage == Stage::Validate
+                && other.table == step.table
+        });
+        let head = format!("ALTER TABLE {}", step.table);
+        match (same, step.sql.strip_prefix(&head)) {
+            (Some(other), Some(action)) => other.sql.push_str(&format!(",{action}")),
+            _ => merged.push(step),
+        }
+    }
+    *steps = merged;
+}
+
+/// The parts of all tables, from the largest table down.
+fn parts(
+    source: &Source,
+    connection: &Connection,
+    schema: &Schema,
+    to_load: &[Matched],
+    part_bytes: u64,
+) -> Result<Vec<Step>, Error> {
+    let rows = estimated_rows(connection, schema);
+    let all_rows: u64 = rows.iter().fold(0, |sum, rows| sum.saturating_add(*rows));
+    let file_bytes = source.path().metadata().map_or(0, |file| file.len());
+    let bytes = |table: &Matched| {
+        let share = rows[table.source] as f64 / all_rows.max(1) as f64;
+        (share * file_bytes as f64) as u64
+    };
+    let mut by_size: Vec<&Matched> = to_load.iter().collect();
+    by_size.sort_by_key(|table| std::cmp::Reverse(bytes(table)));
+    let mut steps = Vec::new();
+    for matched in by_size {
+        let table = &schema.tables[matched.source];
+        let count = bytes(matched).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
+        let span = if count == 1 { None } else { rowid_span(source, connection, table)? };
+        match span {
+            None => steps.push(Step::load(table, None)),
+            Some(span) => {
+                let ranges = ranges(span, count);
+                steps.extend(ranges.into_iter().map(|range| Step::load(table, Some(range))));
+            }
+        }
+    }
+    Ok(steps)
+}
