@@ -8,9 +8,9 @@ use rusqlite::types::ValueRef;
 const SHOWN_CHARACTERS: usize = 40;
 
 /// A stored value as messages show it: text in double quotes and shortened, blobs in hex.
-pub struct Shown<'a>(pub ValueRef<'a>);
+pub struct ShownValue<'a>(pub ValueRef<'a>);
 
-impl Display for Shown<'_> {
+impl Display for ShownValue<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         match self.0 {
             ValueRef::Null => formatter.write_str("NULL"),
@@ -85,10 +85,10 @@ mod tests {
 
     #[test]
     fn values_stay_short_and_on_one_line() {
-        assert_eq!(Shown(ValueRef::Text(b"a\"b\nc\0")).to_string(), "\"a\\\"b\\nc\\u{0}\"");
+        assert_eq!(ShownValue(ValueRef::Text(b"a\"b\nc\0")).to_string(), "\"a\\\"b\\nc\\u{0}\"");
         assert_eq!(shorten(&"x".repeat(50)), format!("\"{}...\"", "x".repeat(40)));
-        assert_eq!(Shown(ValueRef::Blob(&[1, 255])).to_string(), "x'01ff' (2 bytes)");
-        assert_eq!(Shown(ValueRef::Real(f64::INFINITY)).to_string(), "inf");
+        assert_eq!(ShownValue(ValueRef::Blob(&[1, 255])).to_string(), "x'01ff' (2 bytes)");
+        assert_eq!(ShownValue(ValueRef::Real(f64::INFINITY)).to_string(), "inf");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! nothing is lost in silence on the way.
 
 mod audit;
+mod control;
 mod ddl;
 mod display;
 mod error;
@@ -14,24 +15,26 @@ mod target;
 mod transfer;
 mod value;
 mod verify;
-mod watch;
 
-pub use audit::{AuditOptions, AuditReport, ColumnReport, TableReport, audit, objections};
+pub use audit::{
+    AuditOptions, AuditReport, ColumnReport, TableReport, audit, audit_target_constraints,
+};
+pub use control::TaskControl;
 pub use error::{BadRow, Error, Unfinished};
 pub use finding::{Example, Finding, Losses, Lost, Severity};
-pub use mapping::{Mapping, Rules};
-pub use recipe::{Recipe, default_reject_file};
+pub use mapping::{MapRule, MapRules};
+pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
-    Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Selection, Table, schema,
+    ForeignKey, Index, IndexPart, Rowid, Selection, SourceCheck, SourceColumn, SourceSchema,
+    SourceTable, schema,
 };
-pub use target::{Catalog, create_database, drop_database, read_catalog};
+pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
 pub use transfer::{
-    MigrateOptions, MigratedTable, MigrationReport, Seconds, abandon, load_rejects, migrate,
+    MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
     unfinished,
 };
 pub use value::{Looks, PostgresType, Profile};
 pub use verify::{
-    ColumnDifference, ColumnDigest, Difference, DifferenceKind, TableVerification, Verification,
-    VerifyOptions, verify,
+    ColumnDifference, ColumnDigest, DifferenceKind, RowDifference, TableVerification,
+    VerificationReport, VerifyOptions, verify,
 };
-pub use watch::Watch;

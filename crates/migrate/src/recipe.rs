@@ -9,13 +9,13 @@ use engine::PostgresUrl;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::mapping::{Mapping, Rules};
+use crate::mapping::{MapRule, MapRules};
 use crate::source::Selection;
 use crate::transfer::MigrateOptions;
 
 /// What a file asks for.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub struct MigrationRecipe {
     pub source: PathBuf,
     /// The PostgreSQL database, unless the command line names it.
     pub target: Option<PostgresUrl>,
@@ -28,7 +28,7 @@ pub struct Recipe {
     pub notices: Vec<String>,
 }
 
-impl Recipe {
+impl MigrationRecipe {
     /// Whether a file is a recipe by its name: `.toml`, or `.load` as pgloader's are called.
     pub fn is_one(path: &Path) -> bool {
         path.extension().is_some_and(|ending| ending == "toml" || ending == "load")
@@ -42,7 +42,7 @@ impl Recipe {
         let mut recipe = if path.extension().is_some_and(|ending| ending == "load") {
             pgloader::parse(&text).map_err(wrong)?
         } else {
-            let written: Written =
+            let written: RecipeFile =
                 toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
             written.recipe().map_err(wrong)?
         };
@@ -56,7 +56,7 @@ impl Recipe {
 /// The keys of the TOML file: those of the command line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RecipeFile {
     source: PathBuf,
     target: Option<String>,
     #[serde(default)]
@@ -72,7 +72,7 @@ struct Written {
     accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
-    on_error: OnError,
+    on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
     reconnects: Option<u32>,
@@ -88,31 +88,31 @@ struct Written {
 
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum OnError {
+enum RowErrorPolicy {
     #[default]
     Stop,
     Reject,
 }
 
-impl Written {
-    fn recipe(self) -> Result<Recipe, String> {
+impl RecipeFile {
+    fn recipe(self) -> Result<MigrationRecipe, String> {
         let target = self.target.map(|url| url.parse::<PostgresUrl>()).transpose();
         let mut rules = Vec::new();
         for (column, to) in &self.map {
             let to = to.as_str().ok_or(format!("map: the type of {column} is not a text"))?;
-            let rule: Mapping =
+            let rule: MapRule =
                 format!("{column}={to}").parse().map_err(|error: Error| error.to_string())?;
             rules.push(rule);
         }
-        if self.reject_file.is_some() && self.on_error == OnError::Stop {
+        if self.reject_file.is_some() && self.on_error == RowErrorPolicy::Stop {
             return Err("reject_file is for on_error = \"reject\"".to_owned());
         }
-        let reject_file = (self.on_error == OnError::Reject)
+        let reject_file = (self.on_error == RowErrorPolicy::Reject)
             .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
         let default = MigrateOptions::default();
         let options = MigrateOptions {
             data_only: self.data_only,
-            rules: Rules(rules),
+            rules: MapRules(rules),
             selection: Selection {
                 tables: self.tables,
                 excluded: self.exclude,
@@ -128,7 +128,7 @@ impl Written {
             add_again: false,
             reconnects: self.reconnects.unwrap_or(default.reconnects),
         };
-        Ok(Recipe {
+        Ok(MigrationRecipe {
             source: self.source,
             target: target.map_err(|error| format!("target: {error}"))?,
             options,

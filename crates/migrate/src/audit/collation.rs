@@ -10,47 +10,47 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::proposed;
-use crate::display::{Shown, plural, thousands};
-use crate::finding::{Example, Finding, Lost, Refused, Severity};
+use crate::display::{ShownValue, plural, thousands};
+use crate::finding::{Example, Finding, Lost, RefusedValues, Severity};
 use crate::mapping::Candidate;
-use crate::source::{Affinity, Schema, Source, Table, quoted};
+use crate::source::{Affinity, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::PostgresType;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 const SHOWN: usize = 3;
 
 /// A unique key with the collation of each column, in upper case.
-type Key = Vec<(usize, String)>;
+type CollatedKey = Vec<(usize, String)>;
 
 /// Whether a unique key of the table or one of its columns compares texts in another way than byte
 /// by byte.
-pub fn is_concerned(table: &Table) -> bool {
+pub fn is_concerned(table: &SourceTable) -> bool {
     keys(table).iter().flatten().any(|(column, collation)| {
         collation != "BINARY" || table.columns[*column].collation.is_some()
     })
 }
 
 /// The primary key and all unique keys over whole columns, for all rows.
-fn keys(table: &Table) -> Vec<Key> {
+fn keys(table: &SourceTable) -> Vec<CollatedKey> {
     let of_column = |column: &usize| {
         let collation = table.columns[*column].collation.as_deref();
         (*column, collation.unwrap_or("BINARY").to_owned())
     };
-    let primary: Key = table.primary_key.iter().map(of_column).collect();
+    let primary: CollatedKey = table.primary_key.iter().map(of_column).collect();
     let indexes = table.indexes.iter().filter(|index| index.unique && !index.partial);
     let others = indexes.filter_map(|index| {
         let parts = index.parts.iter();
         parts.map(|part| Some((part.column?, part.collation.to_ascii_uppercase()))).collect()
     });
-    std::iter::once(primary).chain(others).filter(|key: &Key| !key.is_empty()).collect()
+    std::iter::once(primary).chain(others).filter(|key: &CollatedKey| !key.is_empty()).collect()
 }
 
 /// What becomes of unique keys under other collations.
 pub fn findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
-    table: &Table,
+    schema: &SourceSchema,
+    table: &SourceTable,
     candidates: &[Candidate],
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
@@ -91,13 +91,19 @@ pub fn findings(
     Ok(findings)
 }
 
-fn names(table: &Table, key: &Key) -> String {
+fn names(table: &SourceTable, key: &CollatedKey) -> String {
     let names = key.iter().map(|(column, _)| table.columns[*column].name.as_str());
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// PostgreSQL's key refuses less than SQLite's.
-fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Finding {
+fn weaker(
+    table: &SourceTable,
+    key: &CollatedKey,
+    collation: &str,
+    both: &str,
+    or: &str,
+) -> Finding {
     let message = format!(
         "the unique key ({}) compares by {collation}; PostgreSQL's compares exactly and would take \
          {both}",
@@ -111,16 +117,16 @@ fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Fi
 
 /// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.
 fn beyond_ascii(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
-    key: &Key,
+    table: &SourceTable,
+    key: &CollatedKey,
 ) -> Result<Option<Finding>, Error> {
     let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
-    let (mut seen, mut refused) = (HashSet::new(), Refused::default());
+    let (mut seen, mut refused) = (HashSet::new(), RefusedValues::default());
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
-    let watch = Watch { progress: &progress, interrupted: &stop };
-    source.each_row(connection, table, &columns, None, watch, |row| {
+    let control = TaskControl { progress: &progress, interrupted: &stop };
+    source.each_row(connection, table, &columns, None, control, |row| {
         let (mut folded, mut is_beyond) = (String::new(), false);
         for place in 1..=columns.len() {
             match row.get_ref(place).map_err(|error| source.explain(error))? {
@@ -129,14 +135,14 @@ fn beyond_ascii(
                     is_beyond |= !text.is_ascii();
                     folded.push_str(&String::from_utf8_lossy(text).to_lowercase());
                 }
-                other => folded.push_str(&Shown(other).to_string()),
+                other => folded.push_str(&ShownValue(other).to_string()),
             }
             folded.push('\0');
         }
         // Texts of ASCII alone are different already by SQLite's own key.
         if is_beyond && !seen.insert(xxh3_128(folded.as_bytes())) {
             let value =
-                row.get_ref(1).map(Shown).map_or_else(|_| String::new(), |it| it.to_string());
+                row.get_ref(1).map(ShownValue).map_or_else(|_| String::new(), |it| it.to_string());
             refused.add(|| Example { row: table.row_name(row, &columns), value });
         }
         Ok(())
@@ -157,10 +163,10 @@ fn beyond_ascii(
 
 /// Texts that an exact key of a NOCASE column keeps apart.
 fn without_case(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
-    key: &Key,
+    table: &SourceTable,
+    key: &CollatedKey,
 ) -> Result<Option<Finding>, Error> {
     let explain = |error| source.explain(error);
     let columns: Vec<String> =
@@ -179,10 +185,10 @@ fn without_case(
     let sql = format!("SELECT value, n, sum(n - 1) OVER () FROM ({groups}) LIMIT {SHOWN}");
     let mut statement = connection.prepare(&sql).map_err(explain)?;
     let mut rows = statement.query([]).map_err(explain)?;
-    let mut refused = Refused::default();
+    let mut refused = RefusedValues::default();
     while let Some(row) = rows.next().map_err(explain)? {
         refused.count = row.get::<_, i64>(2).map_err(explain)?.unsigned_abs();
-        let value = Shown(row.get_ref(0).map_err(explain)?).to_string();
+        let value = ShownValue(row.get_ref(0).map_err(explain)?).to_string();
         let times: i64 = row.get(1).map_err(explain)?;
         refused.examples.push(Example { row: format!("{times} times"), value });
     }
@@ -199,7 +205,11 @@ fn without_case(
     Ok(finding(table, refused, message))
 }
 
-fn finding(table: &Table, refused: Refused, message: impl Fn(u64) -> String) -> Option<Finding> {
+fn finding(
+    table: &SourceTable,
+    refused: RefusedValues,
+    message: impl Fn(u64) -> String,
+) -> Option<Finding> {
     if refused.count == 0 {
         return None;
     }

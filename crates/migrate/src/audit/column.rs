@@ -2,74 +2,74 @@
 
 use super::lossy_values;
 use crate::display::{plural, thousands};
-use crate::finding::{Finding, Refused, Severity};
+use crate::finding::{Finding, RefusedValues, Severity};
 use crate::mapping::Candidate;
-use crate::source::{Affinity, Column, Table};
-use crate::value::{Field, Misfit, PostgresType, Profile, Reading, StorageClass};
+use crate::source::{Affinity, SourceColumn, SourceTable};
+use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
 /// Documents of this size take memory that is worth a word.
 const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
 
 /// A column with all that is known of it.
-pub struct Judged<'a> {
-    pub table: &'a Table,
+pub struct ColumnEvidence<'a> {
+    pub table: &'a SourceTable,
     /// Its position in the table.
     pub position: usize,
     /// The type its values were tried against.
     pub candidate: &'a Candidate,
-    pub field: &'a Field,
+    pub field: &'a TargetField,
     pub profile: &'a Profile,
     /// The names of the existing table and column in the target, quoted, if types come from there.
     pub target: Option<(&'a str, &'a str)>,
 }
 
 /// All findings on one column.
-pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
-    let fell_back = judged.candidate.field.as_ref().is_some_and(|tried| {
-        tried.postgres_type != judged.field.postgres_type && judged.profile.has_unreadable()
+pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
+    let fell_back = evidence.candidate.field.as_ref().is_some_and(|tried| {
+        tried.postgres_type != evidence.field.postgres_type && evidence.profile.has_unreadable()
     });
     let mut findings = Vec::new();
     if fell_back {
-        findings.extend(judged.fallen_back());
+        findings.extend(evidence.fallen_back());
     } else {
-        for (misfit, refused) in &judged.profile.misfits {
-            findings.push(judged.blocker(*misfit, refused));
+        for (unfit, refused) in &evidence.profile.unfits {
+            findings.push(evidence.blocker(*unfit, refused));
         }
     }
-    let by_values = fell_back || judged.candidate.field.is_none();
-    if by_values && judged.field.postgres_type == PostgresType::Text {
-        for (misfit, refused) in &judged.profile.text_misfits {
-            findings.push(judged.blocker(*misfit, refused));
+    let by_values = fell_back || evidence.candidate.field.is_none();
+    if by_values && evidence.field.postgres_type == PostgresType::Text {
+        for (unfit, refused) in &evidence.profile.text_unfits {
+            findings.push(evidence.blocker(*unfit, refused));
         }
-        if judged.profile.blobs > 0 {
-            let refused = Refused { count: judged.profile.blobs, examples: Vec::new() };
-            let misfit = Misfit::StorageClass(StorageClass::Blob);
-            findings.push(judged.blocker(misfit, &refused));
+        if evidence.profile.blobs > 0 {
+            let refused = RefusedValues { count: evidence.profile.blobs, examples: Vec::new() };
+            let unfit = Unfit::StorageClass(StorageClass::Blob);
+            findings.push(evidence.blocker(unfit, &refused));
         }
     }
     let (infinities, is_numeric) =
-        (&judged.profile.infinities, judged.field.postgres_type == PostgresType::Numeric(None));
+        (&evidence.profile.infinities, evidence.field.postgres_type == PostgresType::Numeric(None));
     if by_values && is_numeric && infinities.count > 0 {
-        findings.push(judged.blocker(Misfit::NotFinite, infinities));
+        findings.push(evidence.blocker(Unfit::NotFinite, infinities));
     }
     if fell_back
-        && judged.field.not_null
-        && let Some(refused) = judged.profile.misfits.get(&Misfit::Null)
+        && evidence.field.not_null
+        && let Some(refused) = evidence.profile.unfits.get(&Unfit::Null)
     {
-        findings.push(judged.blocker(Misfit::Null, refused));
+        findings.push(evidence.blocker(Unfit::Null, refused));
     }
     // What became of accidental numbers says it all.
-    findings.extend(judged.accident().or_else(|| judged.changed_class()));
-    findings.extend(judged.looks_like());
-    findings.extend(judged.looks_like_epoch());
-    findings.extend(judged.infinite());
-    findings.extend(judged.heavy());
-    findings.extend(lossy_values::findings(judged));
+    findings.extend(evidence.accident().or_else(|| evidence.changed_class()));
+    findings.extend(evidence.looks_like());
+    findings.extend(evidence.looks_like_epoch());
+    findings.extend(evidence.infinite());
+    findings.extend(evidence.heavy());
+    findings.extend(lossy_values::findings(evidence));
     findings
 }
 
-impl Judged<'_> {
-    pub fn column(&self) -> &Column {
+impl ColumnEvidence<'_> {
+    pub fn column(&self) -> &SourceColumn {
         &self.table.columns[self.position]
     }
 
@@ -91,15 +91,15 @@ impl Judged<'_> {
             .on_column(&self.column().name)
     }
 
-    fn blocker(&self, misfit: Misfit, refused: &Refused) -> Finding {
-        let message = self.message(misfit, refused.count);
-        self.finding(Severity::Blocker, misfit.name(), message, self.fix(misfit))
+    fn blocker(&self, unfit: Unfit, refused: &RefusedValues) -> Finding {
+        let message = self.message(unfit, refused.count);
+        self.finding(Severity::Blocker, unfit.name(), message, self.fix(unfit))
             .counted(refused.count, refused.examples.clone())
-            .cured_by(self.cure(misfit))
+            .cured_by(self.cure(unfit))
             .about_rows()
     }
 
-    fn message(&self, misfit: Misfit, count: u64) -> String {
+    fn message(&self, unfit: Unfit, count: u64) -> String {
         let postgres_type = &self.field.postgres_type;
         let place = match self.target {
             Some(_) => format!("in a column that is {postgres_type} in the target"),
@@ -107,56 +107,55 @@ impl Judged<'_> {
         };
         let values = |what: &str| format!("{} {what}{}", thousands(count), plural(count));
         let longest = thousands(self.profile.longest_text_characters as u64);
-        match misfit {
-            Misfit::Null if self.table.primary_key.contains(&self.position) => {
+        match unfit {
+            Unfit::Null if self.table.primary_key.contains(&self.position) => {
                 format!("{} in the primary key", values("NULL"))
             }
-            Misfit::Null => format!("{} in a column that is NOT NULL", values("NULL")),
-            Misfit::StorageClass(class) => {
+            Unfit::Null => format!("{} in a column that is NOT NULL", values("NULL")),
+            Unfit::StorageClass(class) => {
                 let form = self.profile.form().filter(|_| class == StorageClass::Text);
                 let form = form.map_or_else(String::new, |form| format!(" ({})", form.name()));
                 format!("{}{form} {place}", values(&format!("{} value", class.name())))
             }
-            Misfit::Fraction => format!("{} with a fraction {place}", values("number")),
-            Misfit::OutOfRange => {
+            Unfit::Fraction => format!("{} with a fraction {place}", values("number")),
+            Unfit::OutOfRange => {
                 let range = match (self.profile.smallest_integer, self.profile.largest_integer) {
                     (Some(least), Some(most)) => format!(" (stored: {least} to {most})"),
                     _ => String::new(),
                 };
                 format!("{} beyond the range of {postgres_type}{range}", values("value"))
             }
-            Misfit::TooLong { .. } => {
+            Unfit::TooLong { .. } => {
                 let values = values("value");
                 format!("{values} longer than {postgres_type} (longest {longest} characters)")
             }
-            Misfit::Rounded => {
+            Unfit::Rounded => {
                 format!("{} that {postgres_type} would round or cut", values("value"))
             }
-            Misfit::InvalidUtf8 => format!("{} of invalid UTF-8", values("text")),
-            Misfit::NulCharacter => {
+            Unfit::InvalidUtf8 => format!("{} of invalid UTF-8", values("text")),
+            Unfit::NulCharacter => {
                 format!("{} with a NUL character, which PostgreSQL refuses", values("text"))
             }
-            Misfit::NotFinite => {
+            Unfit::NotFinite => {
                 format!("{} of infinity, which {postgres_type} cannot hold", values("value"))
             }
-            Misfit::Unreadable(class) => format!(
+            Unfit::Unreadable(class) => format!(
                 "{} that cannot be read as {postgres_type}",
                 values(&format!("{} value", class.name()))
             ),
-            Misfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
+            Unfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
         }
     }
 
     /// The declared type was given up for what the values are.
     fn fallen_back(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
-        let (_, refused) =
-            self.profile.misfits.iter().find(|(misfit, _)| **misfit != Misfit::Null)?;
+        let (_, refused) = self.profile.unfits.iter().find(|(unfit, _)| **unfit != Unfit::Null)?;
         let count: u64 = self
             .profile
-            .misfits
+            .unfits
             .iter()
-            .filter(|(misfit, _)| **misfit != Misfit::Null)
+            .filter(|(unfit, _)| **unfit != Unfit::Null)
             .map(|(_, refused)| refused.count)
             .sum();
         let (chosen, name) = (&self.field.postgres_type, &self.column().name);
@@ -226,7 +225,7 @@ impl Judged<'_> {
     /// Values that fit, but come back as something else than they were.
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
-        let is_decoded = self.field.reading == Some(Reading::Utf8);
+        let is_decoded = self.field.reading == Some(ValueReading::Utf8);
         let (count, what, becomes) = match &self.field.postgres_type {
             _ if is_decoded && blobs > 0 => (blobs, "blob", "becomes text"),
             PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(_)

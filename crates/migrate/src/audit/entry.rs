@@ -5,10 +5,10 @@ use indicatif::ProgressBar;
 use super::pglz::bytes_in_index;
 use crate::ddl::index_predicate;
 use crate::display::{rows, shorten, thousands};
-use crate::finding::{Example, Finding, Refused, Severity};
-use crate::source::{Source, Table};
-use crate::value::{Field, Profile, encode};
-use crate::{Error, Watch};
+use crate::finding::{Example, Finding, RefusedValues, Severity};
+use crate::source::{SourceFile, SourceTable};
+use crate::value::{Profile, TargetField, encode};
+use crate::{Error, TaskControl};
 
 /// The longest entry, its own header included.
 const LONGEST_ENTRY_BYTES: usize = 2704;
@@ -28,11 +28,11 @@ struct Entries<'a> {
 
 /// Blockers on the keys and indexes of a table that migration would create.
 pub fn findings(
-    source: &Source,
-    table: &Table,
-    fields: &[Field],
+    source: &SourceFile,
+    table: &SourceTable,
+    fields: &[TargetField],
     profiles: &[Profile],
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for index in indexes(table, fields) {
@@ -41,7 +41,7 @@ pub fn findings(
         if bytes <= LONGEST_ENTRY_BYTES {
             continue;
         }
-        let (refused, longest) = too_long(source, table, fields, &index, watch)?;
+        let (refused, longest) = too_long(source, table, fields, &index, control)?;
         if refused.count > 0 {
             let message = format!(
                 "{} {} in {} of up to {} bytes, PostgreSQL's B-tree takes {}",
@@ -59,7 +59,7 @@ pub fn findings(
     Ok(findings)
 }
 
-fn indexes<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Entries<'a>> {
+fn indexes<'a>(table: &'a SourceTable, fields: &'a [TargetField]) -> Vec<Entries<'a>> {
     let primary = Entries {
         name: "the primary key".to_owned(),
         fix: format!("shorten them, or leave the table out: --exclude '{}'", table.name),
@@ -80,21 +80,21 @@ fn indexes<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Entries<'a>> {
 
 /// The rows whose entry is too long, and the longest entry.
 fn too_long(
-    source: &Source,
-    table: &Table,
-    fields: &[Field],
+    source: &SourceFile,
+    table: &SourceTable,
+    fields: &[TargetField],
     index: &Entries<'_>,
-    watch: Watch<'_>,
-) -> Result<(Refused, usize), Error> {
+    control: TaskControl<'_>,
+) -> Result<(RefusedValues, usize), Error> {
     // These rows have been counted.
     let hidden = ProgressBar::hidden();
-    let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
+    let control = TaskControl { progress: &hidden, interrupted: control.interrupted };
     let condition = format!("({}\n) IS TRUE", index.predicate.unwrap_or("true"));
     let sql = table.select_also(&index.columns, &[condition]);
-    let (mut refused, mut longest) = (Refused::default(), 0);
+    let (mut refused, mut longest) = (RefusedValues::default(), 0);
     let mut value = Vec::new();
     source.with(|connection| {
-        source.each_row_of(connection, &sql, watch, |row| {
+        source.each_row_of(connection, &sql, control, |row| {
             let read = |place| row.get_ref(place).map_err(|error| source.explain(error));
             if read(index.columns.len() + 1)?.as_i64().unwrap_or(0) != 1 {
                 return Ok(());

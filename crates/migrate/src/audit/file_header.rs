@@ -4,12 +4,12 @@
 use rusqlite::Connection;
 
 use crate::finding::{Finding, Lost, Severity};
-use crate::source::{Schema, tokens};
+use crate::source::{SourceSchema, tokens};
 
 /// Findings on the header, and on the conflict clauses of tables that migration would create.
 pub fn findings(
     connection: &Connection,
-    schema: &Schema,
+    schema: &SourceSchema,
     creates: bool,
 ) -> rusqlite::Result<Vec<Finding>> {
     let mut findings = header(connection)?;

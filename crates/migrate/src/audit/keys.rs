@@ -4,16 +4,18 @@ use rusqlite::Connection;
 
 use crate::Error;
 use crate::display::thousands;
-use crate::finding::{Example, Finding, Lost, Refused, Severity};
-use crate::source::{Affinity, Column, ForeignKey, Schema, Source, Table, quoted, resolve};
-use crate::value::{Field, PostgresType};
+use crate::finding::{Example, Finding, Lost, RefusedValues, Severity};
+use crate::source::{
+    Affinity, ForeignKey, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, resolve,
+};
+use crate::value::{PostgresType, TargetField};
 
 /// Foreign keys that cannot be carried over, and rows that refer to nothing.
 pub fn findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
-    table: &Table,
+    schema: &SourceSchema,
+    table: &SourceTable,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for resolved in resolve(schema, table) {
@@ -41,10 +43,10 @@ pub fn findings(
 
 /// The finding on rows without a parent.
 pub fn orphans_finding(
-    table: &Table,
+    table: &SourceTable,
     names: &str,
     parent: &str,
-    orphans: Refused,
+    orphans: RefusedValues,
 ) -> Option<Finding> {
     if orphans.count == 0 {
         return None;
@@ -62,9 +64,9 @@ pub fn orphans_finding(
 
 /// The findings on the foreign keys of all tables.
 pub fn all_findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
+    schema: &SourceSchema,
 ) -> Result<Vec<Finding>, Error> {
     let mut all = Vec::new();
     for table in &schema.tables {
@@ -73,16 +75,16 @@ pub fn all_findings(
     Ok(all)
 }
 
-fn names(table: &Table, key: &ForeignKey) -> String {
+fn names(table: &SourceTable, key: &ForeignKey) -> String {
     let names = key.columns.iter().map(|column| table.columns[*column].name.as_str());
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// A query for the keys by which rows refer to rows that do not exist.
 pub fn missing_parents(
-    table: &Table,
+    table: &SourceTable,
     columns: &[usize],
-    parent: &Table,
+    parent: &SourceTable,
     parent_columns: &[usize],
     ignores_case: &[bool],
 ) -> String {
@@ -96,9 +98,9 @@ pub fn missing_parents(
 
 /// FROM and WHERE of the rows whose key is complete and has no parent.
 fn missing(
-    table: &Table,
+    table: &SourceTable,
     columns: &[usize],
-    parent: &Table,
+    parent: &SourceTable,
     parent_columns: &[usize],
     ignores_case: &[bool],
 ) -> String {
@@ -124,7 +126,7 @@ fn missing(
 
 /// The condition under which PostgreSQL finds what `c` refers to in the parent's column `p`: texts
 /// are equal byte by byte, whatever SQLite's collation, unless the target's column is citext.
-fn is_same(child: &Column, parent: &Column, ignores_case: bool) -> String {
+fn is_same(child: &SourceColumn, parent: &SourceColumn, ignores_case: bool) -> String {
     let mut refers = format!("c.{}", quoted(&child.name));
     // A number that refers to texts is moved as text.
     if parent.affinity == Affinity::Text && child.affinity != Affinity::Text {
@@ -143,20 +145,20 @@ fn is_same(child: &Column, parent: &Column, ignores_case: bool) -> String {
 
 /// Rows of `table` whose key is complete and has no parent.
 pub fn orphans(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
+    table: &SourceTable,
     columns: &[usize],
-    parent: &Table,
+    parent: &SourceTable,
     parent_columns: &[usize],
     ignores_case: &[bool],
-) -> Result<Refused, Error> {
+) -> Result<RefusedValues, Error> {
     let missing = missing(table, columns, parent, parent_columns, ignores_case);
     let explain = |error| source.explain(error);
     let count: i64 = connection
         .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))
         .map_err(explain)?;
-    let mut refused = Refused { count: count.unsigned_abs(), examples: Vec::new() };
+    let mut refused = RefusedValues { count: count.unsigned_abs(), examples: Vec::new() };
     if count > 0 {
         let all: Vec<usize> = (0..table.columns.len()).collect();
         let selected = table.select(&all, None);
@@ -176,9 +178,9 @@ pub fn orphans(
 /// Makes the columns of each foreign key agree with those they refer to: the child takes the
 /// parent's type if its values allow it. What cannot agree is a blocker.
 pub fn unify(
-    schema: &Schema,
-    fields: &mut [Vec<Field>],
-    allows: impl Fn(usize, usize, &Field) -> bool,
+    schema: &SourceSchema,
+    fields: &mut [Vec<TargetField>],
+    allows: impl Fn(usize, usize, &TargetField) -> bool,
     holds: impl Fn(usize, usize, &PostgresType) -> bool,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -194,7 +196,7 @@ pub fn unify(
                     if wanted.refers_to(&own.postgres_type) {
                         continue;
                     }
-                    let proposed = Field { postgres_type: wanted, ..own.clone() };
+                    let proposed = TargetField { postgres_type: wanted, ..own.clone() };
                     if allows(child, column, &proposed) {
                         *own = proposed;
                         changed = true;
@@ -229,10 +231,10 @@ const SHARED: [PostgresType; 5] = [
 
 /// `both`: the type that holds the values of both columns.
 fn disagreement(
-    table: &Table,
+    table: &SourceTable,
     column: usize,
-    own: &Field,
-    wanted: &Field,
+    own: &TargetField,
+    wanted: &TargetField,
     parent: &str,
     both: Option<&PostgresType>,
 ) -> Finding {

@@ -1,45 +1,50 @@
 //! Values that fit, and do not come out of PostgreSQL as they were written.
 
-use super::column::Judged;
+use super::column::ColumnEvidence;
 use crate::display::{plural, thousands};
 use crate::finding::{Finding, Severity};
 use crate::value::PostgresType;
 
 /// The findings on the values of one column.
-pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
-    match judged.field.postgres_type {
+pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
+    match evidence.field.postgres_type {
         PostgresType::TimestampTz(_) => {
-            without_zone(judged).into_iter().chain(offsets(judged)).collect()
+            without_zone(evidence).into_iter().chain(offsets(evidence)).collect()
         }
-        PostgresType::Jsonb => repeated_keys(judged).into_iter().collect(),
+        PostgresType::Jsonb => repeated_keys(evidence).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
-fn warning(judged: &Judged<'_>, kind: &'static str, message: String, fix: String) -> Finding {
-    Finding::on_table(Severity::Warning, kind, &judged.table.name, message, fix)
-        .on_column(&judged.column().name)
+fn warning(
+    evidence: &ColumnEvidence<'_>,
+    kind: &'static str,
+    message: String,
+    fix: String,
+) -> Finding {
+    Finding::on_table(Severity::Warning, kind, &evidence.table.name, message, fix)
+        .on_column(&evidence.column().name)
 }
 
 /// Texts whose zone nobody knows.
-fn without_zone(judged: &Judged<'_>) -> Option<Finding> {
-    let looks = &judged.profile.looks;
+fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
+    let looks = &evidence.profile.looks;
     let count = looks.dates + looks.timestamps;
     if count == 0 {
         return None;
     }
     let message = format!("{} text{} without a zone: read as UTC", thousands(count), plural(count));
     let fix = match looks.zoned_timestamps {
-        0 => format!("to keep them as written: {}", judged.retype(&PostgresType::Timestamp(6))),
+        0 => format!("to keep them as written: {}", evidence.retype(&PostgresType::Timestamp(6))),
         _ => "write their zones if they are others".to_owned(),
     };
-    let finding = warning(judged, "zone_assumed", message, fix);
+    let finding = warning(evidence, "zone_assumed", message, fix);
     Some(finding.counted(count, Vec::new()))
 }
 
 /// Offsets are gone once the moment is known.
-fn offsets(judged: &Judged<'_>) -> Option<Finding> {
-    let count = judged.profile.looks.offsets;
+fn offsets(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
+    let count = evidence.profile.looks.offsets;
     if count == 0 {
         return None;
     }
@@ -49,13 +54,13 @@ fn offsets(judged: &Judged<'_>) -> Option<Finding> {
         plural(count),
         if count == 1 { "is" } else { "are" }
     );
-    let fix = format!("to keep the texts: {}", judged.retype(&PostgresType::Text));
-    Some(warning(judged, "offset_not_kept", message, fix).counted(count, Vec::new()))
+    let fix = format!("to keep the texts: {}", evidence.retype(&PostgresType::Text));
+    Some(warning(evidence, "offset_not_kept", message, fix).counted(count, Vec::new()))
 }
 
 /// Documents of which jsonb drops a part.
-fn repeated_keys(judged: &Judged<'_>) -> Option<Finding> {
-    let refused = &judged.profile.repeated_keys;
+fn repeated_keys(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
+    let refused = &evidence.profile.repeated_keys;
     if refused.count == 0 {
         return None;
     }
@@ -64,7 +69,7 @@ fn repeated_keys(judged: &Judged<'_>) -> Option<Finding> {
         thousands(refused.count),
         if refused.count == 1 { " has" } else { "s have" }
     );
-    let fix = format!("to keep them as written: {}", judged.retype(&PostgresType::Json));
-    let finding = warning(judged, "repeated_keys", message, fix);
+    let fix = format!("to keep them as written: {}", evidence.retype(&PostgresType::Json));
+    let finding = warning(evidence, "repeated_keys", message, fix);
     Some(finding.counted(refused.count, refused.examples.clone()))
 }

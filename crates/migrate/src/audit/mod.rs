@@ -26,27 +26,30 @@ use serde::Serialize;
 
 pub(crate) use keys::{all_findings as key_findings, missing_parents};
 pub(crate) use object::objects;
-pub use target_constraints::objections;
+pub use target_constraints::audit_target_constraints;
 
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, Rules, candidate, choose};
-use crate::source::{Affinity, Check, Schema, Selection, Source, Table, quoted, readers, schema};
-use crate::target::{Catalog, match_tables};
-use crate::value::{Field, PostgresType, Profile};
-use crate::{Error, Watch};
+use crate::mapping::{Candidate, MapRules, candidate, choose};
+use crate::source::{
+    Affinity, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted, readers,
+    schema,
+};
+use crate::target::{TargetCatalog, match_tables};
+use crate::value::{PostgresType, Profile, TargetField};
+use crate::{Error, TaskControl};
 
 /// What an audit looks at.
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
     /// `--map` rules.
-    pub rules: Rules,
+    pub rules: MapRules,
     pub selection: Selection,
     /// The schema of the target where the proposed tables stand; `public` unless named.
     pub schema: Option<String>,
     /// Judge against these existing tables instead of the declared types. Their constraints are
-    /// judged by [`crate::objections`], foreign keys among them.
-    pub target: Option<Catalog>,
+    /// judged by [`crate::audit_target_constraints`], foreign keys among them.
+    pub target: Option<TargetCatalog>,
 }
 
 /// The result of an audit.
@@ -105,9 +108,9 @@ impl AuditReport {
 pub struct Audit {
     pub report: AuditReport,
     /// The source's schema, as selected.
-    pub schema: Schema,
+    pub schema: SourceSchema,
     /// What each column becomes, by table and column.
-    pub fields: Vec<Vec<Field>>,
+    pub fields: Vec<Vec<TargetField>>,
 }
 
 /// Reads the whole file once, read-only, from one snapshot.
@@ -120,15 +123,15 @@ pub fn audit(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<AuditReport, Error> {
-    let source = Source::open(source, readers())?;
-    Ok(audit_source(&source, options, Watch { progress, interrupted })?.report)
+    let source = SourceFile::open(source, readers())?;
+    Ok(audit_source(&source, options, TaskControl { progress, interrupted })?.report)
 }
 
 /// The audit of an open source.
 pub(crate) fn audit_source(
-    source: &Source,
+    source: &SourceFile,
     options: &AuditOptions,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
@@ -142,20 +145,20 @@ pub(crate) fn audit_source(
         Ok((found, estimate, general))
     })?;
     options.rules.check(&schema)?;
-    watch.progress.set_length(estimate.iter().sum());
+    control.progress.set_length(estimate.iter().sum());
     let candidates = candidates(&schema, options)?;
-    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, watch)?;
-    judge(source, schema, &candidates, scanned, general, options, watch)
+    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, control)?;
+    findings_of(source, schema, &candidates, scanned, general, options, control)
 }
 
 /// The type against which each column is tried: the target's, or the candidate of its declaration.
-fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
+fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
     let Some(catalog) = &options.target else {
         return schema.tables.iter().map(|table| candidate(table, &options.rules)).collect();
     };
     let matched = match_tables(schema, catalog, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let of_table = |table: crate::target::Matched| {
+    let of_table = |table: crate::target::MatchedTable| {
         let columns = table.columns.into_iter();
         columns
             .map(|column| Candidate {
@@ -170,51 +173,51 @@ fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candida
 
 /// What the scan of one table gave.
 #[derive(Default)]
-struct Scanned {
+struct ScannedTable {
     scan: scan::Scan,
     key_findings: Vec<Finding>,
 }
 
 /// One piece of work: pieces are taken from the largest down.
 #[derive(Clone, Copy)]
-enum Work {
+enum ScanTask {
     Values(usize),
     Keys(usize),
 }
 
 fn scan_all(
-    source: &Source,
-    schema: &Schema,
+    source: &SourceFile,
+    schema: &SourceSchema,
     candidates: &[Vec<Candidate>],
     estimate: &[u64],
     creates: bool,
-    watch: Watch<'_>,
-) -> Result<Vec<Scanned>, Error> {
-    let mut work: Vec<(u64, Work)> = Vec::new();
+    control: TaskControl<'_>,
+) -> Result<Vec<ScannedTable>, Error> {
+    let mut work: Vec<(u64, ScanTask)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
-        work.push((estimate[place], Work::Values(place)));
+        work.push((estimate[place], ScanTask::Values(place)));
         let has_keys = creates && !table.foreign_keys.is_empty();
         if has_keys || collation::is_concerned(table) {
-            work.push((estimate[place], Work::Keys(place)));
+            work.push((estimate[place], ScanTask::Keys(place)));
         }
     }
     work.sort_by_key(|(rows, _)| *rows);
     let queue = Mutex::new(work);
-    let empty = schema.tables.iter().map(|_| Scanned::default());
+    let empty = schema.tables.iter().map(|_| ScannedTable::default());
     let results = Mutex::new(empty.collect::<Vec<_>>());
     let worker = || {
         source.with(|connection| {
             loop {
-                watch.check()?;
+                control.check()?;
                 let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 match next {
                     None => return Ok(()),
-                    Some((_, Work::Values(place))) => {
+                    Some((_, ScanTask::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let scan = scan::scan(source, connection, table, candidates, watch)?;
+                        let scan = scan::scan(source, connection, table, candidates, control)?;
                         results.lock().unwrap_or_else(PoisonError::into_inner)[place].scan = scan;
                     }
-                    Some((_, Work::Keys(place))) => {
+                    Some((_, ScanTask::Keys(place))) => {
                         let table = &schema.tables[place];
                         let candidates = &candidates[place];
                         let mut findings =
@@ -241,7 +244,7 @@ fn scan_all(
 }
 
 /// The types that the columns of a table get.
-fn chosen(table: &Table, candidates: &[Candidate], profiles: &[Profile]) -> Vec<Field> {
+fn chosen(table: &SourceTable, candidates: &[Candidate], profiles: &[Profile]) -> Vec<TargetField> {
     let each = table.columns.iter().enumerate().zip(candidates.iter().zip(profiles));
     let chosen = each.map(|((position, column), (candidate, profile))| {
         let not_null = column.not_null || table.primary_key.contains(&position);
@@ -251,24 +254,24 @@ fn chosen(table: &Table, candidates: &[Candidate], profiles: &[Profile]) -> Vec<
 }
 
 /// `findings`: those that are about no table's values.
-fn judge(
-    source: &Source,
-    schema: Schema,
+fn findings_of(
+    source: &SourceFile,
+    schema: SourceSchema,
     candidates: &[Vec<Candidate>],
-    scanned: Vec<Scanned>,
+    scanned: Vec<ScannedTable>,
     mut findings: Vec<Finding>,
     options: &AuditOptions,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
-    let mut fields: Vec<Vec<Field>> = schema
+    let mut fields: Vec<Vec<TargetField>> = schema
         .tables
         .iter()
         .zip(candidates.iter().zip(&scanned))
         .map(|(table, (candidates, scanned))| chosen(table, candidates, &scanned.scan.profiles))
         .collect();
     if creates {
-        let allows = |table: usize, column: usize, field: &Field| {
+        let allows = |table: usize, column: usize, field: &TargetField| {
             let free = candidates[table][column].may_fall_back
                 || candidates[table][column].field.is_none();
             let rule = options
@@ -288,9 +291,10 @@ fn judge(
         findings.extend(of_columns(table, &candidates[place], fields, &profiles, options));
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
-            findings.extend(entry::findings(source, table, fields, &profiles, watch)?);
+            findings.extend(entry::findings(source, table, fields, &profiles, control)?);
         }
-        let is_kept = |check: &Check| creates && check_condition(check, table, fields).is_some();
+        let is_kept =
+            |check: &SourceCheck| creates && check_condition(check, table, fields).is_some();
         for (check, refused) in scanned.scan.violations {
             let check = &table.checks[check];
             findings.push(structure::check_violation(table, check, refused, is_kept(check)));
@@ -303,7 +307,7 @@ fn judge(
         tables.push(table_report(table, fields, profiles));
     }
     if creates {
-        findings.extend(unique::findings(source, &schema, &fields, &tables, watch)?);
+        findings.extend(unique::findings(source, &schema, &fields, &tables, control)?);
         findings.extend(too_many(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
@@ -319,9 +323,9 @@ fn judge(
 
 /// The findings on the values of all columns of a table.
 fn of_columns(
-    table: &Table,
+    table: &SourceTable,
     candidates: &[Candidate],
-    fields: &[Field],
+    fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
 ) -> Vec<Finding> {
@@ -334,7 +338,7 @@ fn of_columns(
         let names = relation.as_ref().and_then(|(name, relation)| {
             Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
         });
-        findings.extend(column::findings(&column::Judged {
+        findings.extend(column::findings(&column::ColumnEvidence {
             table,
             position,
             candidate: &candidates[position],
@@ -346,7 +350,11 @@ fn of_columns(
     findings
 }
 
-fn table_report(table: &Table, fields: &[Field], profiles: Vec<Profile>) -> TableReport {
+fn table_report(
+    table: &SourceTable,
+    fields: &[TargetField],
+    profiles: Vec<Profile>,
+) -> TableReport {
     let rows = profiles.first().map_or(0, Profile::rows);
     let columns =
         table.columns.iter().zip(fields).zip(profiles).map(|((column, field), profile)| {

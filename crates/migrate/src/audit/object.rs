@@ -4,20 +4,20 @@
 use rusqlite::Connection;
 
 use super::proposed;
+use crate::control::blocking;
 use crate::display::rows;
 use crate::finding::{Finding, Lost, Severity};
-use crate::source::{Content, OtherKind, OtherObject, Schema, Source, content, quoted};
-use crate::target::Catalog;
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::source::{Content, OtherKind, OtherObject, SourceFile, SourceSchema, content, quoted};
+use crate::target::TargetCatalog;
+use crate::{Error, TaskControl};
 use std::sync::Arc;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
 /// are its own: a view of the same name, any trigger on the same table.
 pub fn findings(
     connection: &Connection,
-    schema: &Schema,
-    target: Option<&Catalog>,
+    schema: &SourceSchema,
+    target: Option<&TargetCatalog>,
 ) -> rusqlite::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for object in &schema.others {
@@ -33,14 +33,14 @@ pub fn findings(
     Ok(findings)
 }
 
-fn has(target: &Catalog, object: &OtherObject) -> bool {
+fn has(target: &TargetCatalog, object: &OtherObject) -> bool {
     target.relation(&object.table).is_some_and(|relation| match object.kind {
         OtherKind::Trigger => relation.has_triggers,
         _ => true,
     })
 }
 
-fn rule(schema: &Schema, object: &OtherObject, lost: Lost) -> Finding {
+fn rule(schema: &SourceSchema, object: &OtherObject, lost: Lost) -> Finding {
     let message = format!("a {} is not carried over", object.kind.name());
     let fix = "write its equal for PostgreSQL by hand";
     Finding::on_table(Severity::Warning, "not_carried_over", &object.name, message, fix)
@@ -51,7 +51,7 @@ fn rule(schema: &Schema, object: &OtherObject, lost: Lost) -> Finding {
 /// A virtual table is lost as the index that it is, and its rows if nothing else has them.
 fn of_virtual(
     connection: &Connection,
-    schema: &Schema,
+    schema: &SourceSchema,
     object: &OtherObject,
 ) -> rusqlite::Result<Vec<Finding>> {
     let (module, content) = content(object);
@@ -122,13 +122,13 @@ fn left_behind(
 
 /// What a target whose tables exist does not get: objects that are not tables.
 pub async fn objects(
-    source: &Arc<Source>,
-    schema: &Schema,
-    target: Catalog,
-    watch: Watch<'_>,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    target: TargetCatalog,
+    control: TaskControl<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let (source, schema) = (source.clone(), schema.clone());
-    let found = blocking(watch, move |_| {
+    let found = blocking(control, move |_| {
         source.with(|connection| {
             let found = findings(connection, &schema, Some(&target));
             found.map_err(|error| source.explain(error))

@@ -3,10 +3,10 @@
 
 use crate::ddl::{default_proposal, renamed};
 use crate::source::{
-    Affinity, Check, Column, Index, OtherKind, OtherObject, Schema, Table, Token, closing, quoted,
-    resolve, tokens,
+    Affinity, Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable,
+    SqlToken, closing, quoted, resolve, tokens,
 };
-use crate::value::Field;
+use crate::value::TargetField;
 
 /// Above whatever still speaks SQLite.
 const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
@@ -18,7 +18,7 @@ fn draft(statement: &str) -> String {
 }
 
 /// `ALTER TABLE ... ADD CHECK` with the expression as it is.
-pub fn check(table: &Table, check: &Check) -> String {
+pub fn check(table: &SourceTable, check: &SourceCheck) -> String {
     let name = check.name.as_ref();
     let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));
     let expression = renamed(&check.expression, &columns(table));
@@ -26,14 +26,18 @@ pub fn check(table: &Table, check: &Check) -> String {
 }
 
 /// `ALTER COLUMN ... SET DEFAULT`, where PostgreSQL has something close.
-pub fn default(table: &Table, column: &Column, field: &Field) -> Option<String> {
+pub fn default(table: &SourceTable, column: &SourceColumn, field: &TargetField) -> Option<String> {
     let expression = default_proposal(column, field)?;
     let (table, column) = (quoted(&table.name), quoted(&column.name));
     Some(format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};"))
 }
 
 /// The column made anew, computed as in SQLite.
-pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String> {
+pub fn generated(
+    table: &SourceTable,
+    column: &SourceColumn,
+    field: &TargetField,
+) -> Option<String> {
     let expression = renamed(column.expression.as_deref()?, &columns(table));
     let (table, column) = (quoted(&table.name), quoted(&column.name));
     Some(draft(&format!(
@@ -44,7 +48,7 @@ pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String
 }
 
 /// `CREATE INDEX` over the same expressions, with the same condition.
-pub fn index(table: &Table, index: &Index) -> Option<String> {
+pub fn index(table: &SourceTable, index: &Index) -> Option<String> {
     let tokens = tokens(&index.sql);
     let on = tokens.iter().position(|token| token.is_word("ON"))?;
     let rest = renamed(&index.sql[tokens.get(on + 1)?.end()..], &columns(table));
@@ -56,7 +60,7 @@ pub fn index(table: &Table, index: &Index) -> Option<String> {
 /// The index that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
 /// that the application brought.
 pub fn collated_index(
-    table: &Table,
+    table: &SourceTable,
     key: &[(usize, String)],
     unique: bool,
     predicate: Option<&str>,
@@ -81,7 +85,7 @@ pub fn collated_index(
 
 /// ", or" how columns of texts are made citext, with those that foreign keys join to them; nothing
 /// without such columns.
-pub fn citext(schema: &Schema, table: &Table, columns: &[usize]) -> String {
+pub fn citext(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -> String {
     let is_text = |column: &usize| table.columns[*column].affinity == Affinity::Text;
     let mut all: Vec<ColumnOf<'_>> =
         columns.iter().filter(|column| is_text(column)).map(|column| (table, *column)).collect();
@@ -111,10 +115,10 @@ pub fn citext(schema: &Schema, table: &Table, columns: &[usize]) -> String {
 }
 
 /// A column by its table and position.
-type ColumnOf<'a> = (&'a Table, usize);
+type ColumnOf<'a> = (&'a SourceTable, usize);
 
 /// The pairs of columns that foreign keys join.
-fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
+fn joined(schema: &SourceSchema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
     let mut pairs = Vec::new();
     for table in &schema.tables {
         for resolved in resolve(schema, table) {
@@ -128,7 +132,7 @@ fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
 }
 
 /// What a view, trigger or virtual table might become.
-pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
+pub fn object(schema: &SourceSchema, object: &OtherObject) -> Option<String> {
     let names: Vec<&str> = schema
         .tables
         .iter()
@@ -142,7 +146,7 @@ pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
     }
 }
 
-fn columns(table: &Table) -> Vec<&str> {
+fn columns(table: &SourceTable) -> Vec<&str> {
     table.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
@@ -155,7 +159,7 @@ fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
 }
 
 /// The place of a name after a keyword: after `IF NOT EXISTS` and a schema.
-fn name_after(tokens: &[Token<'_>], keyword: usize) -> Option<usize> {
+fn name_after(tokens: &[SqlToken<'_>], keyword: usize) -> Option<usize> {
     let mut place = keyword + 1;
     if tokens.get(place)?.is_word("IF") {
         place += 3;

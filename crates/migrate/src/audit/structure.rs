@@ -6,17 +6,22 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::proposed;
 use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
 use crate::display::{shorten, thousands};
-use crate::finding::{Finding, Lost, Refused, Severity};
+use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
-    Check, Column, Index, IndexPart, LeftOut, MOST_INDEX_COLUMNS, Rowid, Schema, Table, quoted,
+    Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
+    SourceSchema, SourceTable, quoted,
 };
-use crate::value::{Field, PostgresType};
+use crate::value::{PostgresType, TargetField};
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
 
 /// Findings on the declaration of a table that migration would create.
-pub fn declaration(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
+pub fn declaration(
+    schema: &SourceSchema,
+    table: &SourceTable,
+    fields: &[TargetField],
+) -> Vec<Finding> {
     let mut findings = names(table);
     findings.extend(constraints(table, fields));
     findings.extend(collations(schema, table, fields));
@@ -25,7 +30,7 @@ pub fn declaration(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Find
     findings
 }
 
-fn names(table: &Table) -> Vec<Finding> {
+fn names(table: &SourceTable) -> Vec<Finding> {
     let blocker = |kind, message: String, fix: String| {
         Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
     };
@@ -79,7 +84,7 @@ fn shorter(name: &str) -> String {
 
 /// A column whose name PostgreSQL keeps for itself. Names that are written in another case are
 /// others, since all are quoted.
-fn system_column(table: &Table, name: &str) -> Option<Finding> {
+fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
     let (old, new) = (quoted(name), quoted(&format!("{name}_")));
     let rename = format!("ALTER TABLE {} RENAME COLUMN {old} TO {new}", quoted(&table.name));
     let (severity, when, fix) = match name {
@@ -99,11 +104,11 @@ fn system_column(table: &Table, name: &str) -> Option<Finding> {
     Some(finding.on_column(name))
 }
 
-fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_exact = |position: usize| fields[position].postgres_type != PostgresType::Citext;
     for collation in &table.collations {
-        let of_this = |column: &Column| column.collation.as_ref() == Some(collation);
+        let of_this = |column: &SourceColumn| column.collation.as_ref() == Some(collation);
         let columns: Vec<usize> =
             (0..table.columns.len()).filter(|place| of_this(&table.columns[*place])).collect();
         // What citext compares it compares without regard to case.
@@ -132,7 +137,7 @@ fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> 
     findings
 }
 
-fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let lose = |lost, kind, message: String, fix: &str| {
         Finding::on_table(Severity::Warning, kind, &table.name, message, fix).losing(lost)
     };
@@ -184,17 +189,22 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
 }
 
 /// The columns of the primary key and of all unique ones.
-fn keys(table: &Table) -> Vec<Vec<usize>> {
+fn keys(table: &SourceTable) -> Vec<Vec<usize>> {
     let unique = table.indexes.iter().filter(|index| index.unique);
     unique.filter_map(Index::columns).chain([table.primary_key.clone()]).collect()
 }
 
-fn on_one_line(check: &Check) -> String {
+fn on_one_line(check: &SourceCheck) -> String {
     check.expression.replace(['\n', '\r'], " ")
 }
 
 /// Rows that violate a CHECK: PostgreSQL would refuse them if it gets the CHECK too.
-pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: bool) -> Finding {
+pub fn check_violation(
+    table: &SourceTable,
+    check: &SourceCheck,
+    refused: RefusedValues,
+    is_kept: bool,
+) -> Finding {
     let message = format!(
         "{} {} CHECK ({})",
         thousands(refused.count),
@@ -210,7 +220,12 @@ pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: 
 }
 
 /// A CHECK that SQLite cannot compute, apart from its table or for some row.
-pub fn check_not_tested(table: &Table, check: &Check, reason: &str, is_kept: bool) -> Finding {
+pub fn check_not_tested(
+    table: &SourceTable,
+    check: &SourceCheck,
+    reason: &str,
+    is_kept: bool,
+) -> Finding {
     let message = format!("CHECK ({}) could not be tested: {reason}", on_one_line(check));
     let fix = match is_kept {
         true => "PostgreSQL tests every row as it arrives",
@@ -220,11 +235,11 @@ pub fn check_not_tested(table: &Table, check: &Check, reason: &str, is_kept: boo
 }
 
 /// Indexes that are left out whatever the types are.
-fn left_out(table: &Table) -> impl Iterator<Item = Finding> {
+fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
     table.left_out.iter().map(|(index, reason)| {
         let why = match reason {
-            LeftOut::Asked => "as --skip-index asks".to_owned(),
-            LeftOut::TooManyColumns => format!(
+            IndexOmission::Asked => "as --skip-index asks".to_owned(),
+            IndexOmission::TooManyColumns => format!(
                 "since it has {} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}",
                 index.parts.len()
             ),
@@ -238,7 +253,7 @@ fn left_out(table: &Table) -> impl Iterator<Item = Finding> {
 }
 
 /// json has no order: no index of PostgreSQL holds it.
-fn of_json(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
     let columns = index.columns()?;
     let is_json = |column: &&usize| fields[**column].postgres_type == PostgresType::Json;
     let name = &table.columns[*columns.iter().find(is_json)?].name;
@@ -251,7 +266,7 @@ fn of_json(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
     Some(Finding::on_table(severity, kind, &table.name, message, fix).on_column(name))
 }
 
-fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = left_out(table).collect();
     for index in &table.indexes {
         if index.name.len() > LONGEST_NAME_BYTES {
@@ -295,7 +310,7 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
 
 /// An index that is carried over without a collation that stands in it alone. Unique keys for all
 /// rows are judged by their values.
-fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
     if index.unique && !index.partial {
         return None;
     }
@@ -332,7 +347,7 @@ fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
     Some(finding.proposing(statement).losing(lost))
 }
 
-fn kinds(table: &Table) -> Vec<Finding> {
+fn kinds(table: &SourceTable) -> Vec<Finding> {
     let note =
         |kind, message: &str| Finding::on_table(Severity::Note, kind, &table.name, message, "");
     let mut findings = Vec::new();

@@ -11,21 +11,21 @@ use indicatif::ProgressBar;
 
 use super::AuditOptions;
 use super::keys::{orphans, orphans_finding};
+use crate::control::blocking;
 use crate::display::thousands;
 use crate::finding::{Example, Finding, Severity};
-use crate::source::{Schema, Source, Table, selected};
+use crate::source::{SourceFile, SourceSchema, SourceTable, selected};
 use crate::target::{
-    Demand, Judge, Matched, Reference, Session, What, catalog, current_schema, match_tables,
-    references, target_demands,
+    ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
+    catalog, current_schema, existing_constraints, match_tables, references,
 };
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 const SHOWN: usize = 5;
 
 /// Rows that fit the types of the target's tables and would still be refused: by CHECK, unique
 /// keys, domains, foreign keys. Rows that are refused for their values are the audit's own findings.
-pub async fn objections(
+pub async fn audit_target_constraints(
     source: &Path,
     target: &PostgresUrl,
     options: &AuditOptions,
@@ -33,16 +33,16 @@ pub async fn objections(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finding>, Error> {
-    let watch = Watch { progress, interrupted };
-    let session = Session::connect(target).await?;
+    let control = TaskControl { progress, interrupted };
+    let session = TargetSession::connect(target).await?;
     let namespace = match schema {
         Some(schema) => schema.to_owned(),
         None => current_schema(&session.client).await?,
     };
-    let (source, schema) = blocking(watch, {
+    let (source, schema) = blocking(control, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
         move |_| {
-            let source = Source::open(&path, 1)?;
+            let source = SourceFile::open(&path, 1)?;
             let schema = selected(&source, &selection)?;
             Ok((Arc::new(source), schema))
         }
@@ -51,22 +51,24 @@ pub async fn objections(
     let found = catalog(&session.client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let demands = target_demands::read(&session.client, &schema, &matched).await?;
+    let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
     let mut findings = Vec::new();
     for of_table in &matched {
-        findings.extend(hear(&session, &source, &schema, of_table, &demands, watch).await?);
+        findings.extend(
+            probe_table(&session, &source, &schema, of_table, &constraints, control).await?,
+        );
     }
     let references = references::of_target(&session.client, &matched).await?;
     let declared = references::of_source(&schema, &matched);
-    let without_parent = blocking(watch, move |watch| {
+    let without_parent = blocking(control, move |control| {
         let mut findings = Vec::new();
         for reference in &references {
-            watch.check()?;
+            control.check()?;
             findings.extend(orphans_of(&source, &schema, reference)?);
         }
         let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
         for reference in declared.iter().filter(|own| !is_kept(own)) {
-            watch.check()?;
+            control.check()?;
             findings.extend(orphans_of(&source, &schema, reference)?.map(taken_by_target));
         }
         Ok(findings)
@@ -89,44 +91,49 @@ fn taken_by_target(finding: Finding) -> Finding {
     Finding { severity: Severity::Warning, message, ..finding }
 }
 
-async fn hear(
-    session: &Session,
-    source: &Arc<Source>,
-    schema: &Schema,
-    matched: &Matched,
-    demands: &[Demand],
-    watch: Watch<'_>,
+async fn probe_table(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &MatchedTable,
+    constraints: &[RowConstraint],
+    control: TaskControl<'_>,
 ) -> Result<Vec<Finding>, Error> {
-    let own: Vec<&Demand> =
-        demands.iter().filter(|demand| demand.table == matched.source).collect();
+    let own: Vec<&RowConstraint> =
+        constraints.iter().filter(|constraint| constraint.table == matched.source).collect();
     let mut findings = Vec::new();
     if own.is_empty() {
         return Ok(findings);
     }
     let table = &schema.tables[matched.source];
     session.begin().await?;
-    let judge = Judge::hear(session, source, table, matched, &own, watch).await?;
-    for demand in own {
-        let (count, addresses) = judge.count(demand, SHOWN).await?;
+    let probe = ConstraintProbe::load(session, source, table, matched, &own, control).await?;
+    for constraint in own {
+        let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
         if count > 0 {
-            findings.push(objection(table, demand, count, &addresses));
+            findings.push(violation_finding(table, constraint, count, &addresses));
         }
     }
     session.roll_back().await;
     Ok(findings)
 }
 
-fn objection(table: &Table, demand: &Demand, count: u64, addresses: &[i64]) -> Finding {
-    let kind = match demand.what {
-        What::Check(_) => "target_check",
-        What::Domain { .. } => "target_domain",
-        What::Reference { .. } => "target_foreign_key",
-        What::New { .. } => "target_row",
-        What::Unique { .. } => "target_unique",
+fn violation_finding(
+    table: &SourceTable,
+    constraint: &RowConstraint,
+    count: u64,
+    addresses: &[i64],
+) -> Finding {
+    let kind = match constraint.kind {
+        ConstraintKind::Check(_) => "target_check",
+        ConstraintKind::Domain { .. } => "target_domain",
+        ConstraintKind::Reference { .. } => "target_foreign_key",
+        ConstraintKind::New { .. } => "target_row",
+        ConstraintKind::Unique { .. } => "target_unique",
     };
     let rows = if count == 1 { "row" } else { "rows" };
     let message =
-        format!("the target would refuse {} {rows}: {}", thousands(count), demand.reason());
+        format!("the target would refuse {} {rows}: {}", thousands(count), constraint.reason());
     let fix = "repair them, or let --on-error reject keep them apart";
     let named = addresses.iter().map(|address| table.address_name(*address));
     let examples = named.map(|row| Example { row, value: String::new() });
@@ -137,8 +144,8 @@ fn objection(table: &Table, demand: &Demand, count: u64, addresses: &[i64]) -> F
 
 /// Rows without a parent by a foreign key.
 fn orphans_of(
-    source: &Source,
-    schema: &Schema,
+    source: &SourceFile,
+    schema: &SourceSchema,
     reference: &Reference,
 ) -> Result<Option<Finding>, Error> {
     let (table, parent) = (&schema.tables[reference.child], &schema.tables[reference.parent]);

@@ -3,10 +3,10 @@
 
 use rusqlite::types::ValueRef;
 
-use crate::value::{Field, PostgresType, Profile, StorageClass};
+use crate::value::{PostgresType, Profile, StorageClass, TargetField};
 
 /// Whether the values of a column may be written in several ways, as far as counts tell.
-pub fn may_vary(field: &Field, profile: &Profile) -> bool {
+pub fn may_vary(field: &TargetField, profile: &Profile) -> bool {
     let Profile { integers, reals, texts, .. } = *profile;
     match &field.postgres_type {
         PostgresType::SmallInt
@@ -24,12 +24,12 @@ pub fn may_vary(field: &Field, profile: &Profile) -> bool {
 }
 
 /// How the first value of a column is written.
-pub struct Written {
+pub struct WrittenForm {
     class: StorageClass,
     text: Vec<u8>,
 }
 
-impl Written {
+impl WrittenForm {
     /// The way of a value.
     pub fn of(value: ValueRef<'_>) -> Self {
         let text = if let ValueRef::Text(text) = value { text.to_vec() } else { Vec::new() };
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn values_of_one_way_differ_only_if_they_are_different() {
         let same = |postgres_type: &str, one: &str, other: &str| {
-            let way = Written::of(ValueRef::Text(one.as_bytes()));
+            let way = WrittenForm::of(ValueRef::Text(one.as_bytes()));
             way.is_way_of(&postgres_type.parse().unwrap(), ValueRef::Text(other.as_bytes()))
         };
         for (postgres_type, one, other, expected) in [
@@ -109,7 +109,7 @@ mod tests {
         ] {
             assert_eq!(same(postgres_type, one, other), expected, "{one} {other}");
         }
-        let number = Written::of(ValueRef::Integer(1));
+        let number = WrittenForm::of(ValueRef::Integer(1));
         assert!(number.is_way_of(&PostgresType::Text, ValueRef::Integer(2)));
         assert!(!number.is_way_of(&PostgresType::Text, ValueRef::Text(b"1")));
     }

@@ -10,19 +10,19 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::TableReport;
-use super::text_form::{Written, may_vary};
+use super::text_form::{WrittenForm, may_vary};
 use crate::ddl::index_predicate;
-use crate::display::{Shown, thousands};
-use crate::finding::{Example, Finding, Refused, Severity};
-use crate::source::{Schema, Source, Table};
-use crate::value::{Field, comparable};
-use crate::{Error, Watch};
+use crate::display::{ShownValue, thousands};
+use crate::finding::{Example, Finding, RefusedValues, Severity};
+use crate::source::{SourceFile, SourceSchema, SourceTable};
+use crate::value::{TargetField, comparable};
+use crate::{Error, TaskControl};
 
 /// A unique key that is carried over.
-struct Key<'a> {
-    table: &'a Table,
+struct UniqueKey<'a> {
+    table: &'a SourceTable,
     /// What the table's columns become.
-    fields: &'a [Field],
+    fields: &'a [TargetField],
     columns: Vec<usize>,
     /// Only rows for which this holds, in SQLite's words.
     predicate: Option<&'a str>,
@@ -30,11 +30,11 @@ struct Key<'a> {
 
 /// The rows that PostgreSQL's unique keys would refuse although SQLite's did not.
 pub fn findings(
-    source: &Source,
-    schema: &Schema,
-    fields: &[Vec<Field>],
+    source: &SourceFile,
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
     reports: &[TableReport],
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for (table, (fields, report)) in schema.tables.iter().zip(fields.iter().zip(reports)) {
@@ -46,7 +46,7 @@ pub fn findings(
             if varying.is_empty() {
                 continue;
             }
-            let refused = key.made_equal(source, watch)?;
+            let refused = key.made_equal(source, control)?;
             if refused.count > 0 {
                 // As text, different texts stay different.
                 let cure = match varying[..] {
@@ -60,9 +60,13 @@ pub fn findings(
     Ok(findings)
 }
 
-fn keys<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Key<'a>> {
-    let key =
-        |columns: Vec<usize>, predicate: Option<&'a str>| Key { table, fields, columns, predicate };
+fn keys<'a>(table: &'a SourceTable, fields: &'a [TargetField]) -> Vec<UniqueKey<'a>> {
+    let key = |columns: Vec<usize>, predicate: Option<&'a str>| UniqueKey {
+        table,
+        fields,
+        columns,
+        predicate,
+    };
     let mut keys = vec![key(table.primary_key.clone(), None)];
     for index in table.indexes.iter().filter(|index| index.unique) {
         let Some(columns) = index.columns() else { continue };
@@ -75,18 +79,22 @@ fn keys<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Key<'a>> {
     keys
 }
 
-impl Key<'_> {
+impl UniqueKey<'_> {
     /// Rows whose key is that of another one. Of two such rows one at least is written in another
     /// way than the first row: the keys of those are kept in memory, the others pass by.
-    fn made_equal(&self, source: &Source, watch: Watch<'_>) -> Result<Refused, Error> {
+    fn made_equal(
+        &self,
+        source: &SourceFile,
+        control: TaskControl<'_>,
+    ) -> Result<RefusedValues, Error> {
         // These rows have been counted.
         let hidden = ProgressBar::hidden();
-        let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
+        let control = TaskControl { progress: &hidden, interrupted: control.interrupted };
         let condition = format!("({}\n) IS TRUE", self.predicate.unwrap_or("true"));
         let sql = self.table.select_also(&self.columns, &[condition]);
-        let mut ways: Vec<Written> = Vec::new();
+        let mut ways: Vec<WrittenForm> = Vec::new();
         let mut kept: HashMap<u128, i64> = HashMap::new();
-        let mut refused = Refused::default();
+        let mut refused = RefusedValues::default();
         for keeps in [true, false] {
             if !keeps && kept.is_empty() {
                 break;
@@ -110,7 +118,7 @@ impl Key<'_> {
                 }
                 Ok(())
             };
-            source.with(|connection| source.each_row_of(connection, &sql, watch, look))?;
+            source.with(|connection| source.each_row_of(connection, &sql, control, look))?;
         }
         Ok(refused)
     }
@@ -121,7 +129,7 @@ impl Key<'_> {
     fn read(
         &self,
         row: &Row<'_>,
-        ways: &mut Vec<Written>,
+        ways: &mut Vec<WrittenForm>,
     ) -> rusqlite::Result<Option<(u128, bool)>> {
         if row.get_ref(self.columns.len() + 1)? != ValueRef::Integer(1) {
             return Ok(None);
@@ -137,7 +145,7 @@ impl Key<'_> {
             values.push(value);
         }
         if ways.is_empty() {
-            ways.extend(values.iter().map(|value| Written::of(*value)));
+            ways.extend(values.iter().map(|value| WrittenForm::of(*value)));
         }
         let types = self.columns.iter().map(|column| &self.fields[*column].postgres_type);
         let mut parts = types.zip(values).zip(ways.iter());
@@ -148,14 +156,14 @@ impl Key<'_> {
     /// Both rows by their names, the first first.
     fn example(&self, row: &Row<'_>, address: i64, other: i64) -> Example {
         let values = (1..=self.columns.len()).filter_map(|place| row.get_ref(place).ok());
-        let values: Vec<String> = values.map(|value| Shown(value).to_string()).collect();
+        let values: Vec<String> = values.map(|value| ShownValue(value).to_string()).collect();
         let name = |address: i64| self.table.address_name(address);
         let both = format!("{} and {}", name(address.min(other)), name(address.max(other)));
         Example { row: both, value: values.join(", ") }
     }
 
     /// `cure`: the column that would keep all rows apart as text.
-    fn finding(&self, refused: Refused, cure: Option<usize>) -> Finding {
+    fn finding(&self, refused: RefusedValues, cure: Option<usize>) -> Finding {
         let name = |column: usize| self.table.columns[column].name.as_str();
         let becomes =
             |column: &usize| format!("{} as {}", name(*column), self.fields[*column].postgres_type);

@@ -5,21 +5,21 @@ use std::fmt::Write as _;
 use super::locks;
 use super::schema::statements;
 use crate::finding::Finding;
-use crate::source::{OtherKind, Schema, quoted};
-use crate::value::{Field, Reading};
+use crate::source::{OtherKind, SourceSchema, quoted};
+use crate::value::{TargetField, ValueReading};
 
 /// Releases are named only where the statements differ; the proposal is for current ones.
 const CURRENT_VERSION: i32 = 180_000;
 
 /// The warning on tables that are too many for a server with default settings.
-pub fn too_many(schema: &Schema, fields: &[Vec<Field>]) -> Option<Finding> {
+pub fn too_many(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {
     locks::warning(&statements(schema, fields, "public", CURRENT_VERSION))
 }
 
 /// The proposed schema as an SQL script, in `namespace` of the target or in `public`.
 pub fn proposal(
-    schema: &Schema,
-    fields: &[Vec<Field>],
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
     findings: &[Finding],
     namespace: Option<&str>,
 ) -> String {
@@ -49,7 +49,7 @@ pub fn proposal(
                 declared => format!("declared {}", declared.replace('\n', " ")),
             };
             let read = field.reading.map_or_else(String::new, |reading| {
-                let values = if reading == Reading::Utf8 { "blobs" } else { "numbers" };
+                let values = if reading == ValueReading::Utf8 { "blobs" } else { "numbers" };
                 format!(", {values} read as {}", reading.name())
             });
             let _ = writeln!(script, "{line} -- {declared}{read}");
@@ -83,7 +83,7 @@ pub fn proposal(
 }
 
 /// Whether a finding stands beside what it is about; those on the file itself do not.
-fn is_of_an_object(schema: &Schema, finding: &Finding) -> bool {
+fn is_of_an_object(schema: &SourceSchema, finding: &Finding) -> bool {
     let mut names = schema.tables.iter().map(|table| &table.name);
     let mut others = schema.others.iter().map(|other| &other.name);
     names.any(|name| *name == finding.table) || others.any(|name| *name == finding.table)

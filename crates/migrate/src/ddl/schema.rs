@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::expression::{condition, default_expression};
-use crate::source::{Check, Index, Rowid, Schema, Table, quoted, resolve};
-use crate::value::{Field, PostgresType};
+use crate::source::{Index, Rowid, SourceCheck, SourceSchema, SourceTable, quoted, resolve};
+use crate::value::{PostgresType, TargetField};
 
 /// The release from which on identity columns exist (`server_version_num`).
 const IDENTITY_SINCE: i32 = 100_000;
@@ -77,11 +77,11 @@ pub struct ForeignKeyStatement {
 }
 
 /// Names for what SQLite leaves unnamed, as PostgreSQL would choose them.
-struct Names(HashSet<String>);
+struct ConstraintNames(HashSet<String>);
 
-impl Names {
-    fn of(schema: &Schema) -> Self {
-        let indexes = |table: &Table| {
+impl ConstraintNames {
+    fn of(schema: &SourceSchema) -> Self {
+        let indexes = |table: &SourceTable| {
             let created = table.indexes.iter().filter(|index| index.created);
             created.map(|index| index.name.clone()).collect::<Vec<_>>()
         };
@@ -127,14 +127,14 @@ pub fn cut(name: &str, bytes: usize) -> &str {
 
 /// The statements for `schema` with the types in `fields`, inside `namespace` of the target.
 pub fn statements(
-    schema: &Schema,
-    fields: &[Vec<Field>],
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
     namespace: &str,
     server_version: i32,
 ) -> Statements {
     let mut statements = Statements::default();
-    let mut taken = Names::of(schema);
-    let name = |table: &Table| format!("{}.{}", quoted(namespace), quoted(&table.name));
+    let mut taken = ConstraintNames::of(schema);
+    let name = |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.name));
     for (table, fields) in schema.tables.iter().zip(fields) {
         let columns = (0..table.columns.len())
             .map(|position| column(table, position, &fields[position], server_version));
@@ -172,12 +172,17 @@ pub fn statements(
     statements
 }
 
-fn names(table: &Table, columns: &[usize]) -> String {
+fn names(table: &SourceTable, columns: &[usize]) -> String {
     let names = columns.iter().map(|column| quoted(&table.columns[*column].name));
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn column(table: &Table, position: usize, field: &Field, server_version: i32) -> String {
+fn column(
+    table: &SourceTable,
+    position: usize,
+    field: &TargetField,
+    server_version: i32,
+) -> String {
     let column = &table.columns[position];
     let name = quoted(&column.name);
     let numbered = table.rowid == Rowid::Alias(position) && field.postgres_type.is_integer();
@@ -202,7 +207,11 @@ fn column(table: &Table, position: usize, field: &Field, server_version: i32) ->
     sql
 }
 
-fn checks(table: &Table, fields: &[Field], taken: &mut Names) -> Vec<CheckConstraint> {
+fn checks(
+    table: &SourceTable,
+    fields: &[TargetField],
+    taken: &mut ConstraintNames,
+) -> Vec<CheckConstraint> {
     let mut constraints = Vec::new();
     for (source, check) in table.checks.iter().enumerate() {
         if let Some(condition) = check_condition(check, table, fields) {
@@ -214,11 +223,20 @@ fn checks(table: &Table, fields: &[Field], taken: &mut Names) -> Vec<CheckConstr
 }
 
 /// The condition of a CHECK for PostgreSQL, if it surely means the same.
-pub fn check_condition(check: &Check, table: &Table, fields: &[Field]) -> Option<String> {
+pub fn check_condition(
+    check: &SourceCheck,
+    table: &SourceTable,
+    fields: &[TargetField],
+) -> Option<String> {
     condition(&check.expression, table, fields)
 }
 
-fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<KeyStatements> {
+fn keys(
+    table: &SourceTable,
+    fields: &[TargetField],
+    name: &str,
+    taken: &mut ConstraintNames,
+) -> Vec<KeyStatements> {
     let mut statements = Vec::new();
     let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
         let mut parts = vec![table.name.as_str()];
@@ -270,6 +288,10 @@ fn keys(table: &Table, fields: &[Field], name: &str, taken: &mut Names) -> Vec<K
 }
 
 /// The WHERE of a partial index for PostgreSQL, if it surely means the same.
-pub fn index_predicate(index: &Index, table: &Table, fields: &[Field]) -> Option<String> {
+pub fn index_predicate(
+    index: &Index,
+    table: &SourceTable,
+    fields: &[TargetField],
+) -> Option<String> {
     condition(index.predicate.as_deref()?, table, fields)
 }

@@ -150,12 +150,12 @@ impl Display for Finding {
 
 /// Values refused for one reason.
 #[derive(Clone, Debug, Default)]
-pub struct Refused {
+pub struct RefusedValues {
     pub count: u64,
     pub examples: Vec<Example>,
 }
 
-impl Refused {
+impl RefusedValues {
     /// Counts one; `example` is only asked for the first few.
     pub fn add(&mut self, example: impl FnOnce() -> Example) {
         self.count += 1;

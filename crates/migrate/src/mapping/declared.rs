@@ -2,12 +2,12 @@
 //! affinity, so `VARCHAR(256)` limits nothing and `UUID` is a number; the words still tell what
 //! was intended.
 
-use crate::source::{Affinity, Column};
+use crate::source::{Affinity, SourceColumn};
 use crate::value::{PostgresType, declared_parts};
 
 /// What a declared type intends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Declared {
+pub enum DeclaredType {
     /// This type; a value that does not fit is a fault.
     Hard(PostgresType),
     /// This type if every value allows it, else what the values are.
@@ -16,8 +16,8 @@ pub enum Declared {
 }
 
 /// The intention behind a column's declared type.
-pub fn declared(column: &Column) -> Declared {
-    use Declared::{Hard, IfAllowed};
+pub fn declared(column: &SourceColumn) -> DeclaredType {
+    use DeclaredType::{Hard, IfAllowed};
     let lower = column.declared_type.to_ascii_lowercase();
     let unsigned = lower.contains("unsigned");
     let (words, numbers) = declared_parts(&lower.replace("unsigned", " "));
@@ -60,13 +60,13 @@ pub fn declared(column: &Column) -> Declared {
     }
 }
 
-fn by_affinity(affinity: Affinity, words: &str) -> Declared {
+fn by_affinity(affinity: Affinity, words: &str) -> DeclaredType {
     match affinity {
-        Affinity::Integer => Declared::Hard(PostgresType::BigInt),
-        Affinity::Text => Declared::Hard(PostgresType::Text),
-        Affinity::Real => Declared::Hard(PostgresType::DoublePrecision),
-        Affinity::Blob if words.contains("blob") => Declared::Hard(PostgresType::Bytea),
-        Affinity::Blob | Affinity::Numeric => Declared::Unknown,
+        Affinity::Integer => DeclaredType::Hard(PostgresType::BigInt),
+        Affinity::Text => DeclaredType::Hard(PostgresType::Text),
+        Affinity::Real => DeclaredType::Hard(PostgresType::DoublePrecision),
+        Affinity::Blob if words.contains("blob") => DeclaredType::Hard(PostgresType::Bytea),
+        Affinity::Blob | Affinity::Numeric => DeclaredType::Unknown,
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn declared_types_by_intention() {
         let of = |text: &str| {
-            declared(&Column {
+            declared(&SourceColumn {
                 name: "c".into(),
                 declared_type: text.into(),
                 affinity: Affinity::of(text, false),
@@ -89,8 +89,8 @@ mod tests {
                 collation: None,
             })
         };
-        let hard = |text: &str| Declared::Hard(text.parse().unwrap());
-        let soft = |text: &str| Declared::IfAllowed(text.parse().unwrap());
+        let hard = |text: &str| DeclaredType::Hard(text.parse().unwrap());
+        let soft = |text: &str| DeclaredType::IfAllowed(text.parse().unwrap());
         for (text, expected) in [
             ("INTEGER", hard("bigint")),
             ("INT(11)", hard("bigint")),
@@ -110,8 +110,8 @@ mod tests {
             ("Date", soft("date")),
             ("JSON", soft("jsonb")),
             ("UUID", soft("uuid")),
-            ("", Declared::Unknown),
-            ("GEOMETRY", Declared::Unknown),
+            ("", DeclaredType::Unknown),
+            ("GEOMETRY", DeclaredType::Unknown),
         ] {
             assert_eq!(of(text), expected, "{text}");
         }

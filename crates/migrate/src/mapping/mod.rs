@@ -5,4 +5,4 @@ mod declared;
 mod user_rule;
 
 pub use choice::{Candidate, candidate, choose, fallback};
-pub use user_rule::{Mapping, Rules};
+pub use user_rule::{MapRule, MapRules};

@@ -5,21 +5,21 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::source::{Schema, fits_pattern};
-use crate::value::{PostgresType, Reading};
+use crate::source::{SourceSchema, fits_pattern};
+use crate::value::{PostgresType, ValueReading};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Mapping {
+pub struct MapRule {
     written: String,
     pattern: String,
     /// The type that the column gets.
     pub postgres_type: PostgresType,
     /// How numbers or blobs in it are read.
-    pub reading: Option<Reading>,
+    pub reading: Option<ValueReading>,
 }
 
-impl TryFrom<String> for Mapping {
+impl TryFrom<String> for MapRule {
     type Error = Error;
 
     fn try_from(written: String) -> Result<Self, Error> {
@@ -27,13 +27,13 @@ impl TryFrom<String> for Mapping {
     }
 }
 
-impl From<Mapping> for String {
-    fn from(mapping: Mapping) -> Self {
+impl From<MapRule> for String {
+    fn from(mapping: MapRule) -> Self {
         mapping.written
     }
 }
 
-impl FromStr for Mapping {
+impl FromStr for MapRule {
     type Err = Error;
 
     fn from_str(written: &str) -> Result<Self, Error> {
@@ -47,9 +47,9 @@ impl FromStr for Mapping {
         let (type_name, reading) = match right.split_once(" using ") {
             None => (right, None),
             Some((type_name, name)) => {
-                let found = Reading::NAMES.iter().find(|(known, _)| *known == name.trim());
+                let found = ValueReading::NAMES.iter().find(|(known, _)| *known == name.trim());
                 let reading = found.map(|(_, reading)| *reading).ok_or_else(|| {
-                    let names = Reading::NAMES.map(|(known, _)| known).join(", ");
+                    let names = ValueReading::NAMES.map(|(known, _)| known).join(", ");
                     wrong(format!("unknown reading `{}`; use {names}", name.trim()))
                 })?;
                 (type_name, Some(reading))
@@ -68,17 +68,17 @@ impl FromStr for Mapping {
 
 /// The user's rules; the last one that matches a column wins.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Rules(pub Vec<Mapping>);
+pub struct MapRules(pub Vec<MapRule>);
 
-impl Rules {
+impl MapRules {
     /// The rule for a column, if there is one.
-    pub fn find(&self, table: &str, column: &str) -> Option<&Mapping> {
+    pub fn find(&self, table: &str, column: &str) -> Option<&MapRule> {
         let name = format!("{table}.{column}");
         self.0.iter().rev().find(|rule| fits_pattern(&rule.pattern, &name))
     }
 
     /// Refuses a rule that fits no column: most often a typing mistake.
-    pub fn check(&self, schema: &Schema) -> Result<(), Error> {
+    pub fn check(&self, schema: &SourceSchema) -> Result<(), Error> {
         for rule in &self.0 {
             let mut names = schema.tables.iter().flat_map(|table| {
                 table.columns.iter().map(|column| format!("{}.{}", table.name, column.name))
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn rules_are_read_and_refused() {
-        let rule: Mapping = "log.at=timestamptz using epoch_seconds".parse().unwrap();
-        assert_eq!(rule.reading, Some(Reading::EpochSeconds));
+        let rule: MapRule = "log.at=timestamptz using epoch_seconds".parse().unwrap();
+        assert_eq!(rule.reading, Some(ValueReading::EpochSeconds));
         for (text, expected) in [
             ("slug", "write TABLE.COLUMN=TYPE"),
             ("slug=text", "for example *.slug"),
@@ -135,14 +135,14 @@ mod tests {
             ("a.b=text using epoch_seconds", "is for date"),
             ("a.b=date using utf8", "`using utf8` for text"),
         ] {
-            let message = text.parse::<Mapping>().unwrap_err().to_string();
+            let message = text.parse::<MapRule>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
     }
 
     #[test]
     fn the_last_rule_wins() {
-        let rules = Rules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
+        let rules = MapRules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
         assert_eq!(
             rules.find("a", "id").map(|rule| &rule.postgres_type),
             Some(&PostgresType::Text)

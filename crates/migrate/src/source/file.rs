@@ -10,8 +10,8 @@ use std::time::Duration;
 use engine::sqlite::file::{self, beside};
 use rusqlite::{Connection, ErrorCode, Row};
 
-use super::schema::Table;
-use crate::{Error, Watch};
+use super::schema::SourceTable;
+use crate::{Error, TaskControl};
 
 /// How often a common snapshot is tried while another program writes.
 const SNAPSHOT_ATTEMPTS: usize = 200;
@@ -22,7 +22,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 const ROWS_BETWEEN_LOOKS: u64 = 4096;
 
 /// A SQLite file with open connections that all see the same state of it.
-pub struct Source {
+pub struct SourceFile {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     connections: usize,
@@ -31,7 +31,7 @@ pub struct Source {
     fingerprint: String,
 }
 
-impl Source {
+impl SourceFile {
     /// Opens `connections` readers on one snapshot. If a program writes so busily that no common
     /// snapshot is found, one reader is left, which is always consistent.
     pub fn open(path: &Path, connections: usize) -> Result<Self, Error> {
@@ -116,13 +116,13 @@ impl Source {
     pub fn each_row(
         &self,
         connection: &Connection,
-        table: &Table,
+        table: &SourceTable,
         columns: &[usize],
         rowids: Option<(i64, i64)>,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
         each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        self.each_row_of(connection, &table.select(columns, rowids), watch, each)
+        self.each_row_of(connection, &table.select(columns, rowids), control, each)
     }
 
     /// The same for a statement of its own.
@@ -130,7 +130,7 @@ impl Source {
         &self,
         connection: &Connection,
         sql: &str,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
         mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let explain = |error| sqlite_error(&self.path, error);
@@ -141,10 +141,10 @@ impl Source {
             each(row)?;
             count += 1;
             if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-                watch.advance(ROWS_BETWEEN_LOOKS)?;
+                control.advance(ROWS_BETWEEN_LOOKS)?;
             }
         }
-        watch.advance(count % ROWS_BETWEEN_LOOKS)?;
+        control.advance(count % ROWS_BETWEEN_LOOKS)?;
         Ok(count)
     }
 

@@ -11,16 +11,16 @@ mod shadow;
 mod statement;
 mod token;
 
-pub use file::{Source, readers};
+pub use file::{SourceFile, readers};
 pub use foreign_key::resolve;
 pub use parts::{MOST_PARTS, PART_BYTES, ranges, rowid_span};
 pub use read_schema::schema;
 pub use schema::{
-    Affinity, Check, Column, ForeignKey, Index, IndexPart, LeftOut, MOST_INDEX_COLUMNS, OtherKind,
-    OtherObject, Rowid, Schema, Table,
+    Affinity, ForeignKey, Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, OtherKind,
+    OtherObject, Rowid, SourceCheck, SourceColumn, SourceSchema, SourceTable,
 };
 pub use selection::{Selection, estimated_rows, fits_pattern, selected};
 pub use shadow::{Content, content};
-pub use token::{Token, TokenKind, closing, tokens};
+pub use token::{SqlToken, SqlTokenKind, closing, tokens};
 
 pub(crate) use engine::sqlite::quote_identifier as quoted;

@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use super::file::Source;
+use super::file::SourceFile;
 use super::quoted;
-use super::schema::Table;
+use super::schema::SourceTable;
 use crate::Error;
 
 /// Large enough that a part's own transaction costs nothing against its rows.
@@ -28,9 +28,9 @@ pub fn ranges((least, most): (i64, i64), count: u64) -> Vec<(i64, i64)> {
 
 /// The first and the last rowid; `None` without rows or rowids.
 pub fn rowid_span(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
+    table: &SourceTable,
 ) -> Result<Option<(i64, i64)>, Error> {
     let Some(rowid) = table.rowid_expression() else { return Ok(None) };
     let name = quoted(&table.name);

@@ -6,15 +6,16 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::default::Calculator;
 use super::schema::{
-    Affinity, Column, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, Schema, Table,
+    Affinity, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, SourceColumn,
+    SourceSchema, SourceTable,
 };
 use super::shadow::is_shadow;
 use super::statement;
 
 /// Reads the whole schema of the main database.
-pub fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
+pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
     let calculator = Calculator::new()?;
-    let mut schema = Schema { others: others(connection)?, tables: Vec::new() };
+    let mut schema = SourceSchema { others: others(connection)?, tables: Vec::new() };
     let mut statement = connection.prepare(
         "SELECT l.name, l.wr, l.strict, coalesce(m.sql, '') \
          FROM pragma_table_list AS l JOIN main.sqlite_schema AS m ON m.name = l.name \
@@ -60,7 +61,7 @@ fn table(
     name: String,
     (without_rowid, strict): (bool, bool),
     sql: &str,
-) -> rusqlite::Result<Table> {
+) -> rusqlite::Result<SourceTable> {
     let facts = statement::facts(sql);
     let (columns, primary_key) = columns(connection, calculator, &name, strict, &facts)?;
     let (indexes, key_has_index) = indexes(connection, &name)?;
@@ -68,7 +69,7 @@ fn table(
     let autoincrement =
         if facts.autoincrement { Some(last_given_out(connection, &name)?) } else { None };
     let foreign_keys = foreign_keys(connection, &name, &columns)?;
-    Ok(Table {
+    Ok(SourceTable {
         name,
         columns,
         primary_key,
@@ -91,7 +92,7 @@ fn columns(
     table: &str,
     strict: bool,
     facts: &statement::Facts,
-) -> rusqlite::Result<(Vec<Column>, Vec<usize>)> {
+) -> rusqlite::Result<(Vec<SourceColumn>, Vec<usize>)> {
     let told = |of: &[(String, String)], column: &str| {
         let same = of.iter().find(|(name, _)| name.eq_ignore_ascii_case(column));
         same.map(|(_, what)| what.clone())
@@ -113,7 +114,7 @@ fn columns(
         let affinity = Affinity::of(&declared_type, strict);
         let default: Option<String> = row.get(3)?;
         let value = |default: &String| calculator.value(default, affinity);
-        columns.push(Column {
+        columns.push(SourceColumn {
             affinity,
             declared_type,
             not_null: row.get(2)?,
@@ -130,7 +131,12 @@ fn columns(
 }
 
 /// `INTEGER PRIMARY KEY` is the rowid itself exactly if SQLite keeps no index for the key.
-fn rowid(columns: &[Column], key: &[usize], without_rowid: bool, key_has_index: bool) -> Rowid {
+fn rowid(
+    columns: &[SourceColumn],
+    key: &[usize],
+    without_rowid: bool,
+    key_has_index: bool,
+) -> Rowid {
     if without_rowid {
         return Rowid::None;
     }
@@ -192,7 +198,7 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>
 fn foreign_keys(
     connection: &Connection,
     table: &str,
-    columns: &[Column],
+    columns: &[SourceColumn],
 ) -> rusqlite::Result<Vec<ForeignKey>> {
     let mut statement = connection.prepare(
         "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete \

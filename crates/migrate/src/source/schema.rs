@@ -9,13 +9,13 @@ use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
 use super::{quoted, shadow};
-use crate::display::Shown;
+use crate::display::ShownValue;
 
 /// The schema of one SQLite file.
 #[derive(Clone, Debug, Default)]
-pub struct Schema {
+pub struct SourceSchema {
     /// Ordinary tables, in the order of their names. SQLite's own are left out.
-    pub tables: Vec<Table>,
+    pub tables: Vec<SourceTable>,
     /// Everything else that has a name: it is reported, never half copied.
     pub others: Vec<OtherObject>,
 }
@@ -32,7 +32,7 @@ pub struct OtherObject {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct SourceCheck {
     /// Its name, if it was given one.
     pub name: Option<String>,
     /// Its expression as written, without the outer parentheses.
@@ -65,10 +65,10 @@ impl OtherKind {
 }
 
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct SourceTable {
     pub name: String,
     /// Its columns in declared order, without those hidden by a virtual table.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SourceColumn>,
     /// Positions of the primary key's columns, in key order; empty without a primary key.
     pub primary_key: Vec<usize>,
     /// How a row is addressed.
@@ -81,8 +81,8 @@ pub struct Table {
     /// `Some` with the last value given out if declared `AUTOINCREMENT`.
     pub autoincrement: Option<i64>,
     /// Indexes that PostgreSQL does not get, and why.
-    pub left_out: Vec<(Index, LeftOut)>,
-    pub checks: Vec<Check>,
+    pub left_out: Vec<(Index, IndexOmission)>,
+    pub checks: Vec<SourceCheck>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
     /// Some foreign key is `INITIALLY DEFERRED`.
@@ -106,7 +106,7 @@ pub enum Rowid {
 
 /// A column of a table.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct SourceColumn {
     pub name: String,
     /// The declared type as written; may be empty.
     pub declared_type: String,
@@ -203,7 +203,7 @@ pub const MOST_INDEX_COLUMNS: usize = 32;
 
 /// Why PostgreSQL does not get an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum IndexOmission {
     /// By `--skip-index`.
     Asked,
     /// It has more than [`MOST_INDEX_COLUMNS`].
@@ -220,9 +220,9 @@ pub struct IndexPart {
     pub collation: String,
 }
 
-impl Schema {
+impl SourceSchema {
     /// The table of this name; SQLite compares names without regard to ASCII case.
-    pub fn table(&self, name: &str) -> Option<&Table> {
+    pub fn table(&self, name: &str) -> Option<&SourceTable> {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
 
@@ -234,7 +234,7 @@ impl Schema {
     }
 }
 
-impl Table {
+impl SourceTable {
     /// The position of the column of this name, without regard to ASCII case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
@@ -316,7 +316,7 @@ impl Table {
             .filter_map(|column| {
                 let position = columns.iter().position(|each| each == column)?;
                 let value = row.get_ref(position + 1).ok()?;
-                Some(format!("{} {}", self.columns[*column].name, Shown(value)))
+                Some(format!("{} {}", self.columns[*column].name, ShownValue(value)))
             })
             .take(8)
             .collect();

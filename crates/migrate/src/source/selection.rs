@@ -3,10 +3,12 @@
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use super::file::Source;
+use super::file::SourceFile;
 use super::quoted;
 use super::read_schema::schema;
-use super::schema::{Index, LeftOut, MOST_INDEX_COLUMNS, OtherKind, Schema, Table};
+use super::schema::{
+    Index, IndexOmission, MOST_INDEX_COLUMNS, OtherKind, SourceSchema, SourceTable,
+};
 use crate::Error;
 
 /// Patterns of table names, `*` matching anything.
@@ -25,7 +27,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`Error::NoSuchTable`] and [`Error::NoSuchIndex`] for a pattern that fits nothing.
-    pub fn apply(&self, mut schema: Schema) -> Result<Schema, Error> {
+    pub fn apply(&self, mut schema: SourceSchema) -> Result<SourceSchema, Error> {
         let others = schema
             .others
             .iter()
@@ -50,7 +52,7 @@ impl Selection {
         Ok(schema)
     }
 
-    fn refuse_unknown_indexes(&self, schema: &Schema) -> Result<(), Error> {
+    fn refuse_unknown_indexes(&self, schema: &SourceSchema) -> Result<(), Error> {
         let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
         let names: Vec<&str> = indexes.map(|index| index.name.as_str()).collect();
         for pattern in &self.skipped_indexes {
@@ -63,13 +65,13 @@ impl Selection {
     }
 
     /// What is left out here is no index of the table to anybody: not to foreign keys either.
-    fn leave_out_indexes(&self, table: &mut Table) {
+    fn leave_out_indexes(&self, table: &mut SourceTable) {
         let reason = |index: &Index| {
             let asked =
                 self.skipped_indexes.iter().any(|pattern| fits_pattern(pattern, &index.name));
             let is_wide = index.parts.len() > MOST_INDEX_COLUMNS;
-            let wide = is_wide.then_some(LeftOut::TooManyColumns);
-            if asked { Some(LeftOut::Asked) } else { wide }
+            let wide = is_wide.then_some(IndexOmission::TooManyColumns);
+            if asked { Some(IndexOmission::Asked) } else { wide }
         };
         let indexes = std::mem::take(&mut table.indexes);
         for index in indexes {
@@ -88,11 +90,11 @@ impl Selection {
 
 /// About how many rows each table has, from what costs nothing to read: ANALYZE's statistics, or
 /// the span of its rowids. Zero where neither tells.
-pub fn estimated_rows(connection: &Connection, schema: &Schema) -> Vec<u64> {
+pub fn estimated_rows(connection: &Connection, schema: &SourceSchema) -> Vec<u64> {
     schema.tables.iter().map(|table| estimate(connection, table).unwrap_or(0)).collect()
 }
 
-fn estimate(connection: &Connection, table: &Table) -> Option<u64> {
+fn estimate(connection: &Connection, table: &SourceTable) -> Option<u64> {
     let analysed = connection
         .query_row(
             "SELECT max(CAST(stat AS INTEGER)) FROM main.sqlite_stat1 WHERE tbl = ?1",
@@ -119,7 +121,7 @@ fn estimate(connection: &Connection, table: &Table) -> Option<u64> {
 }
 
 /// The selected schema of a source.
-pub fn selected(source: &Source, selection: &Selection) -> Result<Schema, Error> {
+pub fn selected(source: &SourceFile, selection: &Selection) -> Result<SourceSchema, Error> {
     source.with(|connection| {
         selection.apply(schema(connection).map_err(|error| source.explain(error))?)
     })

@@ -32,7 +32,7 @@ pub enum Content {
 
 /// The module of a virtual table, in lower case, and where the table has its rows.
 pub fn content(owner: &OtherObject) -> (String, Content) {
-    let Some(Declared { module, options }) = declared(&owner.sql) else {
+    let Some(VirtualTableClause { module, options }) = declared(&owner.sql) else {
         return (String::new(), Content::Unknown);
     };
     let named = options.iter().find(|(option, _)| replaces(option, "content"));
@@ -69,14 +69,14 @@ fn replaces(option: &str, ending: &str) -> bool {
     }
 }
 
-struct Declared {
+struct VirtualTableClause {
     /// The module, in lower case.
     module: String,
     /// The options, in lower case, with their values.
     options: Vec<(String, String)>,
 }
 
-fn declared(sql: &str) -> Option<Declared> {
+fn declared(sql: &str) -> Option<VirtualTableClause> {
     let tokens = tokens(sql);
     let using = tokens.iter().position(|token| token.is_word("USING"))?;
     let module = tokens.get(using + 1)?.name()?.to_ascii_lowercase();
@@ -89,7 +89,7 @@ fn declared(sql: &str) -> Option<Declared> {
         }
         _ => None,
     });
-    Some(Declared { module, options: options.collect() })
+    Some(VirtualTableClause { module, options: options.collect() })
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Reads the few facts of a CREATE TABLE statement that no pragma tells, such as CHECK. Tokens and
 //! brackets are enough; SQLite itself has already accepted the statement.
 
-use super::schema::Check;
-use super::token::{Token, closing, tokens};
+use super::schema::SourceCheck;
+use super::token::{SqlToken, closing, tokens};
 
 /// Facts found in a CREATE TABLE statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// `AUTOINCREMENT` is written somewhere outside quotes.
     pub autoincrement: bool,
-    pub checks: Vec<Check>,
+    pub checks: Vec<SourceCheck>,
     /// Collations named by COLLATE other than BINARY, in upper case.
     pub collations: Vec<String>,
     pub column_collations: Vec<(String, String)>,
@@ -45,11 +45,11 @@ pub fn facts(sql: &str) -> Facts {
             let (expression, close) = inside(sql, &tokens, place + 1);
             let named = place >= 2 && tokens[place - 2].is_word("CONSTRAINT");
             let name = if named { tokens[place - 1].name() } else { None };
-            facts.checks.push(Check { name, expression });
+            facts.checks.push(SourceCheck { name, expression });
             place = close;
         } else if token.is_word("AS") && opens && depth == 1 {
             let (expression, close) = inside(sql, &tokens, place + 1);
-            let column = tokens.get(item).and_then(Token::name);
+            let column = tokens.get(item).and_then(SqlToken::name);
             facts.generated.extend(column.map(|column| (column, expression)));
             place = close;
         }
@@ -72,20 +72,20 @@ pub fn predicate(sql: &str) -> Option<String> {
 }
 
 /// What stands between the bracket at `open` and the one that closes it, whose place follows.
-fn inside(sql: &str, tokens: &[Token<'_>], open: usize) -> (String, usize) {
+fn inside(sql: &str, tokens: &[SqlToken<'_>], open: usize) -> (String, usize) {
     let close = closing(tokens, open);
     let end = tokens.get(close).map_or(sql.len(), |token| token.start);
     (sql[tokens[open].end()..end].trim().to_owned(), close)
 }
 
 impl Facts {
-    fn collate(&mut self, name: Option<&Token<'_>>, column: Option<&Token<'_>>) {
+    fn collate(&mut self, name: Option<&SqlToken<'_>>, column: Option<&SqlToken<'_>>) {
         let name = name.and_then(|name| name.name().or_else(|| name.text_value()));
         let Some(name) = name.map(|name| name.to_ascii_uppercase()) else { return };
         if name == "BINARY" {
             return;
         }
-        if let Some(column) = column.and_then(Token::name) {
+        if let Some(column) = column.and_then(SqlToken::name) {
             self.column_collations.push((column, name.clone()));
         }
         if !self.collations.contains(&name) {

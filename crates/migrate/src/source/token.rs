@@ -2,7 +2,7 @@
 //! Comments and blanks are passed over.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
+pub enum SqlTokenKind {
     /// A keyword or a name without quotes.
     Word,
     /// A name in `"`, `` ` `` or `[]`.
@@ -19,14 +19,14 @@ pub enum TokenKind {
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
-    pub kind: TokenKind,
+pub struct SqlToken<'a> {
+    pub kind: SqlTokenKind,
     pub text: &'a str,
     /// Its first byte in the statement.
     pub start: usize,
 }
 
-impl Token<'_> {
+impl SqlToken<'_> {
     /// The byte after its last one.
     pub fn end(&self) -> usize {
         self.start + self.text.len()
@@ -34,19 +34,19 @@ impl Token<'_> {
 
     /// Whether it is this keyword, in any case.
     pub fn is_word(&self, word: &str) -> bool {
-        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
+        self.kind == SqlTokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
     /// Whether it is this operator, bracket or comma.
     pub fn is(&self, symbol: &str) -> bool {
-        self.kind == TokenKind::Symbol && self.text == symbol
+        self.kind == SqlTokenKind::Symbol && self.text == symbol
     }
 
     /// The name that it is, without quotes.
     pub fn name(&self) -> Option<String> {
         match self.kind {
-            TokenKind::Word => Some(self.text.to_owned()),
-            TokenKind::Quoted => Some(match self.text.chars().next() {
+            SqlTokenKind::Word => Some(self.text.to_owned()),
+            SqlTokenKind::Quoted => Some(match self.text.chars().next() {
                 Some('[') => self.inside().to_owned(),
                 Some(quote) => {
                     self.inside().replace(&format!("{quote}{quote}"), &quote.to_string())
@@ -59,7 +59,7 @@ impl Token<'_> {
 
     /// The text that it is, without quotes.
     pub fn text_value(&self) -> Option<String> {
-        (self.kind == TokenKind::Text).then(|| self.inside().replace("''", "'"))
+        (self.kind == SqlTokenKind::Text).then(|| self.inside().replace("''", "'"))
     }
 
     /// Without its first and last character, which are ASCII.
@@ -72,7 +72,7 @@ impl Token<'_> {
 const LONG_SYMBOLS: [&str; 10] = ["->>", "->", "<=", ">=", "<>", "<<", ">>", "!=", "==", "||"];
 
 /// The tokens of a statement.
-pub fn tokens(sql: &str) -> Vec<Token<'_>> {
+pub fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while let Some(first) = sql[start..].chars().next() {
@@ -83,34 +83,34 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
             '/' if rest.starts_with("/*") => {
                 (None, rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
             }
-            '\'' => (Some(TokenKind::Text), quoted_length(rest, '\'')),
-            '"' | '`' => (Some(TokenKind::Quoted), quoted_length(rest, first)),
-            '[' => (Some(TokenKind::Quoted), rest.find(']').map_or(rest.len(), |end| end + 1)),
+            '\'' => (Some(SqlTokenKind::Text), quoted_length(rest, '\'')),
+            '"' | '`' => (Some(SqlTokenKind::Quoted), quoted_length(rest, first)),
+            '[' => (Some(SqlTokenKind::Quoted), rest.find(']').map_or(rest.len(), |end| end + 1)),
             'x' | 'X' if rest[1..].starts_with('\'') => {
-                (Some(TokenKind::Blob), 1 + quoted_length(&rest[1..], '\''))
+                (Some(SqlTokenKind::Blob), 1 + quoted_length(&rest[1..], '\''))
             }
-            first if first.is_ascii_digit() => (Some(TokenKind::Number), number_length(rest)),
+            first if first.is_ascii_digit() => (Some(SqlTokenKind::Number), number_length(rest)),
             '.' if rest[1..].starts_with(|next: char| next.is_ascii_digit()) => {
-                (Some(TokenKind::Number), number_length(rest))
+                (Some(SqlTokenKind::Number), number_length(rest))
             }
             first if in_word(first) => {
                 let end = rest.find(|each| !in_word(each)).unwrap_or(rest.len());
-                (Some(TokenKind::Word), end)
+                (Some(SqlTokenKind::Word), end)
             }
             first => {
                 let long = LONG_SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol));
-                (Some(TokenKind::Symbol), long.map_or(first.len_utf8(), |symbol| symbol.len()))
+                (Some(SqlTokenKind::Symbol), long.map_or(first.len_utf8(), |symbol| symbol.len()))
             }
         };
         let end = start + length;
-        tokens.extend(kind.map(|kind| Token { kind, text: &sql[start..end], start }));
+        tokens.extend(kind.map(|kind| SqlToken { kind, text: &sql[start..end], start }));
         start = end;
     }
     tokens
 }
 
 /// The place of the bracket that closes the one at `open`, or the number of tokens.
-pub fn closing(tokens: &[Token<'_>], open: usize) -> usize {
+pub fn closing(tokens: &[SqlToken<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (place, token) in tokens.iter().enumerate().skip(open) {
         if token.is("(") {

@@ -9,7 +9,7 @@ use crate::value::PostgresType;
 
 /// The tables of one schema of the target.
 #[derive(Clone, Debug, Default)]
-pub struct Catalog {
+pub struct TargetCatalog {
     pub schema: String,
     /// Its tables and whatever else has columns.
     pub relations: Vec<Relation>,
@@ -42,7 +42,7 @@ pub struct RelationColumn {
     pub generated: bool,
 }
 
-impl Catalog {
+impl TargetCatalog {
     /// The quoted name of a table of this schema, with the schema.
     pub fn quoted(&self, table: &str) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(table))
@@ -83,7 +83,7 @@ pub async fn current_schema(client: &Client) -> Result<String, Error> {
 
 /// Connects and reads the tables of a schema, or of the first of the search path: what an audit
 /// with a target judges against.
-pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<Catalog, Error> {
+pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
     let client = engine::postgres::connect(url).await?;
     let schema = match schema {
         Some(schema) => schema.to_owned(),
@@ -115,12 +115,12 @@ const COLUMNS: &str = "\
     ORDER BY c.relname, a.attnum";
 
 /// Reads the tables of `schema`.
-pub async fn catalog(client: &Client, schema: &str) -> Result<Catalog, Error> {
+pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Error> {
     let rows = client
         .query(COLUMNS, &[&schema])
         .await
         .map_err(Error::postgres("cannot read the target's tables"))?;
-    let mut catalog = Catalog { schema: schema.to_owned(), relations: Vec::new() };
+    let mut catalog = TargetCatalog { schema: schema.to_owned(), relations: Vec::new() };
     for row in rows {
         let oid: u32 = row.get(0);
         if catalog.relations.last().is_none_or(|last| last.oid != oid) {

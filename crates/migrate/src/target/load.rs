@@ -11,14 +11,14 @@ use rusqlite::Row;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
-use super::demand::ADDRESS;
-use super::matching::Matched;
-use crate::display::Shown;
+use super::matching::MatchedTable;
+use super::row_constraint::ADDRESS;
+use crate::control::StopOnDrop;
+use crate::display::ShownValue;
 use crate::error::BadRow;
-use crate::source::{Source, Table, quoted};
-use crate::value::{Misfit, Out, StorageClass, encode};
-use crate::watch::Stopper;
-use crate::{Error, Watch};
+use crate::source::{SourceFile, SourceTable, quoted};
+use crate::value::{FieldSink, StorageClass, Unfit, encode};
+use crate::{Error, TaskControl};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -28,9 +28,9 @@ const BUFFERS_AHEAD: usize = 4;
 const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
 /// A table, or a part of it, on its way.
-pub struct Load {
-    pub table: Table,
-    pub matched: Matched,
+pub struct TableLoad {
+    pub table: SourceTable,
+    pub matched: MatchedTable,
     /// First and last rowid; `None` for all rows.
     pub rowids: Option<(i64, i64)>,
     /// Rows may be written frozen: the table was made or emptied in this transaction.
@@ -40,7 +40,7 @@ pub struct Load {
     pub addressed: bool,
 }
 
-impl Load {
+impl TableLoad {
     pub fn statement(&self) -> String {
         let mut columns: Vec<String> =
             self.matched.written().map(|column| quoted(&column.name)).collect();
@@ -54,8 +54,8 @@ impl Load {
     pub async fn run(
         self: Arc<Self>,
         client: &Client,
-        source: &Arc<Source>,
-        watch: Watch<'_>,
+        source: &Arc<SourceFile>,
+        control: TaskControl<'_>,
     ) -> Result<u64, Error> {
         let sink: CopyInSink<Bytes> = client
             .copy_in(&self.statement())
@@ -63,16 +63,16 @@ impl Load {
             .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
         let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
         // Dropped with this future, so that the reader never outlives it.
-        let stopper = Stopper::default();
+        let stopper = StopOnDrop::default();
         let stop = stopper.flag();
         let reader = tokio::task::spawn_blocking({
             let (load, source, stop) = (self.clone(), source.clone(), stop.clone());
-            let progress = watch.progress.clone();
+            let progress = control.progress.clone();
             move || load.read(&source, &progress, &stop, &sender)
         });
         let sent = tokio::select! {
             sent = send(sink, receiver) => Some(sent),
-            () = watch.interruption() => None,
+            () = control.interruption() => None,
         };
         drop(stopper);
         let read = reader.await.map_err(|error| Error::Worker(error.to_string()))?;
@@ -93,18 +93,18 @@ impl Load {
 
     fn read(
         &self,
-        source: &Source,
+        source: &SourceFile,
         progress: &ProgressBar,
         stop: &AtomicBool,
-        sender: &mpsc::Sender<Sent>,
+        sender: &mpsc::Sender<CopyMessage>,
     ) -> Result<u64, Error> {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
-        let watch = Watch { progress, interrupted: stop };
+        let control = TaskControl { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone(), sender);
         let rejected = &self.matched.rejected;
         let (mut place, mut passed_over) = (0, 0);
         let rows = source.with(|connection| {
-            source.each_row(connection, &self.table, &columns, self.rowids, watch, |row| {
+            source.each_row(connection, &self.table, &columns, self.rowids, control, |row| {
                 place += 1;
                 if !rejected.is_empty() && rejected.contains(&self.table.address(row, place)) {
                     passed_over += 1;
@@ -122,12 +122,12 @@ impl Load {
         encoder.put(&(-1_i16).to_be_bytes());
         encoder.flush();
         encoder.check()?;
-        sender.blocking_send(Sent::End).map_err(|_| Error::Interrupted)?;
+        sender.blocking_send(CopyMessage::End).map_err(|_| Error::Interrupted)?;
         Ok(rows - passed_over)
     }
 
     /// An error of the server that names a line of the COPY becomes one that names the row.
-    fn explain(&self, source: &Source, error: tokio_postgres::Error) -> Error {
+    fn explain(&self, source: &SourceFile, error: tokio_postgres::Error) -> Error {
         let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
         let report = match &whole {
             // No row is at fault where the server or the connection ended.
@@ -154,7 +154,7 @@ impl Load {
     }
 
     /// The row at this place of the part, and its first values.
-    fn row_at(&self, source: &Source, place: u64) -> Option<(String, String)> {
+    fn row_at(&self, source: &SourceFile, place: u64) -> Option<(String, String)> {
         if !self.matched.rejected.is_empty() {
             // Lines and rows no longer count alike.
             return None;
@@ -165,7 +165,7 @@ impl Load {
         let found = source.with(|connection| {
             let named = |row: &Row<'_>| {
                 let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))
-                    .map(|place| Ok(Shown(row.get_ref(place)?).to_string()))
+                    .map(|place| Ok(ShownValue(row.get_ref(place)?).to_string()))
                     .collect();
                 Ok((self.table.row_name(row, &columns), values?.join(", ")))
             };
@@ -176,7 +176,7 @@ impl Load {
 }
 
 /// What the reading thread hands over.
-enum Sent {
+enum CopyMessage {
     Rows(Bytes),
     /// All rows have been read; only this ends the COPY.
     End,
@@ -184,13 +184,13 @@ enum Sent {
 
 async fn send(
     sink: CopyInSink<Bytes>,
-    mut receiver: mpsc::Receiver<Sent>,
+    mut receiver: mpsc::Receiver<CopyMessage>,
 ) -> Result<u64, tokio_postgres::Error> {
     let mut sink = std::pin::pin!(sink);
     while let Some(sent) = receiver.recv().await {
         match sent {
-            Sent::Rows(chunk) => sink.feed(chunk).await?,
-            Sent::End => return sink.finish().await,
+            CopyMessage::Rows(chunk) => sink.feed(chunk).await?,
+            CopyMessage::End => return sink.finish().await,
         }
     }
     // The reader gave up: a sink dropped without an end makes the server discard all.
@@ -200,15 +200,15 @@ async fn send(
 /// Rows in the binary COPY format, handed over buffer by buffer, in the middle of a value too:
 /// however large it is, there is no second copy of it.
 struct RowEncoder<'a> {
-    load: &'a Load,
+    load: &'a TableLoad,
     columns: Vec<usize>,
-    sender: &'a mpsc::Sender<Sent>,
+    sender: &'a mpsc::Sender<CopyMessage>,
     buffer: Vec<u8>,
     /// Nobody takes buffers any more.
     closed: bool,
 }
 
-impl Out for RowEncoder<'_> {
+impl FieldSink for RowEncoder<'_> {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
@@ -225,20 +225,24 @@ impl Out for RowEncoder<'_> {
 }
 
 impl<'a> RowEncoder<'a> {
-    fn new(load: &'a Load, columns: Vec<usize>, sender: &'a mpsc::Sender<Sent>) -> Self {
+    fn new(
+        load: &'a TableLoad,
+        columns: Vec<usize>,
+        sender: &'a mpsc::Sender<CopyMessage>,
+    ) -> Self {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         buffer.extend_from_slice(COPY_HEAD);
         Self { load, columns, sender, buffer, closed: false }
     }
 
     #[inline]
-    fn add(&mut self, source: &Source, row: &Row<'_>) -> Result<(), Error> {
+    fn add(&mut self, source: &SourceFile, row: &Row<'_>) -> Result<(), Error> {
         self.put(&(self.columns.len() as i16).to_be_bytes());
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-            if let Err(misfit) = encode(&column.field, value, self) {
-                let value = Shown(value).to_string();
-                return Err(self.refusal(row, position, value, misfit));
+            if let Err(unfit) = encode(&column.field, value, self) {
+                let value = ShownValue(value).to_string();
+                return Err(self.refusal(row, position, value, unfit));
             }
         }
         Ok(())
@@ -247,7 +251,7 @@ impl<'a> RowEncoder<'a> {
     /// The same, with the row's address after it; `false` if it does not fit and was left out.
     fn add_addressed(
         &mut self,
-        source: &Source,
+        source: &SourceFile,
         row: &Row<'_>,
         address: i64,
     ) -> Result<bool, Error> {
@@ -264,20 +268,20 @@ impl<'a> RowEncoder<'a> {
         Ok(true)
     }
 
-    fn refusal(&self, row: &Row<'_>, position: usize, value: String, misfit: Misfit) -> Error {
+    fn refusal(&self, row: &Row<'_>, position: usize, value: String, unfit: Unfit) -> Error {
         let (load, column) = (self.load, self.columns[position]);
         let Some(target) = load.matched.written().nth(position) else {
             return Error::Worker("a column without a target".to_owned());
         };
         let name = &load.table.columns[column].name;
-        let fix = match misfit {
-            Misfit::TooLong { characters, .. } => format!(
+        let fix = match unfit {
+            Unfit::TooLong { characters, .. } => format!(
                 "widen it in the target: ALTER TABLE {} ALTER COLUMN {} TYPE varchar({})",
                 load.matched.relation,
                 quoted(&target.name),
                 characters.next_power_of_two()
             ),
-            Misfit::Unreadable(StorageClass::Integer | StorageClass::Real)
+            Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
                 if target.field.postgres_type.is_moment() =>
             {
                 format!(
@@ -295,14 +299,14 @@ impl<'a> RowEncoder<'a> {
             row: load.table.row_name(row, &self.columns),
             column: name.clone(),
             value,
-            reason: misfit.explain(&target.field.postgres_type.to_string()),
+            reason: unfit.explain(&target.field.postgres_type.to_string()),
             fix,
         }))
     }
 
     fn flush(&mut self) {
         let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES));
-        self.closed |= self.sender.blocking_send(Sent::Rows(full.into())).is_err();
+        self.closed |= self.sender.blocking_send(CopyMessage::Rows(full.into())).is_err();
     }
 
     /// Closed only when sending has failed, which then is the error that is reported.

@@ -3,14 +3,14 @@
 
 use tokio_postgres::Client;
 
-use super::matching::Matched;
+use super::matching::MatchedTable;
 use crate::Error;
 use crate::ddl::OF_CATALOGS;
 use crate::display::thousands;
 
 /// The locks that it takes to read these tables in one transaction: on them and their indexes; to
 /// empty them also on their toast tables with their indexes.
-pub async fn to_use(client: &Client, tables: &[Matched], empties: bool) -> Result<u64, Error> {
+pub async fn to_use(client: &Client, tables: &[MatchedTable], empties: bool) -> Result<u64, Error> {
     let oids: Vec<u32> = tables.iter().map(|table| table.oid).collect();
     let sql = "SELECT count(*) + 2 * count(*) FILTER (WHERE c.reltoastrelid <> 0 AND $2) \
                    + (SELECT count(*) FROM pg_index WHERE indrelid = ANY($1)) \

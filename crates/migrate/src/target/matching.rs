@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::catalog::{Catalog, Relation};
-use crate::mapping::Rules;
-use crate::source::{Schema, Table};
-use crate::value::Field;
+use super::catalog::{Relation, TargetCatalog};
+use crate::mapping::MapRules;
+use crate::source::{SourceSchema, SourceTable};
+use crate::value::TargetField;
 
 /// A table of the source with its table of the target.
 #[derive(Clone, Debug)]
-pub struct Matched {
+pub struct MatchedTable {
     /// Place in the source's schema.
     pub source: usize,
     /// The target table's object identifier.
@@ -22,7 +22,7 @@ pub struct Matched {
     pub partitioned: bool,
     /// Its columns, in the order of the source.
     pub columns: Vec<MatchedColumn>,
-    /// Rows of the source that stay behind, by [`Table::address`].
+    /// Rows of the source that stay behind, by [`SourceTable::address`].
     pub rejected: Arc<HashSet<i64>>,
 }
 
@@ -32,12 +32,12 @@ pub struct MatchedColumn {
     /// Position in the source's table.
     pub source: usize,
     pub name: String,
-    pub field: Field,
+    pub field: TargetField,
     /// The target computes it: it is compared, not written.
     pub computed: bool,
 }
 
-impl Matched {
+impl MatchedTable {
     /// The columns that are written.
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
         self.columns.iter().filter(|column| !column.computed)
@@ -46,10 +46,10 @@ impl Matched {
 
 /// Matches every table of the source.
 pub fn match_tables(
-    schema: &Schema,
-    catalog: &Catalog,
-    rules: &Rules,
-) -> Result<Vec<Matched>, Vec<String>> {
+    schema: &SourceSchema,
+    catalog: &TargetCatalog,
+    rules: &MapRules,
+) -> Result<Vec<MatchedTable>, Vec<String>> {
     let mut matched = Vec::new();
     let mut problems = Vec::new();
     for (source, table) in schema.tables.iter().enumerate() {
@@ -63,7 +63,7 @@ pub fn match_tables(
             Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => problems
                 .push(format!("{name} is not a table in the target: leave it out by --exclude")),
             Some(relation) => match match_columns(table, relation, rules) {
-                Ok(columns) => matched.push(Matched {
+                Ok(columns) => matched.push(MatchedTable {
                     source,
                     oid: relation.oid,
                     relation: catalog.quoted(&relation.name),
@@ -79,9 +79,9 @@ pub fn match_tables(
 }
 
 fn match_columns(
-    table: &Table,
+    table: &SourceTable,
     relation: &Relation,
-    rules: &Rules,
+    rules: &MapRules,
 ) -> Result<Vec<MatchedColumn>, Vec<String>> {
     let mut columns = Vec::new();
     let mut problems = Vec::new();
@@ -113,7 +113,7 @@ fn match_columns(
         columns.push(MatchedColumn {
             source,
             name: found.name.clone(),
-            field: Field { postgres_type, reading, not_null: found.not_null },
+            field: TargetField { postgres_type, reading, not_null: found.not_null },
             computed: found.generated,
         });
     }

@@ -2,18 +2,18 @@
 
 mod catalog;
 mod constraint_probe;
-pub(crate) mod demand;
+pub(crate) mod existing_constraints;
 mod load;
 pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
+pub(crate) mod row_constraint;
 mod session;
-pub(crate) mod target_demands;
 
-pub use catalog::{Catalog, catalog, current_schema, read_catalog};
-pub use constraint_probe::Judge;
-pub use demand::{Demand, What};
-pub use load::Load;
-pub use matching::{Matched, MatchedColumn, match_tables};
+pub use catalog::{TargetCatalog, catalog, current_schema, read_catalog};
+pub use constraint_probe::ConstraintProbe;
+pub use load::TableLoad;
+pub use matching::{MatchedColumn, MatchedTable, match_tables};
 pub use references::{Reference, parents_first};
-pub use session::{Session, create_database, drop_database};
+pub use row_constraint::{ConstraintKind, RowConstraint};
+pub use session::{TargetSession, create_database, drop_database};

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
-use super::matching::Matched;
+use super::matching::MatchedTable;
 use crate::Error;
-use crate::source::{Schema, resolve};
-use crate::value::{Field, PostgresType};
+use crate::source::{SourceSchema, resolve};
+use crate::value::{PostgresType, TargetField};
 
 /// A foreign key between two tables of the source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Reference {
     pub parent: usize,
     pub parent_columns: Vec<usize>,
     /// What the referred columns take in the target: keys are compared in this form.
-    pub parent_fields: Vec<Field>,
+    pub parent_fields: Vec<TargetField>,
 }
 
 impl Reference {
@@ -30,7 +30,7 @@ impl Reference {
 }
 
 /// Those that the source declares (and PostgreSQL accepts): what a created schema gets.
-pub fn of_source(schema: &Schema, matched: &[Matched]) -> Vec<Reference> {
+pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Reference> {
     let mut references = Vec::new();
     for (child, table) in schema.tables.iter().enumerate() {
         for resolved in resolve(schema, table) {
@@ -55,7 +55,7 @@ const REFERENCES: &str = "\
     WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND f.confrelid = ANY($1) ORDER BY f.oid";
 
 /// Those that the existing tables of the target have.
-pub async fn of_target(client: &Client, matched: &[Matched]) -> Result<Vec<Reference>, Error> {
+pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let rows = client
         .query(REFERENCES, &[&tables])
@@ -65,7 +65,7 @@ pub async fn of_target(client: &Client, matched: &[Matched]) -> Result<Vec<Refer
     for row in rows {
         let table = |oid: u32| matched.iter().find(|table| table.oid == oid);
         let (Some(child), Some(parent)) = (table(row.get(0)), table(row.get(1))) else { continue };
-        let places = |table: &Matched, names: Vec<String>| -> Option<Vec<usize>> {
+        let places = |table: &MatchedTable, names: Vec<String>| -> Option<Vec<usize>> {
             let place = |name: String| {
                 table.columns.iter().find(|each| each.name == name).map(|each| each.source)
             };
@@ -81,7 +81,7 @@ pub async fn of_target(client: &Client, matched: &[Matched]) -> Result<Vec<Refer
 }
 
 fn reference(
-    matched: &[Matched],
+    matched: &[MatchedTable],
     child: usize,
     columns: Vec<usize>,
     parent: usize,
@@ -97,7 +97,7 @@ fn reference(
 }
 
 /// Sorts tables so that parents come first; a circle is entered anywhere.
-pub fn parents_first(matched: &mut [Matched], references: &[Reference]) {
+pub fn parents_first(matched: &mut [MatchedTable], references: &[Reference]) {
     matched.sort_by_key(|table| depth(table.source, references, &mut Vec::new()));
 }
 

@@ -8,7 +8,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::postgres_message;
 use crate::source::quoted;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 /// Memory for building one index; the server's own setting is used if it is larger.
 const INDEX_MEMORY: &str = "256MB";
@@ -24,7 +24,7 @@ const PROGRAM_LOCK: i32 = 1;
 const WORKERS_LOCK: i32 = 2;
 
 /// A connection to the target.
-pub struct Session {
+pub struct TargetSession {
     pub client: Client,
     /// `server_version_num`, for example 180001.
     pub server_version: i32,
@@ -32,7 +32,7 @@ pub struct Session {
     tls: MakeRustlsConnect,
 }
 
-impl Session {
+impl TargetSession {
     pub async fn connect(url: &PostgresUrl) -> Result<Self, Error> {
         let client = engine::postgres::connect(url).await?;
         let failed = || Error::postgres("cannot begin");
@@ -104,14 +104,14 @@ impl Session {
 
     /// Waits until the server has ended what workers of an earlier program, or our own that were
     /// given up, had begun.
-    pub async fn wait_for_workers(&self, watch: Watch<'_>) -> Result<(), Error> {
-        watch.progress.set_message("waiting for the server to end what was begun");
+    pub async fn wait_for_workers(&self, control: TaskControl<'_>) -> Result<(), Error> {
+        control.progress.set_message("waiting for the server to end what was begun");
         let sql = format!(
             "SET lock_timeout = 0; SELECT pg_advisory_lock({LOCK_CLASS}, {WORKERS_LOCK}); \
              SELECT pg_advisory_unlock({LOCK_CLASS}, {WORKERS_LOCK}); \
              SET lock_timeout = '{LOCK_WAIT}'"
         );
-        self.run(&sql, watch).await
+        self.run(&sql, control).await
     }
 
     pub async fn begin(&self) -> Result<(), Error> {
@@ -119,19 +119,19 @@ impl Session {
     }
 
     /// Asks the server to end whatever this session does.
-    pub async fn give_up(self) {
+    pub async fn cancel(self) {
         // Without an answer the closed connection ends it later.
         let _ = self.cancel.cancel_query(self.tls).await;
     }
 
     /// Runs one statement; a wish to stop cancels it on the server.
-    pub async fn run(&self, sql: &str, watch: Watch<'_>) -> Result<(), Error> {
-        watch.check()?;
+    pub async fn run(&self, sql: &str, control: TaskControl<'_>) -> Result<(), Error> {
+        control.check()?;
         let running = self.client.batch_execute(sql);
         tokio::pin!(running);
         tokio::select! {
             done = &mut running => done.map_err(|error| refused(sql, error)),
-            () = watch.interruption() => {
+            () = control.interruption() => {
                 // If the request to cancel is lost, closing the connection still rolls back.
                 let _ = self.cancel.cancel_query(self.tls.clone()).await;
                 let _ = running.await;

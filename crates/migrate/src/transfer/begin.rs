@@ -7,29 +7,29 @@ use std::time::Instant;
 
 use super::load_rejects::{RowNames, refuse_loaded};
 use super::migration::MigrateOptions;
-use super::prepare::{self, Prepared};
-use super::publish::Place;
-use super::reject::{Standard, reject};
+use super::prepare::{self, PreparedTarget};
+use super::publish::Destination;
+use super::reject::{RejectCriteria, reject};
 use super::reject_file::RejectFile;
-use super::report::{MigratedTable, Seconds};
-use super::state::{self, Saved, State, WORKSHOP};
-use super::step::{Stage, Step, plan};
-use super::workers::Job;
+use super::report::{MigratedTable, PhaseSeconds};
+use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
+use super::step::{MigrationStep, Stage, plan};
+use super::workers::MigrationJob;
 use crate::audit::{Audit, AuditOptions, audit_source, objects};
+use crate::control::blocking;
 use crate::display::thousands;
 use crate::finding::{Finding, Losses, Severity};
-use crate::source::{Schema, Source, estimated_rows, readers, selected};
-use crate::target::{Matched, Session, catalog, current_schema, match_tables};
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::source::{SourceFile, SourceSchema, estimated_rows, readers, selected};
+use crate::target::{MatchedTable, TargetSession, catalog, current_schema, match_tables};
+use crate::{Error, TaskControl};
 
 /// A migration whose steps are known.
-pub struct Begun {
+pub struct PreparedMigration {
     /// What the steps work from.
-    pub job: Job,
+    pub job: MigrationJob,
     /// What is written down in the target.
-    pub saved: Saved,
-    pub steps: Vec<Step>,
+    pub saved: SavedMigration,
+    pub steps: Vec<MigrationStep>,
     /// Those that an earlier program had done.
     pub steps_done_before: usize,
     /// When it began, as the server shows it.
@@ -40,49 +40,49 @@ pub struct Begun {
     /// Sequences that go on after the largest value.
     pub sequences_set: usize,
     /// Where the time went so far.
-    pub seconds: Seconds,
+    pub seconds: PhaseSeconds,
 }
 
 /// Begins a migration: the target is made ready and the steps are written down in it, in one
 /// transaction. It stays open, and everything else happens in it, where nothing may last before
 /// the end: a dry run over existing tables, or rows that are to be replaced.
-pub async fn anew(
+pub async fn start(
     path: &Path,
-    session: &Session,
+    session: &TargetSession,
     options: &MigrateOptions,
-    watch: Watch<'_>,
-) -> Result<Begun, Error> {
-    begin(path, session, options, None, watch).await
+    control: TaskControl<'_>,
+) -> Result<PreparedMigration, Error> {
+    begin(path, session, options, None, control).await
 }
 
 /// Begins to add rows, which have these names, to what is there, in one transaction that stays
 /// open.
-pub async fn adding(
+pub async fn append(
     path: &Path,
-    session: &Session,
+    session: &TargetSession,
     options: &MigrateOptions,
     names: RowNames,
-    watch: Watch<'_>,
-) -> Result<Begun, Error> {
-    begin(path, session, options, Some(names), watch).await
+    control: TaskControl<'_>,
+) -> Result<PreparedMigration, Error> {
+    begin(path, session, options, Some(names), control).await
 }
 
 async fn begin(
     path: &Path,
-    session: &Session,
+    session: &TargetSession,
     options: &MigrateOptions,
     names: Option<RowNames>,
-    watch: Watch<'_>,
-) -> Result<Begun, Error> {
+    control: TaskControl<'_>,
+) -> Result<PreparedMigration, Error> {
     let clock = Instant::now();
     let namespace = match &options.schema {
         Some(schema) => schema.clone(),
         None => current_schema(&session.client).await?,
     };
-    watch.progress.set_message("reading the source");
-    let read = blocking(watch, {
+    control.progress.set_message("reading the source");
+    let read = blocking(control, {
         let (path, options) = (path.to_owned(), options.clone());
-        move |watch| read_source(&path, &options, watch)
+        move |control| read_source(&path, &options, control)
     });
     let (source, mut schema, audit) = read.await?;
     let add = names.is_some();
@@ -95,12 +95,12 @@ async fn begin(
     options.rules.check(&schema)?;
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
-    let origin = Origin { source, schema, audit, namespace, add };
-    let begun = origin.prepare(session, options, watch).await;
-    match begun {
-        Ok(mut begun) => {
-            begun.seconds.inspect = inspect;
-            Ok(begun)
+    let audited = AuditedSource { source, schema, audit, namespace, add };
+    let prepared = audited.prepare(session, options, control).await;
+    match prepared {
+        Ok(mut prepared) => {
+            prepared.seconds.inspect = inspect;
+            Ok(prepared)
         }
         Err(error) => {
             session.roll_back().await;
@@ -110,37 +110,39 @@ async fn begin(
 }
 
 /// What is known before the target is touched.
-struct Origin {
-    source: Arc<Source>,
-    schema: Schema,
+struct AuditedSource {
+    source: Arc<SourceFile>,
+    schema: SourceSchema,
     audit: Option<Audit>,
     namespace: String,
     add: bool,
 }
 
-impl Origin {
+impl AuditedSource {
     async fn prepare(
         self,
-        session: &Session,
+        session: &TargetSession,
         options: &MigrateOptions,
-        watch: Watch<'_>,
-    ) -> Result<Begun, Error> {
-        let (prepared, kept, findings) = self.target(session, options, watch).await?;
+        control: TaskControl<'_>,
+    ) -> Result<PreparedMigration, Error> {
+        let (prepared, kept, findings) = self.target(session, options, control).await?;
         let Self { source, schema, namespace, add, .. } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
-        let Prepared { to_load, fresh, rest, references, demands, notices, .. } = prepared;
-        let standard = Standard {
+        let PreparedTarget { to_load, fresh, rest, references, constraints, notices, .. } =
+            prepared;
+        let criteria = RejectCriteria {
             source: source.clone(),
             schema: schema.clone(),
             references: references.clone(),
-            demands: demands.clone(),
+            constraints: constraints.clone(),
         };
-        let (to_load, rejects) = set_aside(session, options, standard, to_load, watch).await?;
+        let (to_load, rejects) =
+            set_rejects_aside(session, options, criteria, to_load, control).await?;
         let part_bytes = (!one_transaction).then_some(options.part_bytes);
         let steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
         let existing = to_load.iter().filter(|_| options.data_only);
-        let saved = Saved {
+        let saved = SavedMigration {
             options: options.clone(),
             source: source.path().to_owned(),
             fingerprint: source.fingerprint().to_owned(),
@@ -148,20 +150,20 @@ impl Origin {
             loaded: existing.map(|each| (each.relation.clone(), each.partitioned)).collect(),
             kept,
             references,
-            demands,
+            constraints,
             notices,
             not_carried_over: Losses::of(&findings),
         };
         if !one_transaction {
             if options.data_only {
-                state::make_workshop(session, watch).await?;
+                state::create_staging_schema(session, control).await?;
             }
             state::write(&session.client, &saved, &steps).await?;
-            session.run("COMMIT", watch).await?;
+            session.run("COMMIT", control).await?;
         }
         let matched = to_load;
-        let job = Job { source, schema, matched, by_steps: !one_transaction, fresh };
-        Ok(Begun {
+        let job = MigrationJob { source, schema, matched, by_steps: !one_transaction, fresh };
+        Ok(PreparedMigration {
             job,
             saved,
             steps,
@@ -170,21 +172,22 @@ impl Origin {
             findings,
             rejects,
             sequences_set: 0,
-            seconds: Seconds::default(),
+            seconds: PhaseSeconds::default(),
         })
     }
 
     async fn target(
         &self,
-        session: &Session,
+        session: &TargetSession,
         options: &MigrateOptions,
-        watch: Watch<'_>,
-    ) -> Result<(Prepared, Vec<MigratedTable>, Vec<Finding>), Error> {
+        control: TaskControl<'_>,
+    ) -> Result<(PreparedTarget, Vec<MigratedTable>, Vec<Finding>), Error> {
         let (schema, namespace) = (&self.schema, self.namespace.as_str());
         if let Some(audit) = &self.audit {
             let make_namespace = options.schema.is_some();
-            let place = Place { schema, namespace, make_namespace, replace: options.replace };
-            let prepared = prepare::create(session, audit, &place, options, watch).await?;
+            let destination =
+                Destination { schema, namespace, make_namespace, replace: options.replace };
+            let prepared = prepare::create(session, audit, &destination, options, control).await?;
             return Ok((prepared, Vec::new(), audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
@@ -193,13 +196,13 @@ impl Origin {
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
             if !options.add_again {
-                refuse_loaded(session, &self.source, schema, &prepared.to_load, watch).await?;
+                refuse_loaded(session, &self.source, schema, &prepared.to_load, control).await?;
             }
             return Ok((prepared, Vec::new(), Vec::new()));
         }
-        let objects = objects(&self.source, schema, found, watch).await?;
+        let objects = objects(&self.source, schema, found, control).await?;
         let (prepared, kept) =
-            prepare::existing(session, &self.source, schema, matched, options, watch).await?;
+            prepare::existing(session, &self.source, schema, matched, options, control).await?;
         let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
             table,
             rows,
@@ -211,25 +214,25 @@ impl Origin {
 }
 
 /// Goes on with a migration that was cut off.
-pub async fn again(
+pub async fn resume(
     path: &Path,
-    session: &Session,
-    state: State,
-    watch: Watch<'_>,
-) -> Result<Begun, Error> {
+    session: &TargetSession,
+    state: MigrationState,
+    control: TaskControl<'_>,
+) -> Result<PreparedMigration, Error> {
     let clock = Instant::now();
-    let State { saved, steps, started } = state;
-    watch.progress.set_message("reading the source");
+    let MigrationState { saved, steps, started } = state;
+    control.progress.set_message("reading the source");
     let options = saved.options.clone();
-    let (source, schema) = blocking(watch, {
+    let (source, schema) = blocking(control, {
         let (path, options) = (path.to_owned(), options.clone());
-        move |watch| open_selected(&path, &options, watch)
+        move |control| open_selected(&path, &options, control)
     })
     .await?;
     if source.fingerprint() != saved.fingerprint {
         return Err(Error::SourceChanged { path: path.to_owned() });
     }
-    let namespace = if options.data_only { &saved.namespace } else { WORKSHOP };
+    let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
     let found = catalog(&session.client, namespace).await?;
     let mut matched = match_tables(&schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
@@ -237,13 +240,16 @@ pub async fn again(
         let name = &schema.tables[table.source].name;
         steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
     });
-    let (references, demands) = (saved.references.clone(), saved.demands.clone());
-    let standard = Standard { source: source.clone(), schema: schema.clone(), references, demands };
-    let (matched, rejects) = set_aside(session, &options, standard, matched, watch).await?;
+    let (references, constraints) = (saved.references.clone(), saved.constraints.clone());
+    let criteria =
+        RejectCriteria { source: source.clone(), schema: schema.clone(), references, constraints };
+    let (matched, rejects) =
+        set_rejects_aside(session, &options, criteria, matched, control).await?;
     let steps_done_before = steps.iter().filter(|step| step.done).count();
-    let seconds = Seconds { inspect: clock.elapsed().as_secs_f64(), ..Seconds::default() };
-    let job = Job { source, schema, matched, by_steps: true, fresh: true };
-    Ok(Begun {
+    let seconds =
+        PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
+    let job = MigrationJob { source, schema, matched, by_steps: true, fresh: true };
+    Ok(PreparedMigration {
         job,
         saved,
         steps,
@@ -257,29 +263,29 @@ pub async fn again(
 }
 
 /// Finds and sets aside the rows that cannot be moved, if that was asked for.
-async fn set_aside(
-    session: &Session,
+async fn set_rejects_aside(
+    session: &TargetSession,
     options: &MigrateOptions,
-    standard: Standard,
-    matched: Vec<Matched>,
-    watch: Watch<'_>,
-) -> Result<(Vec<Matched>, Option<RejectFile>), Error> {
+    criteria: RejectCriteria,
+    matched: Vec<MatchedTable>,
+    control: TaskControl<'_>,
+) -> Result<(Vec<MatchedTable>, Option<RejectFile>), Error> {
     let Some(path) = options.reject_file.clone() else { return Ok((matched, None)) };
-    watch.progress.set_message("looking for rows to reject");
-    let (matched, file) = reject(session, standard, matched, path, watch).await?;
+    control.progress.set_message("looking for rows to reject");
+    let (matched, file) = reject(session, criteria, matched, path, control).await?;
     Ok((matched, Some(file)))
 }
 
 fn open_selected(
     path: &Path,
     options: &MigrateOptions,
-    watch: Watch<'_>,
-) -> Result<(Arc<Source>, Schema), Error> {
-    let source = Source::open(path, readers())?;
+    control: TaskControl<'_>,
+) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
+    let source = SourceFile::open(path, readers())?;
     let schema = selected(&source, &options.selection)?;
     let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
     let passes = if options.verify { 3 } else { 1 };
-    watch.progress.set_length(passes * rows.iter().sum::<u64>());
+    control.progress.set_length(passes * rows.iter().sum::<u64>());
     Ok((Arc::new(source), schema))
 }
 
@@ -287,20 +293,20 @@ fn open_selected(
 fn read_source(
     path: &Path,
     options: &MigrateOptions,
-    watch: Watch<'_>,
-) -> Result<(Arc<Source>, Schema, Option<Audit>), Error> {
+    control: TaskControl<'_>,
+) -> Result<(Arc<SourceFile>, SourceSchema, Option<Audit>), Error> {
     if options.data_only {
-        let (source, schema) = open_selected(path, options, watch)?;
+        let (source, schema) = open_selected(path, options, control)?;
         return Ok((source, schema, None));
     }
-    let source = Source::open(path, readers())?;
+    let source = SourceFile::open(path, readers())?;
     let audit_options = AuditOptions {
         rules: options.rules.clone(),
         selection: options.selection.clone(),
         schema: options.schema.clone(),
         target: None,
     };
-    let audit = audit_source(&source, &audit_options, watch)?;
+    let audit = audit_source(&source, &audit_options, control)?;
     // Rows that do not fit can be set aside; tables that do not fit cannot.
     let blocks = |finding: &&Finding| {
         finding.severity == Severity::Blocker
@@ -312,7 +318,7 @@ fn read_source(
     }
     let passes = if options.verify { 4 } else { 2 };
     let rows: u64 = audit.report.tables.iter().map(|table| table.rows).sum();
-    watch.progress.set_length(passes * rows);
+    control.progress.set_length(passes * rows);
     Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
 }
 

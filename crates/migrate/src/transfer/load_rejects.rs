@@ -10,9 +10,9 @@ use rusqlite::types::Value as Stored;
 
 use super::reject_file::{Rejected, from_json, read};
 use crate::display::thousands;
-use crate::source::{Schema, Source, quoted};
-use crate::target::{Demand, Judge, Matched, Session, What};
-use crate::{Error, Watch};
+use crate::source::{SourceFile, SourceSchema, quoted};
+use crate::target::{ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint, TargetSession};
+use crate::{Error, TaskControl};
 
 /// By table and rowid of the small file: the row's name in the source.
 pub type RowNames = BTreeMap<String, HashMap<i64, String>>;
@@ -101,11 +101,11 @@ fn insert(
 /// time must not double them. The target itself is asked, so that no interruption, no copy of the
 /// file and no part of it can deceive, and nothing has to be kept of what was loaded.
 pub async fn refuse_loaded(
-    session: &Session,
-    source: &Arc<Source>,
-    schema: &Schema,
-    matched: &[Matched],
-    watch: Watch<'_>,
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    control: TaskControl<'_>,
 ) -> Result<(), Error> {
     let mut there = Vec::new();
     for of_table in matched {
@@ -116,12 +116,14 @@ pub async fn refuse_loaded(
         let needs: Vec<String> = of_table.written().map(|column| column.name.clone()).collect();
         let (relation, columns) =
             (of_table.relation.clone(), needs.iter().map(|name| quoted(name)));
-        let what = What::New { relation, columns: columns.collect() };
+        let kind = ConstraintKind::New { relation, columns: columns.collect() };
         let (name, columns) = (table.name.clone(), Vec::new());
-        let demand = Demand { table: of_table.source, name, columns, needs, what };
-        let judge = Judge::hear(session, source, table, of_table, &[&demand], watch).await?;
-        let (count, addresses) = judge.count(&demand, SHOWN).await?;
-        judge.close(watch).await?;
+        let constraint = RowConstraint { table: of_table.source, name, columns, needs, kind };
+        let probe =
+            ConstraintProbe::load(session, source, table, of_table, &[&constraint], control)
+                .await?;
+        let (count, addresses) = probe.count_violations(&constraint, SHOWN).await?;
+        probe.drop_table(control).await?;
         if count > 0 {
             let named = addresses.iter().map(|address| table.address_name(*address));
             let mut named = named.collect::<Vec<_>>().join(", ");
@@ -143,7 +145,7 @@ pub async fn refuse_loaded(
 
 /// Whether a key refuses a row that is there already: a unique one of columns that are written and
 /// are never NULL.
-async fn has_key(session: &Session, matched: &Matched) -> Result<bool, Error> {
+async fn has_key(session: &TargetSession, matched: &MatchedTable) -> Result<bool, Error> {
     let written: Vec<&str> = matched.written().map(|column| column.name.as_str()).collect();
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = $1 \
                AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL \

@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 
 use super::load_rejects::to_database;
 use super::reconnect::{Outages, RECONNECTS};
-use super::report::{MigrationReport, Seconds};
+use super::report::{MigrationReport, PhaseSeconds};
 use super::run::Migration;
 use super::{begin, state};
 use crate::error::Unfinished;
-use crate::mapping::Rules;
+use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
-use crate::target::Session;
-use crate::{Error, Watch};
+use crate::target::TargetSession;
+use crate::{Error, TaskControl};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
     /// `--map` rules.
-    pub rules: Rules,
+    pub rules: MapRules,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -53,7 +53,7 @@ impl Default for MigrateOptions {
     fn default() -> Self {
         Self {
             data_only: false,
-            rules: Rules::default(),
+            rules: MapRules::default(),
             selection: Selection::default(),
             schema: None,
             verify: true,
@@ -80,25 +80,25 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    let (watch, called) = (Watch { progress, interrupted }, Instant::now());
-    let session = Session::connect(target).await?;
+    let (control, called) = (TaskControl { progress, interrupted }, Instant::now());
+    let session = TargetSession::connect(target).await?;
     session.claim().await?;
     let started = Instant::now();
-    let begun = match state::find(&session.client).await? {
+    let prepared = match state::find(&session.client).await? {
         Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
         Some(found) => {
             refuse_other_options(options, &found.saved.options)?;
-            session.wait_for_workers(watch).await?;
+            session.wait_for_workers(control).await?;
             // What the earlier program's workers had begun may be done meanwhile.
             let found = state::find(&session.client).await?.unwrap_or(found);
-            begin::again(source, &session, found, watch).await?
+            begin::resume(source, &session, found, control).await?
         }
-        None => begin::anew(source, &session, options, watch).await?,
+        None => begin::start(source, &session, options, control).await?,
     };
-    let prepare = started.elapsed().as_secs_f64() - begun.seconds.inspect;
-    let seconds = Seconds { prepare, ..begun.seconds };
+    let prepare = started.elapsed().as_secs_f64() - prepared.seconds.inspect;
+    let seconds = PhaseSeconds { prepare, ..prepared.seconds };
     let outages = Outages::at_most(options.reconnects);
-    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, control).await?;
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -137,16 +137,16 @@ pub async fn load_rejects(
     let database = folder.path().join("rejects.db");
     let names = to_database(file, &database)?;
     let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
-    let watch = Watch { progress, interrupted };
-    let session = Session::connect(target).await?;
+    let control = TaskControl { progress, interrupted };
+    let session = TargetSession::connect(target).await?;
     session.claim().await?;
     if let Some(found) = state::find(&session.client).await? {
         return Err(Error::Unfinished(found.unfinished()));
     }
-    let begun = begin::adding(&database, &session, &options, names, watch).await?;
-    let seconds = begun.seconds;
+    let prepared = begin::append(&database, &session, &options, names, control).await?;
+    let seconds = prepared.seconds;
     let outages = Outages::default();
-    let mut report = Migration { session, begun, seconds, outages }.run(target, watch).await?;
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, control).await?;
     report.source = file.to_owned();
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
@@ -158,11 +158,11 @@ pub async fn abandon(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Unfinished, Error> {
-    let session = Session::connect(target).await?;
+    let session = TargetSession::connect(target).await?;
     session.claim().await?;
     let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
     state::find(&session.client).await?.ok_or_else(nothing)?;
-    session.wait_for_workers(Watch { progress, interrupted }).await?;
+    session.wait_for_workers(TaskControl { progress, interrupted }).await?;
     let found = state::find(&session.client).await?.ok_or_else(nothing)?;
     state::put_back(&session, &found).await?;
     Ok(found.unfinished())

@@ -18,4 +18,4 @@ mod suspend_indexes;
 mod workers;
 
 pub use migration::{MigrateOptions, abandon, load_rejects, migrate, unfinished};
-pub use report::{MigratedTable, MigrationReport, Seconds};
+pub use report::{MigratedTable, MigrationReport, PhaseSeconds};

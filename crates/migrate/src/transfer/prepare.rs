@@ -4,35 +4,35 @@
 use std::sync::Arc;
 
 use super::migration::MigrateOptions;
-use super::publish::{Place, move_into_place};
-use super::state::{WORKSHOP, make_workshop};
-use super::step::{Step, of_statements};
-use super::suspend_indexes::Takedown;
+use super::publish::{Destination, publish_tables};
+use super::state::{STAGING_SCHEMA, create_staging_schema};
+use super::step::{MigrationStep, of_statements};
+use super::suspend_indexes::SuspendedIndexes;
 use crate::audit::Audit;
 use crate::ddl::{locks_to_make, statements};
 use crate::display::rows;
-use crate::source::{Schema, Source};
+use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
-    Demand, Matched, Reference, Session, catalog, demand, locks, match_tables, references,
-    target_demands,
+    MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
+    match_tables, references, row_constraint,
 };
 use crate::verify::compare;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 /// A target that can take rows.
-pub struct Prepared {
+pub struct PreparedTarget {
     /// The tables to load, parents first.
-    pub to_load: Vec<Matched>,
+    pub to_load: Vec<MatchedTable>,
     /// Every table was made or emptied.
     pub fresh: bool,
     /// Rows stand there that would be lost if the migration could not be undone as a whole.
     pub replaces_rows: bool,
     /// Steps after the rows: keys, indexes, foreign keys.
-    pub rest: Vec<Step>,
+    pub rest: Vec<MigrationStep>,
     /// Foreign keys between these tables.
     pub references: Vec<Reference>,
     /// What else the target demands of rows; asked for only if rows are to be rejected.
-    pub demands: Vec<Demand>,
+    pub constraints: Vec<RowConstraint>,
     /// What is restored as it was although it was not right.
     pub notices: Vec<String>,
 }
@@ -40,82 +40,88 @@ pub struct Prepared {
 /// Creates the schema that the audit proposes, apart from everything else in the target, and
 /// rehearses its keys and its move into place: what forbids them is found before a row is copied.
 pub async fn create(
-    session: &Session,
+    session: &TargetSession,
     audit: &Audit,
-    place: &Place<'_>,
+    destination: &Destination<'_>,
     options: &MigrateOptions,
-    watch: Watch<'_>,
-) -> Result<Prepared, Error> {
+    control: TaskControl<'_>,
+) -> Result<PreparedTarget, Error> {
     let schema = &audit.schema;
-    let statements = statements(schema, &audit.fields, WORKSHOP, session.server_version);
+    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, session.server_version);
     let needed = locks_to_make(&statements);
     locks::ensure(&session.client, statements.tables.len(), needed).await?;
-    make_workshop(session, watch).await?;
+    create_staging_schema(session, control).await?;
     for table in &statements.tables {
-        session.run(&table.sql(), watch).await?;
+        session.run(&table.sql(), control).await?;
     }
     let rest = of_statements(&statements);
-    session.run("SAVEPOINT rehearsal", watch).await?;
+    session.run("SAVEPOINT rehearsal", control).await?;
     for step in &rest {
-        session.run(&step.sql, watch).await?;
+        session.run(&step.sql, control).await?;
     }
-    move_into_place(session, place, watch).await?;
-    session.run("ROLLBACK TO rehearsal", watch).await?;
-    let found = catalog(&session.client, WORKSHOP).await?;
+    publish_tables(session, destination, control).await?;
+    session.run("ROLLBACK TO rehearsal", control).await?;
+    let found = catalog(&session.client, STAGING_SCHEMA).await?;
     let to_load = match_tables(schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
     let references = references::of_source(schema, &to_load);
     let rejects = options.reject_file.is_some();
-    let demands = rejects.then(|| demand::of_source(schema, &audit.fields, &statements));
-    Ok(Prepared {
+    let constraints =
+        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements));
+    Ok(PreparedTarget {
         to_load,
         fresh: true,
         replaces_rows: false,
         rest,
         references,
-        demands: demands.unwrap_or_default(),
+        constraints: constraints.unwrap_or_default(),
         notices: Vec::new(),
     })
 }
 
 /// Existing tables as they are, keys and rows in place, parents first.
-pub async fn to_add(session: &Session, matched: Vec<Matched>) -> Result<Prepared, Error> {
+pub async fn to_add(
+    session: &TargetSession,
+    matched: Vec<MatchedTable>,
+) -> Result<PreparedTarget, Error> {
     let references = references::of_target(&session.client, &matched).await?;
     let mut to_load = matched;
     references::parents_first(&mut to_load, &references);
-    Ok(Prepared {
+    Ok(PreparedTarget {
         to_load,
         fresh: false,
         replaces_rows: false,
         rest: Vec::new(),
         references,
-        demands: Vec::new(),
+        constraints: Vec::new(),
         notices: Vec::new(),
     })
 }
 
 /// Tables that were left alone, with their rows.
-type Kept = Vec<(String, u64)>;
+type KeptTables = Vec<(String, u64)>;
 
 /// Checks and empties existing tables and takes down their keys and indexes.
 pub async fn existing(
-    session: &Session,
-    source: &Arc<Source>,
-    schema: &Schema,
-    matched: Vec<Matched>,
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: Vec<MatchedTable>,
     options: &MigrateOptions,
-    watch: Watch<'_>,
-) -> Result<(Prepared, Kept), Error> {
+    control: TaskControl<'_>,
+) -> Result<(PreparedTarget, KeptTables), Error> {
     if matched.is_empty() {
         return Ok((to_add(session, matched).await?, Vec::new()));
     }
     let needed = locks::to_use(&session.client, &matched, true).await?;
     locks::ensure(&session.client, matched.len(), needed).await?;
     let all: Vec<&str> = matched.iter().map(|table| table.relation.as_str()).collect();
-    session.run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), watch).await?;
+    session
+        .run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), control)
+        .await?;
     let references = references::of_target(&session.client, &matched).await?;
-    let demands = match &options.reject_file {
-        Some(_) => target_demands::read(&session.client, schema, &matched).await?,
+    let constraints = match &options.reject_file {
+        Some(_) => existing_constraints::read(&session.client, schema, &matched).await?,
         None => Vec::new(),
     };
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
@@ -129,7 +135,7 @@ pub async fn existing(
         }
         // What is there already and the same needs no move, for example a schema's version.
         let of_source = &schema.tables[table.source];
-        let compared = compare(&session.client, source, of_source, &table, watch).await?;
+        let compared = compare(&session.client, source, of_source, &table, control).await?;
         if compared.equal {
             kept.push((compared.table, compared.source_rows));
         } else {
@@ -144,17 +150,25 @@ pub async fn existing(
         )));
     }
     references::parents_first(&mut to_load, &references);
-    let Takedown { steps, notices } = Takedown::read(&session.client, &to_load).await?;
+    let SuspendedIndexes { steps, notices } =
+        SuspendedIndexes::read(&session.client, &to_load).await?;
     for step in steps.iter().rev().filter(|step| !step.undo.is_empty()) {
-        session.run(&step.undo, watch).await?;
+        session.run(&step.undo, control).await?;
     }
-    empty(session, &to_load, options.replace, watch).await?;
-    let prepared =
-        Prepared { to_load, fresh: true, replaces_rows, rest: steps, references, demands, notices };
+    empty(session, &to_load, options.replace, control).await?;
+    let prepared = PreparedTarget {
+        to_load,
+        fresh: true,
+        replaces_rows,
+        rest: steps,
+        references,
+        constraints,
+        notices,
+    };
     Ok((prepared, kept))
 }
 
-async fn is_empty(session: &Session, table: &Matched) -> Result<bool, Error> {
+async fn is_empty(session: &TargetSession, table: &MatchedTable) -> Result<bool, Error> {
     let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", table.relation);
     let row = session
         .client
@@ -167,10 +181,10 @@ async fn is_empty(session: &Session, table: &Matched) -> Result<bool, Error> {
 /// TRUNCATE even of empty tables: only a file that is new in this transaction can be written
 /// frozen. Partitioned tables are written as usual.
 async fn empty(
-    session: &Session,
-    tables: &[Matched],
+    session: &TargetSession,
+    tables: &[MatchedTable],
     replace: bool,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<(), Error> {
     let ordinary: Vec<&str> = tables
         .iter()
@@ -178,11 +192,11 @@ async fn empty(
         .map(|table| table.relation.as_str())
         .collect();
     if !ordinary.is_empty() {
-        session.run(&format!("TRUNCATE {}", ordinary.join(", ")), watch).await?;
+        session.run(&format!("TRUNCATE {}", ordinary.join(", ")), control).await?;
     }
     // Children first.
     for table in tables.iter().rev().filter(|table| table.partitioned && replace) {
-        session.run(&format!("DELETE FROM {}", table.relation), watch).await?;
+        session.run(&format!("DELETE FROM {}", table.relation), control).await?;
     }
     Ok(())
 }

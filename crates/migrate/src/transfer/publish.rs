@@ -1,13 +1,13 @@
 //! The last act: tables that were made apart move into the schema where they are to stand, and those
 //! that they replace go, all in one transaction.
 
-use super::state::WORKSHOP;
-use crate::source::{Schema, quoted};
-use crate::target::Session;
-use crate::{Error, Watch};
+use super::state::STAGING_SCHEMA;
+use crate::source::{SourceSchema, quoted};
+use crate::target::TargetSession;
+use crate::{Error, TaskControl};
 
-pub struct Place<'a> {
-    pub schema: &'a Schema,
+pub struct Destination<'a> {
+    pub schema: &'a SourceSchema,
     pub namespace: &'a str,
     /// It is made if it is not there.
     pub make_namespace: bool,
@@ -17,25 +17,25 @@ pub struct Place<'a> {
 
 /// Moves every table of the source from Crossover's schema to where it is to stand. Must run in a
 /// transaction.
-pub async fn move_into_place(
-    session: &Session,
-    place: &Place<'_>,
-    watch: Watch<'_>,
+pub async fn publish_tables(
+    session: &TargetSession,
+    destination: &Destination<'_>,
+    control: TaskControl<'_>,
 ) -> Result<(), Error> {
-    let names = place.schema.tables.iter().map(|table| quoted(&table.name));
+    let names = destination.schema.tables.iter().map(|table| quoted(&table.name));
     let names: Vec<String> = names.collect();
-    let namespace = quoted(place.namespace);
-    if place.make_namespace {
-        session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), watch).await?;
+    let namespace = quoted(destination.namespace);
+    if destination.make_namespace {
+        session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), control).await?;
     }
-    if place.replace && !names.is_empty() {
+    if destination.replace && !names.is_empty() {
         let all: Vec<String> = names.iter().map(|name| format!("{namespace}.{name}")).collect();
-        session.run(&format!("DROP TABLE IF EXISTS {}", all.join(", ")), watch).await?;
+        session.run(&format!("DROP TABLE IF EXISTS {}", all.join(", ")), control).await?;
     }
-    refuse_taken_names(session, place.namespace).await?;
+    refuse_taken_names(session, destination.namespace).await?;
     for name in names {
-        let sql = format!("ALTER TABLE {WORKSHOP}.{name} SET SCHEMA {namespace}");
-        session.run(&sql, watch).await?;
+        let sql = format!("ALTER TABLE {STAGING_SCHEMA}.{name} SET SCHEMA {namespace}");
+        session.run(&sql, control).await?;
     }
     Ok(())
 }
@@ -54,8 +54,8 @@ const TAKEN: &str = "\
          WHERE x.nspname = $2) \
     ORDER BY 1";
 
-async fn refuse_taken_names(session: &Session, namespace: &str) -> Result<(), Error> {
-    let found = session.client.query(TAKEN, &[&namespace, &WORKSHOP]).await;
+async fn refuse_taken_names(session: &TargetSession, namespace: &str) -> Result<(), Error> {
+    let found = session.client.query(TAKEN, &[&namespace, &STAGING_SCHEMA]).await;
     let found = found.map_err(Error::postgres("cannot read the target's names"))?;
     let (mut tables, mut parts): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
     for row in &found {

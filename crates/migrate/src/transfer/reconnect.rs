@@ -7,8 +7,8 @@ use engine::PostgresUrl;
 
 use super::run::Migration;
 use super::state;
-use crate::target::Session;
-use crate::{Error, Watch};
+use crate::target::TargetSession;
+use crate::{Error, TaskControl};
 
 /// How often a lost connection is tried anew, unless the user says otherwise: for one and a half
 /// minutes, in which a server restarts.
@@ -48,13 +48,13 @@ impl Migration {
         &mut self,
         lost: Error,
         target: &PostgresUrl,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
     ) -> Result<(), Error> {
         let mut cause = lost;
         while self.outages.attempts < self.outages.most {
             let wait = self.outages.wait();
             self.outages.attempts += 1;
-            watch.progress.set_message(format!(
+            control.progress.set_message(format!(
                 "{cause}; attempt {} of {} in {:.1} s",
                 self.outages.attempts,
                 self.outages.most,
@@ -62,9 +62,9 @@ impl Migration {
             ));
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                () = watch.interruption() => return Err(Error::Interrupted),
+                () = control.interruption() => return Err(Error::Interrupted),
             }
-            match self.take_up(target, watch).await {
+            match self.take_up(target, control).await {
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_lost_connection() => cause = error,
                 // The server may not know yet that the lost connection has ended.
@@ -75,17 +75,21 @@ impl Migration {
         Err(Error::Lost { cause: Box::new(cause), attempts: self.outages.most })
     }
 
-    async fn take_up(&mut self, target: &PostgresUrl, watch: Watch<'_>) -> Result<(), Error> {
+    async fn take_up(
+        &mut self,
+        target: &PostgresUrl,
+        control: TaskControl<'_>,
+    ) -> Result<(), Error> {
         // A worker alone may have lost its connection: the claim is kept then.
-        if self.session.run("ROLLBACK", watch).await.is_err() {
-            let session = Session::connect(target).await?;
+        if self.session.run("ROLLBACK", control).await.is_err() {
+            let session = TargetSession::connect(target).await?;
             session.claim().await?;
             self.session = session;
         }
-        self.session.wait_for_workers(watch).await?;
+        self.session.wait_for_workers(control).await?;
         let found = state::find(&self.session.client).await?;
-        let same = |saved: &state::Saved| {
-            let own = &self.begun.saved;
+        let same = |saved: &state::SavedMigration| {
+            let own = &self.prepared.saved;
             saved.source == own.source && saved.fingerprint == own.fingerprint
         };
         let found = found.filter(|found| same(&found.saved)).ok_or_else(|| {
@@ -99,7 +103,7 @@ impl Migration {
         }
         self.outages.steps_done = done;
         self.outages.overcome += 1;
-        self.begun.steps = found.steps;
+        self.prepared.steps = found.steps;
         Ok(())
     }
 }

@@ -11,53 +11,55 @@ use rusqlite::types::ValueRef;
 
 use super::reject_file::RejectFile;
 use crate::audit::missing_parents;
-use crate::source::{Schema, Source};
-use crate::target::{Demand, Judge, Matched, Reference, Session, parents_first};
-use crate::value::{Field, Nowhere, comparable, encode};
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::control::blocking;
+use crate::source::{SourceFile, SourceSchema};
+use crate::target::{
+    ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession, parents_first,
+};
+use crate::value::{NoOutput, TargetField, comparable, encode};
+use crate::{Error, TaskControl};
 
 /// More refused rows than this are a matter for repair, not for a list kept in memory.
 const MOST_REJECTS: u64 = 1_000_000;
 
 /// What rows are measured by.
-pub struct Standard {
-    pub source: Arc<Source>,
-    pub schema: Schema,
+pub struct RejectCriteria {
+    pub source: Arc<SourceFile>,
+    pub schema: SourceSchema,
     /// Foreign keys between its tables.
     pub references: Vec<Reference>,
     /// What else the target demands.
-    pub demands: Vec<Demand>,
+    pub constraints: Vec<RowConstraint>,
 }
 
 /// Finds all rows that cannot be moved, writes them to a new reject file, and marks them in
 /// `matched`, so that copy and verification pass over them.
 pub async fn reject(
-    session: &Session,
-    standard: Standard,
-    mut matched: Vec<Matched>,
+    session: &TargetSession,
+    criteria: RejectCriteria,
+    mut matched: Vec<MatchedTable>,
     path: PathBuf,
-    watch: Watch<'_>,
-) -> Result<(Vec<Matched>, RejectFile), Error> {
+    control: TaskControl<'_>,
+) -> Result<(Vec<MatchedTable>, RejectFile), Error> {
     let mut order = matched.clone();
-    parents_first(&mut order, &standard.references);
+    parents_first(&mut order, &criteria.references);
     let tables: Vec<usize> = order.iter().map(|table| table.source).collect();
-    let mut search = blocking(watch, move |watch| {
-        let mut search = Search::begin(standard, order, path, watch)?;
-        search.settle(tables, watch)?;
+    let mut search = blocking(control, move |control| {
+        let mut search = RejectSearch::begin(criteria, order, path, control)?;
+        search.refuse_rows(tables, control)?;
         Ok(search)
     })
     .await?;
     // Parents first: a row that goes with its parent takes no key from another.
     for place in 0..search.matched.len() {
-        let judged = judge(session, &search, place, watch).await?;
-        if judged.is_empty() {
+        let violations = probe(session, &search, place, control).await?;
+        if violations.is_empty() {
             continue;
         }
-        search = blocking(watch, move |watch| {
+        search = blocking(control, move |control| {
             let table = search.matched[place].source;
-            search.judged[table] = judged;
-            search.settle(vec![table], watch)?;
+            search.violations[table] = violations;
+            search.refuse_rows(vec![table], control)?;
             Ok(search)
         })
         .await?;
@@ -69,90 +71,93 @@ pub async fn reject(
 }
 
 /// Rows of a table that PostgreSQL would refuse, by address, each with the demand that it breaks.
-async fn judge(
-    session: &Session,
-    search: &Search,
+async fn probe(
+    session: &TargetSession,
+    search: &RejectSearch,
     place: usize,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
 ) -> Result<HashMap<i64, usize>, Error> {
-    let Standard { source, schema, demands, .. } = &search.standard;
+    let RejectCriteria { source, schema, constraints, .. } = &search.criteria;
     let of_table = &search.matched[place];
-    let own: Vec<(usize, &Demand)> =
-        demands.iter().enumerate().filter(|(_, demand)| demand.table == of_table.source).collect();
-    let mut judged = HashMap::new();
+    let own: Vec<(usize, &RowConstraint)> = constraints
+        .iter()
+        .enumerate()
+        .filter(|(_, constraint)| constraint.table == of_table.source)
+        .collect();
+    let mut violations = HashMap::new();
     if own.is_empty() {
-        return Ok(judged);
+        return Ok(violations);
     }
     let table = &schema.tables[of_table.source];
     let rejected = Arc::new(search.rejected[of_table.source].clone());
-    let standing = Matched { rejected, ..of_table.clone() };
-    let all: Vec<&Demand> = own.iter().map(|(_, demand)| *demand).collect();
-    let judge = Judge::hear(session, source, table, &standing, &all, watch).await?;
-    for (number, demand) in own {
-        for address in judge.dismiss(demand, MOST_REJECTS).await? {
-            judged.insert(address, number);
+    let standing = MatchedTable { rejected, ..of_table.clone() };
+    let all: Vec<&RowConstraint> = own.iter().map(|(_, constraint)| *constraint).collect();
+    let probe = ConstraintProbe::load(session, source, table, &standing, &all, control).await?;
+    for (number, constraint) in own {
+        for address in probe.take_violations(constraint, MOST_REJECTS).await? {
+            violations.insert(address, number);
         }
-        if judged.len() as u64 > MOST_REJECTS {
+        if violations.len() as u64 > MOST_REJECTS {
             return Err(search.file.too_many(MOST_REJECTS));
         }
     }
-    judge.close(watch).await?;
-    Ok(judged)
+    probe.drop_table(control).await?;
+    Ok(violations)
 }
 
 /// A key in the form in which the target holds it.
-type Key = Vec<u8>;
+type KeyBytes = Vec<u8>;
 
-struct Search {
-    standard: Standard,
-    matched: Vec<Matched>,
+struct RejectSearch {
+    criteria: RejectCriteria,
+    matched: Vec<MatchedTable>,
     /// By table: addresses of refused rows.
     rejected: Vec<HashSet<i64>>,
     /// By table: addresses of rows that break a demand, by its number.
-    judged: Vec<HashMap<i64, usize>>,
+    violations: Vec<HashMap<i64, usize>>,
     /// By reference: keys to which nothing may refer.
-    missing: Vec<HashSet<Key>>,
+    missing: Vec<HashSet<KeyBytes>>,
     file: RejectFile,
 }
 
 /// Why a row is refused.
-struct Refusal<'a> {
+struct RowRefusal<'a> {
     column: usize,
     reason: String,
     /// Columns in which it is equal to a row that stays.
     equal: &'a [usize],
 }
 
-impl Search {
+impl RejectSearch {
     fn begin(
-        standard: Standard,
-        matched: Vec<Matched>,
+        criteria: RejectCriteria,
+        matched: Vec<MatchedTable>,
         path: PathBuf,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
     ) -> Result<Self, Error> {
-        let tables = standard.schema.tables.len();
+        let tables = criteria.schema.tables.len();
         let mut search = Self {
-            standard,
+            criteria,
             matched,
             rejected: vec![HashSet::new(); tables],
-            judged: vec![HashMap::new(); tables],
+            violations: vec![HashMap::new(); tables],
             missing: Vec::new(),
             file: RejectFile::create(&path)?,
         };
-        for reference in &search.standard.references {
-            let missing = search.without_parent(reference, watch)?;
+        for reference in &search.criteria.references {
+            let missing = search.without_parent(reference, control)?;
             search.missing.push(missing);
         }
         Ok(search)
     }
 
     /// Reads these tables, then those that refer to rows refused meanwhile, and so on.
-    fn settle(&mut self, tables: Vec<usize>, watch: Watch<'_>) -> Result<(), Error> {
+    fn refuse_rows(&mut self, tables: Vec<usize>, control: TaskControl<'_>) -> Result<(), Error> {
         let mut to_scan: HashSet<usize> = tables.into_iter().collect();
         while !to_scan.is_empty() {
             for place in 0..self.matched.len() {
                 if to_scan.remove(&self.matched[place].source) {
-                    to_scan.extend(self.scan(place, watch)?);
+                    to_scan.extend(self.scan(place, control)?);
                 }
             }
             // Tables that take no part have nothing to scan.
@@ -165,9 +170,9 @@ impl Search {
     fn without_parent(
         &self,
         reference: &Reference,
-        watch: Watch<'_>,
-    ) -> Result<HashSet<Key>, Error> {
-        let table = |place: usize| &self.standard.schema.tables[place];
+        control: TaskControl<'_>,
+    ) -> Result<HashSet<KeyBytes>, Error> {
+        let table = |place: usize| &self.criteria.schema.tables[place];
         let (parent, columns) = (table(reference.parent), &reference.parent_columns);
         let sql = missing_parents(
             table(reference.child),
@@ -176,7 +181,7 @@ impl Search {
             columns,
             &reference.ignores_case(),
         );
-        let source = &self.standard.source;
+        let source = &self.criteria.source;
         source.with(|connection| {
             let explain = |error| source.explain(error);
             let mut statement = connection.prepare(&sql).map_err(explain)?;
@@ -190,7 +195,7 @@ impl Search {
                 return Ok(keys);
             }
             // What SQLite keeps apart can be one key in the target: two forms of one UUID.
-            source.each_row(connection, parent, columns, None, watch, |row| {
+            source.each_row(connection, parent, columns, None, control, |row| {
                 if let Some(found) = key(row, 1..=columns.len(), &reference.parent_fields) {
                     keys.remove(&found);
                 }
@@ -202,38 +207,38 @@ impl Search {
 
     /// Reads a table and refuses what has not been refused before; the tables that refer to rows
     /// newly refused.
-    fn scan(&mut self, place: usize, watch: Watch<'_>) -> Result<Vec<usize>, Error> {
-        let Self { standard, matched, rejected, judged, missing, file } = self;
+    fn scan(&mut self, place: usize, control: TaskControl<'_>) -> Result<Vec<usize>, Error> {
+        let Self { criteria, matched, rejected, violations, missing, file } = self;
         let matched = &matched[place];
-        let table = &standard.schema.tables[matched.source];
+        let table = &criteria.schema.tables[matched.source];
         let columns: Vec<usize> = (0..table.columns.len()).collect();
-        let source = &standard.source;
+        let source = &criteria.source;
         let mut counted = 0_i64;
         let mut children = Vec::new();
         source.with(|connection| {
-            source.each_row(connection, table, &columns, None, watch, |row| {
+            source.each_row(connection, table, &columns, None, control, |row| {
                 counted += 1;
                 let address = table.address(row, counted);
                 if rejected[matched.source].contains(&address) {
                     return Ok(());
                 }
-                let demand = judged[matched.source].get(&address);
-                let demand = demand.map(|number| &standard.demands[*number]);
-                let refusal = match demand {
-                    Some(demand) => Some(Refusal {
-                        column: demand.columns.first().copied().unwrap_or_default(),
-                        reason: demand.reason(),
-                        equal: demand.equal_columns(),
+                let constraint = violations[matched.source].get(&address);
+                let constraint = constraint.map(|number| &criteria.constraints[*number]);
+                let refusal = match constraint {
+                    Some(constraint) => Some(RowRefusal {
+                        column: constraint.columns.first().copied().unwrap_or_default(),
+                        reason: constraint.reason(),
+                        equal: constraint.equal_columns(),
                     }),
-                    None => refusal(standard, missing, matched, row)?,
+                    None => refusal(criteria, missing, matched, row)?,
                 };
-                let Some(Refusal { column, reason, equal }) = refusal else { return Ok(()) };
+                let Some(RowRefusal { column, reason, equal }) = refusal else { return Ok(()) };
                 rejected[matched.source].insert(address);
                 file.add(table, &columns, row, column, &reason)?;
                 if file.count() > MOST_REJECTS {
                     return Err(file.too_many(MOST_REJECTS));
                 }
-                for (number, reference) in standard.references.iter().enumerate() {
+                for (number, reference) in criteria.references.iter().enumerate() {
                     // Its key is there all the same if an equal row stays.
                     let stays = reference.parent_columns.iter().all(|each| equal.contains(each));
                     if reference.parent == matched.source && !stays {
@@ -253,28 +258,29 @@ impl Search {
 
 /// Why a row cannot be moved, as far as its own values and its parents tell.
 fn refusal(
-    standard: &Standard,
-    missing: &[HashSet<Key>],
-    matched: &Matched,
+    criteria: &RejectCriteria,
+    missing: &[HashSet<KeyBytes>],
+    matched: &MatchedTable,
     row: &Row<'_>,
-) -> Result<Option<Refusal<'static>>, Error> {
-    let refused = |column: usize, reason: String| Ok(Some(Refusal { column, reason, equal: &[] }));
+) -> Result<Option<RowRefusal<'static>>, Error> {
+    let refused =
+        |column: usize, reason: String| Ok(Some(RowRefusal { column, reason, equal: &[] }));
     for column in matched.written() {
         let value =
-            row.get_ref(column.source + 1).map_err(|error| standard.source.explain(error))?;
-        if let Err(misfit) = encode(&column.field, value, &mut Nowhere) {
+            row.get_ref(column.source + 1).map_err(|error| criteria.source.explain(error))?;
+        if let Err(unfit) = encode(&column.field, value, &mut NoOutput) {
             let type_name = column.field.postgres_type.to_string();
-            return refused(column.source, misfit.explain(&type_name));
+            return refused(column.source, unfit.explain(&type_name));
         }
     }
-    for (reference, missing) in standard.references.iter().zip(missing) {
+    for (reference, missing) in criteria.references.iter().zip(missing) {
         if reference.child != matched.source || missing.is_empty() {
             continue;
         }
         let places = reference.columns.iter().map(|column| column + 1);
         let refers = key(row, places, &reference.parent_fields);
         if refers.is_some_and(|refers| missing.contains(&refers)) {
-            let parent = &standard.schema.tables[reference.parent].name;
+            let parent = &criteria.schema.tables[reference.parent].name;
             let reason = format!("it refers to a row of {parent} that is missing or refused");
             return refused(reference.columns[0], reason);
         }
@@ -283,7 +289,11 @@ fn refusal(
 }
 
 /// The key at these places of a row; `None` if a part is NULL or would not fit the parent.
-fn key(row: &Row<'_>, places: impl IntoIterator<Item = usize>, fields: &[Field]) -> Option<Key> {
+fn key(
+    row: &Row<'_>,
+    places: impl IntoIterator<Item = usize>,
+    fields: &[TargetField],
+) -> Option<KeyBytes> {
     let mut key = Vec::new();
     for (place, field) in places.into_iter().zip(fields) {
         match row.get_ref(place).ok()? {

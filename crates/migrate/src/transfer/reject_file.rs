@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::display::thousands;
-use crate::source::Table;
+use crate::source::SourceTable;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rejected {
@@ -71,7 +71,7 @@ impl RejectFile {
     /// Adds a row; `row` is of a selection of `columns`.
     pub fn add(
         &mut self,
-        table: &Table,
+        table: &SourceTable,
         columns: &[usize],
         row: &Row<'_>,
         column: usize,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::display::{rows, thousands};
 use crate::finding::{Finding, Losses};
 use crate::grid::grid;
-use crate::verify::Verification;
+use crate::verify::VerificationReport;
 
 /// What a migration has done.
 #[derive(Clone, Debug, Serialize)]
@@ -27,7 +27,7 @@ pub struct MigrationReport {
     /// Sequences that go on after the largest value.
     pub sequences_set: usize,
     /// The proof, unless it was declined.
-    pub verification: Option<Verification>,
+    pub verification: Option<VerificationReport>,
     /// Rows that were refused and kept in the reject file.
     pub rejected_rows: u64,
     pub reject_file: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub struct MigrationReport {
     pub reconnects: u32,
     /// What did not work after the commit, or what the source got meanwhile.
     pub after_commit: Vec<String>,
-    pub seconds: Seconds,
+    pub seconds: PhaseSeconds,
 }
 
 /// A table that was moved.
@@ -56,7 +56,7 @@ pub struct MigratedTable {
 
 /// Seconds, all of them and by phase.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Seconds {
+pub struct PhaseSeconds {
     /// From the beginning of the command, or of the call, to its end.
     pub elapsed: f64,
     /// Reading the schema, and every value if types are chosen by them.

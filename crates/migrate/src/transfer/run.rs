@@ -7,29 +7,29 @@ use std::time::Instant;
 
 use engine::PostgresUrl;
 
-use super::begin::Begun;
-use super::publish::{Place, move_into_place};
+use super::begin::PreparedMigration;
+use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
-use super::report::{MigratedTable, MigrationReport, Seconds};
+use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
 use super::sequences;
-use super::state::{self, State};
+use super::state::{self, MigrationState};
 use super::step::Stage;
-use super::workers::Job;
+use super::workers::MigrationJob;
 use crate::audit::key_findings;
+use crate::control::blocking;
 use crate::finding::Severity;
 use crate::source::readers;
-use crate::target::Session;
-use crate::verify::{Verification, compare_all};
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::target::TargetSession;
+use crate::verify::{VerificationReport, compare_all};
+use crate::{Error, TaskControl};
 
 pub struct Migration {
     /// The connection that begins and ends it.
-    pub session: Session,
+    pub session: TargetSession,
     /// What is to be done.
-    pub begun: Begun,
-    pub seconds: Seconds,
+    pub prepared: PreparedMigration,
+    pub seconds: PhaseSeconds,
     /// The connections that it has lost.
     pub outages: Outages,
 }
@@ -40,33 +40,33 @@ impl Migration {
     pub async fn run(
         mut self,
         target: &PostgresUrl,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
     ) -> Result<MigrationReport, Error> {
-        let done = if self.begun.job.by_steps {
-            self.by_steps(target, watch).await
+        let done = if self.prepared.job.by_steps {
+            self.by_steps(target, control).await
         } else {
-            let done = self.in_one_transaction(watch).await;
+            let done = self.in_one_transaction(control).await;
             if done.is_err() {
                 self.session.roll_back().await;
             }
             done
         };
         match done {
-            Ok(verification) => Ok(self.finish(target, verification, watch).await),
-            Err(error) => Err(self.name_orphans(error, watch).await),
+            Ok(verification) => Ok(self.finish(target, verification, control).await),
+            Err(error) => Err(self.name_orphans(error, control).await),
         }
     }
 
     /// Everything on the one connection whose transaction is open.
     async fn in_one_transaction(
         &mut self,
-        watch: Watch<'_>,
-    ) -> Result<Option<Verification>, Error> {
-        let crew = std::slice::from_ref(&self.session);
-        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
-        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
-        self.settle(watch).await?;
-        if self.begun.saved.options.dry_run {
+        control: TaskControl<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        let workers = std::slice::from_ref(&self.session);
+        do_steps(&mut self.prepared, workers, &mut self.seconds, control).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, control).await?;
+        self.complete(control).await?;
+        if self.prepared.saved.options.dry_run {
             self.session.roll_back().await;
         } else {
             self.commit().await?;
@@ -78,48 +78,49 @@ impl Migration {
     async fn by_steps(
         &mut self,
         target: &PostgresUrl,
-        watch: Watch<'_>,
-    ) -> Result<Option<Verification>, Error> {
-        let worked = self.keep_working(target, watch).await;
-        let dry_run = self.begun.saved.options.dry_run;
+        control: TaskControl<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        let worked = self.work_with_reconnects(target, control).await;
+        let dry_run = self.prepared.saved.options.dry_run;
         let error = match worked {
             Ok(verification) if !dry_run => return Ok(verification),
-            Ok(verification) => match self.put_back(watch).await {
+            Ok(verification) => match self.put_back(control).await {
                 Ok(()) => return Ok(verification),
-                Err(error) => return Err(self.cut_off(error, watch).await),
+                Err(error) => return Err(self.cut_off(error, control).await),
             },
             Err(error @ Error::CommitUnknown { .. }) => return Err(error),
             Err(error) => error,
         };
         // Stopped cleanly, existing tables get their keys and indexes back at once.
-        let clean_stop = matches!(error, Error::Interrupted) && self.begun.saved.options.data_only;
+        let clean_stop =
+            matches!(error, Error::Interrupted) && self.prepared.saved.options.data_only;
         if error.is_cut_off() && !clean_stop {
-            return Err(self.cut_off(error, watch).await);
+            return Err(self.cut_off(error, control).await);
         }
-        match self.put_back(watch).await {
+        match self.put_back(control).await {
             Ok(()) => Err(error),
-            Err(_) => Err(self.cut_off(error, watch).await),
+            Err(_) => Err(self.cut_off(error, control).await),
         }
     }
 
     /// Works over new connections as often as they are lost and can be made anew.
-    async fn keep_working(
+    async fn work_with_reconnects(
         &mut self,
         target: &PostgresUrl,
-        watch: Watch<'_>,
-    ) -> Result<Option<Verification>, Error> {
+        control: TaskControl<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
         loop {
-            let mut crew = Vec::new();
-            let worked = self.work(&mut crew, target, watch).await;
-            for session in crew {
+            let mut workers = Vec::new();
+            let worked = self.work(&mut workers, target, control).await;
+            for session in workers {
                 match &worked {
                     Ok(_) => drop(session),
-                    Err(_) => session.give_up().await,
+                    Err(_) => session.cancel().await,
                 }
             }
             match worked {
                 Err(error) if error.is_lost_connection() => {
-                    self.reconnect(error, target, watch).await?;
+                    self.reconnect(error, target, control).await?;
                 }
                 worked => return worked,
             }
@@ -128,20 +129,20 @@ impl Migration {
 
     async fn work(
         &mut self,
-        crew: &mut Vec<Session>,
+        workers: &mut Vec<TargetSession>,
         target: &PostgresUrl,
-        watch: Watch<'_>,
-    ) -> Result<Option<Verification>, Error> {
-        for _ in 0..self.begun.job.source.connections().min(readers()) {
-            crew.push(Session::worker(target).await?);
+        control: TaskControl<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        for _ in 0..self.prepared.job.source.connections().min(readers()) {
+            workers.push(TargetSession::worker(target).await?);
         }
-        do_steps(&mut self.begun, crew, &mut self.seconds, watch).await?;
-        let verification = prove(&self.begun, crew, &mut self.seconds, watch).await?;
+        do_steps(&mut self.prepared, workers, &mut self.seconds, control).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, control).await?;
         self.session.begin().await?;
-        let settled = self.settle(watch).await;
-        if settled.is_err() || self.begun.saved.options.dry_run {
+        let completed = self.complete(control).await;
+        if completed.is_err() || self.prepared.saved.options.dry_run {
             self.session.roll_back().await;
-            settled?;
+            completed?;
         } else {
             self.commit().await?;
         }
@@ -150,22 +151,22 @@ impl Migration {
 
     /// Inside the last transaction: sequences, what was made apart becomes the target's own, and
     /// the refused rows are safe on disk.
-    async fn settle(&mut self, watch: Watch<'_>) -> Result<(), Error> {
-        watch.check()?;
-        let Begun { job, saved, rejects, sequences_set, .. } = &mut self.begun;
+    async fn complete(&mut self, control: TaskControl<'_>) -> Result<(), Error> {
+        control.check()?;
+        let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
         let (client, version) = (&self.session.client, self.session.server_version);
         *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
         if job.by_steps && !saved.options.data_only {
-            let place = Place {
+            let destination = Destination {
                 schema: &job.schema,
                 namespace: &saved.namespace,
                 make_namespace: saved.options.schema.is_some(),
                 replace: saved.options.replace,
             };
-            move_into_place(&self.session, &place, watch).await?;
+            publish_tables(&self.session, &destination, control).await?;
         }
         if job.by_steps {
-            state::remove(&self.session, watch).await?;
+            state::remove(&self.session, control).await?;
         }
         match rejects {
             Some(rejects) if saved.options.dry_run => rejects.sync(),
@@ -177,7 +178,7 @@ impl Migration {
     /// The last commit. The reject file stays unless it was refused.
     async fn commit(&mut self) -> Result<(), Error> {
         let Err(error) = self.session.commit().await else { return Ok(()) };
-        let Some(rejects) = &mut self.begun.rejects else { return Err(error) };
+        let Some(rejects) = &mut self.prepared.rejects else { return Err(error) };
         if let Error::CommitUnknown { .. } = error {
             return Err(Error::CommitUnknown { rejects: rejects.published().map(Path::to_owned) });
         }
@@ -186,14 +187,16 @@ impl Migration {
     }
 
     /// Waits for steps that the server may still be committing, even after an interruption.
-    async fn wait_for_workers(&self, watch: Watch<'_>) -> Result<(), Error> {
+    async fn wait_for_workers(&self, control: TaskControl<'_>) -> Result<(), Error> {
         let never = AtomicBool::new(false);
-        self.session.wait_for_workers(Watch { progress: watch.progress, interrupted: &never }).await
+        self.session
+            .wait_for_workers(TaskControl { progress: control.progress, interrupted: &never })
+            .await
     }
 
     /// Puts the target back, even after an interruption.
-    async fn put_back(&self, watch: Watch<'_>) -> Result<(), Error> {
-        self.wait_for_workers(watch).await?;
+    async fn put_back(&self, control: TaskControl<'_>) -> Result<(), Error> {
+        self.wait_for_workers(control).await?;
         let found = state::find(&self.session.client).await?;
         match found {
             Some(found) => state::put_back(&self.session, &found).await,
@@ -202,25 +205,25 @@ impl Migration {
     }
 
     /// The steps that are done, read from the target, or as far as is known if it cannot be asked.
-    async fn cut_off(&self, cause: Error, watch: Watch<'_>) -> Error {
+    async fn cut_off(&self, cause: Error, control: TaskControl<'_>) -> Error {
         // A worker's step may be committed after the failure of another's: it counts as done. A
         // server that cannot be asked leaves the count as it was known.
-        let _ = self.wait_for_workers(watch).await;
+        let _ = self.wait_for_workers(control).await;
         let state = match state::find(&self.session.client).await {
             Ok(Some(state)) => state,
             _ => {
-                let (saved, steps) = (self.begun.saved.clone(), self.begun.steps.clone());
-                State { saved, steps, started: self.begun.started.clone() }
+                let (saved, steps) = (self.prepared.saved.clone(), self.prepared.steps.clone());
+                MigrationState { saved, steps, started: self.prepared.started.clone() }
             }
         };
         Error::CutOff { cause: Box::new(cause), unfinished: state.unfinished() }
     }
 
     /// A violated foreign key is explained by the source's own rows.
-    async fn name_orphans(&self, error: Error, watch: Watch<'_>) -> Error {
+    async fn name_orphans(&self, error: Error, control: TaskControl<'_>) -> Error {
         let Error::Constraint(message) = error else { return error };
-        let (source, schema) = (self.begun.job.source.clone(), self.begun.job.schema.clone());
-        let found = blocking(watch, move |_| {
+        let (source, schema) = (self.prepared.job.source.clone(), self.prepared.job.schema.clone());
+        let found = blocking(control, move |_| {
             source.with(|connection| key_findings(&source, connection, &schema))
         });
         let findings = found.await.unwrap_or_default();
@@ -235,17 +238,17 @@ impl Migration {
     async fn finish(
         self,
         target: &PostgresUrl,
-        verification: Option<Verification>,
-        watch: Watch<'_>,
+        verification: Option<VerificationReport>,
+        control: TaskControl<'_>,
     ) -> MigrationReport {
-        let Self { session, begun, mut seconds, outages } = self;
-        let Begun { job, saved, steps, findings, rejects, .. } = begun;
+        let Self { session, prepared, mut seconds, outages } = self;
+        let PreparedMigration { job, saved, steps, findings, rejects, .. } = prepared;
         let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
         let clock = Instant::now();
         let vacuum = steps.iter().filter(|step| step.stage == Stage::Vacuum);
         for step in vacuum.filter(|_| !job.by_steps && !dry_run) {
-            if session.run(&step.sql, watch).await.is_err() {
+            if session.run(&step.sql, control).await.is_err() {
                 after_commit.push(format!("the rows are committed, but {} was not done", step.sql));
             }
         }
@@ -273,13 +276,13 @@ impl Migration {
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
             findings,
             not_carried_over: saved.not_carried_over,
-            sequences_set: begun.sequences_set,
+            sequences_set: prepared.sequences_set,
             verification,
             rejected_rows,
             reject_file: rejects.as_ref().and_then(RejectFile::published).map(Path::to_owned),
             notices: saved.notices,
             steps: steps.len(),
-            steps_done_before: begun.steps_done_before,
+            steps_done_before: prepared.steps_done_before,
             reconnects: outages.overcome,
             after_commit,
             seconds,
@@ -289,14 +292,14 @@ impl Migration {
 
 /// Does all steps that are not done.
 async fn do_steps(
-    begun: &mut Begun,
-    crew: &[Session],
-    seconds: &mut Seconds,
-    watch: Watch<'_>,
+    prepared: &mut PreparedMigration,
+    workers: &[TargetSession],
+    seconds: &mut PhaseSeconds,
+    control: TaskControl<'_>,
 ) -> Result<(), Error> {
     for stage in Stage::ALL {
         let clock = Instant::now();
-        begun.job.run(stage, crew, &mut begun.steps, watch).await?;
+        prepared.job.run(stage, workers, &mut prepared.steps, control).await?;
         let of_stage = match stage {
             Stage::Load => &mut seconds.copy,
             Stage::Vacuum => &mut seconds.vacuum,
@@ -308,26 +311,26 @@ async fn do_steps(
 }
 
 /// Compares both sides, unless that was declined.
-async fn prove(
-    begun: &Begun,
-    crew: &[Session],
-    seconds: &mut Seconds,
-    watch: Watch<'_>,
-) -> Result<Option<Verification>, Error> {
-    if !begun.saved.options.verify {
+async fn verify(
+    prepared: &PreparedMigration,
+    workers: &[TargetSession],
+    seconds: &mut PhaseSeconds,
+    control: TaskControl<'_>,
+) -> Result<Option<VerificationReport>, Error> {
+    if !prepared.saved.options.verify {
         return Ok(None);
     }
     let clock = Instant::now();
-    watch.progress.set_message("comparing both databases");
-    let Job { source, schema, matched, .. } = &begun.job;
-    let clients: Vec<_> = crew.iter().map(|session| &session.client).collect();
-    let part_bytes = begun.saved.options.part_bytes;
-    let proof = compare_all(&clients, source, schema, matched, part_bytes, watch).await?;
+    control.progress.set_message("comparing both databases");
+    let MigrationJob { source, schema, matched, .. } = &prepared.job;
+    let clients: Vec<_> = workers.iter().map(|session| &session.client).collect();
+    let part_bytes = prepared.saved.options.part_bytes;
+    let verification = compare_all(&clients, source, schema, matched, part_bytes, control).await?;
     seconds.verify = clock.elapsed().as_secs_f64();
-    if proof.is_equal() {
-        return Ok(Some(proof));
+    if verification.is_equal() {
+        return Ok(Some(verification));
     }
-    let tables = proof.tables.iter().filter(|table| !table.equal);
+    let tables = verification.tables.iter().filter(|table| !table.equal);
     let text: String = tables.map(|table| table.differences_text()).collect();
     Err(Error::Differs(text.trim_end().to_owned()))
 }

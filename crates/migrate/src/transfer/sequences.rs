@@ -4,8 +4,8 @@
 use tokio_postgres::Client;
 
 use crate::Error;
-use crate::source::{Schema, quoted};
-use crate::target::Matched;
+use crate::source::{SourceSchema, quoted};
+use crate::target::MatchedTable;
 
 /// From this release on `ALTER SEQUENCE ... RESTART` is transactional and bounds are in the catalog;
 /// before, only the value is set, which a rollback leaves.
@@ -67,8 +67,8 @@ impl Sequence {
 /// Sets every sequence behind the tables; how many.
 pub async fn set(
     client: &Client,
-    schema: &Schema,
-    matched: &[Matched],
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
     server_version: i32,
 ) -> Result<usize, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();

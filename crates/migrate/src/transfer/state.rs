@@ -9,18 +9,18 @@ use tokio_postgres::Client;
 
 use super::migration::MigrateOptions;
 use super::report::MigratedTable;
-use super::step::{Stage, Step};
+use super::step::{MigrationStep, Stage};
 use crate::error::Unfinished;
 use crate::finding::Losses;
-use crate::target::{Demand, Reference, Session};
-use crate::{Error, Watch};
+use crate::target::{Reference, RowConstraint, TargetSession};
+use crate::{Error, TaskControl};
 
 /// The schema in which everything unfinished lies.
-pub const WORKSHOP: &str = "crossover_migration";
+pub const STAGING_SCHEMA: &str = "crossover_migration";
 
 /// What a migration has to know to go on later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Saved {
+pub struct SavedMigration {
     pub options: MigrateOptions,
     pub source: PathBuf,
     /// The state of the file from which the rows come.
@@ -34,8 +34,8 @@ pub struct Saved {
     /// Foreign keys between the tables.
     pub references: Vec<Reference>,
     /// What the target demands beyond types, if rows are to be rejected.
-    #[serde(default)]
-    pub demands: Vec<Demand>,
+    #[serde(default, rename = "demands")]
+    pub constraints: Vec<RowConstraint>,
     /// What is not right and was not right before.
     pub notices: Vec<String>,
     /// What of the source does not arrive.
@@ -44,44 +44,44 @@ pub struct Saved {
 }
 
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct MigrationState {
     /// What it has to know.
-    pub saved: Saved,
-    pub steps: Vec<Step>,
+    pub saved: SavedMigration,
+    pub steps: Vec<MigrationStep>,
     /// When it began, as the server shows it.
     pub started: String,
 }
 
 /// Finds an unfinished migration in the database.
-pub async fn find(client: &Client) -> Result<Option<State>, Error> {
-    let failed = || Error::postgres(format!("cannot read the schema {WORKSHOP}"));
+pub async fn find(client: &Client) -> Result<Option<MigrationState>, Error> {
+    let failed = || Error::postgres(format!("cannot read the schema {STAGING_SCHEMA}"));
     let exists = client
         .query_one(
             "SELECT EXISTS (SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n \
              ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'crossover_state')",
-            &[&WORKSHOP],
+            &[&STAGING_SCHEMA],
         )
         .await
         .map_err(failed())?;
     if !exists.get::<_, bool>(0) {
         return Ok(None);
     }
-    let sql = format!("SELECT saved, started::text FROM {WORKSHOP}.crossover_state");
+    let sql = format!("SELECT saved, started::text FROM {STAGING_SCHEMA}.crossover_state");
     let row = client.query_one(&sql, &[]).await.map_err(failed())?;
     let saved = serde_json::from_str(row.get(0)).map_err(|error| {
         Error::Target(format!(
             "an unfinished migration of another version of Crossover is there ({error}): end it \
-             by that version, or drop the schema {WORKSHOP}"
+             by that version, or drop the schema {STAGING_SCHEMA}"
         ))
     })?;
     let sql = format!(
         "SELECT number, stage, source_table, first_rowid, last_rowid, statement, undo, done, rows \
-         FROM {WORKSHOP}.crossover_step ORDER BY number"
+         FROM {STAGING_SCHEMA}.crossover_step ORDER BY number"
     );
     let steps = client.query(&sql, &[]).await.map_err(failed())?;
     let steps = steps.iter().filter_map(|row| {
         let span: (Option<i64>, Option<i64>) = (row.get(3), row.get(4));
-        Some(Step {
+        Some(MigrationStep {
             number: row.get(0),
             stage: Stage::of(row.get(1))?,
             table: row.get(2),
@@ -92,10 +92,10 @@ pub async fn find(client: &Client) -> Result<Option<State>, Error> {
             rows: row.get::<_, i64>(8) as u64,
         })
     });
-    Ok(Some(State { saved, steps: steps.collect(), started: row.get(1) }))
+    Ok(Some(MigrationState { saved, steps: steps.collect(), started: row.get(1) }))
 }
 
-impl State {
+impl MigrationState {
     /// What a command says of it.
     pub fn unfinished(&self) -> Unfinished {
         Unfinished {
@@ -109,27 +109,34 @@ impl State {
 }
 
 /// Makes the schema for everything unfinished.
-pub async fn make_workshop(session: &Session, watch: Watch<'_>) -> Result<(), Error> {
-    session.run(&format!("CREATE SCHEMA {WORKSHOP}"), watch).await
+pub async fn create_staging_schema(
+    session: &TargetSession,
+    control: TaskControl<'_>,
+) -> Result<(), Error> {
+    session.run(&format!("CREATE SCHEMA {STAGING_SCHEMA}"), control).await
 }
 
 /// Writes the state down. Must run in the transaction that touches the target first.
-pub async fn write(client: &Client, saved: &Saved, steps: &[Step]) -> Result<(), Error> {
+pub async fn write(
+    client: &Client,
+    saved: &SavedMigration,
+    steps: &[MigrationStep],
+) -> Result<(), Error> {
     let failed = || Error::postgres("cannot write the steps of the migration down");
     let tables = format!(
-        "CREATE TABLE {WORKSHOP}.crossover_state(saved text NOT NULL, \
+        "CREATE TABLE {STAGING_SCHEMA}.crossover_state(saved text NOT NULL, \
              started timestamptz(0) NOT NULL DEFAULT now()); \
-         CREATE TABLE {WORKSHOP}.crossover_step(number int PRIMARY KEY, stage text NOT NULL, \
+         CREATE TABLE {STAGING_SCHEMA}.crossover_step(number int PRIMARY KEY, stage text NOT NULL, \
              source_table text NOT NULL, first_rowid bigint, last_rowid bigint, \
              statement text NOT NULL, undo text NOT NULL, done boolean NOT NULL, \
              rows bigint NOT NULL)"
     );
     client.batch_execute(&tables).await.map_err(failed())?;
     let json = serde_json::to_string(saved).map_err(|error| Error::Worker(error.to_string()))?;
-    let sql = format!("INSERT INTO {WORKSHOP}.crossover_state(saved) VALUES ($1)");
+    let sql = format!("INSERT INTO {STAGING_SCHEMA}.crossover_state(saved) VALUES ($1)");
     client.execute(&sql, &[&json]).await.map_err(failed())?;
     let sql = format!(
-        "INSERT INTO {WORKSHOP}.crossover_step VALUES ($1, $2, $3, $4, $5, $6, $7, false, 0)"
+        "INSERT INTO {STAGING_SCHEMA}.crossover_step VALUES ($1, $2, $3, $4, $5, $6, $7, false, 0)"
     );
     let statement = client.prepare(&sql).await.map_err(failed())?;
     for step in steps {
@@ -154,9 +161,9 @@ pub async fn write(client: &Client, saved: &Saved, steps: &[Step]) -> Result<(),
 }
 
 /// Marks a step as done. Must run in its transaction.
-pub async fn mark(client: &Client, step: &Step, rows: u64) -> Result<(), Error> {
+pub async fn mark(client: &Client, step: &MigrationStep, rows: u64) -> Result<(), Error> {
     let sql = format!(
-        "UPDATE {WORKSHOP}.crossover_step SET done = true, rows = {rows} WHERE number = {}",
+        "UPDATE {STAGING_SCHEMA}.crossover_step SET done = true, rows = {rows} WHERE number = {}",
         step.number
     );
     client.batch_execute(&sql).await.map_err(Error::postgres("cannot mark a step as done"))
@@ -164,15 +171,15 @@ pub async fn mark(client: &Client, step: &Step, rows: u64) -> Result<(), Error> 
 
 /// Removes the state. Must run in the last transaction; whatever else is left in the schema stops
 /// it.
-pub async fn remove(session: &Session, watch: Watch<'_>) -> Result<(), Error> {
+pub async fn remove(session: &TargetSession, control: TaskControl<'_>) -> Result<(), Error> {
     let sql = format!(
-        "DROP TABLE {WORKSHOP}.crossover_state, {WORKSHOP}.crossover_step; DROP SCHEMA {WORKSHOP}"
+        "DROP TABLE {STAGING_SCHEMA}.crossover_state, {STAGING_SCHEMA}.crossover_step; DROP SCHEMA {STAGING_SCHEMA}"
     );
-    session.run(&sql, watch).await
+    session.run(&sql, control).await
 }
 
 /// Puts the target back as it was before the migration.
-pub async fn put_back(session: &Session, state: &State) -> Result<(), Error> {
+pub async fn put_back(session: &TargetSession, state: &MigrationState) -> Result<(), Error> {
     let client = &session.client;
     let run = async |sql: &str| {
         client.batch_execute(sql).await.map_err(Error::postgres(format!("`{sql}`")))
@@ -194,6 +201,6 @@ pub async fn put_back(session: &Session, state: &State) -> Result<(), Error> {
             run(&step.sql).await?;
         }
     }
-    run(&format!("DROP SCHEMA {WORKSHOP} CASCADE")).await?;
+    run(&format!("DROP SCHEMA {STAGING_SCHEMA} CASCADE")).await?;
     run("COMMIT").await
 }

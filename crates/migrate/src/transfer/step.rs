@@ -6,8 +6,10 @@ use rusqlite::Connection;
 
 use crate::Error;
 use crate::ddl::Statements;
-use crate::source::{MOST_PARTS, Schema, Source, Table, estimated_rows, ranges, rowid_span};
-use crate::target::Matched;
+use crate::source::{
+    MOST_PARTS, SourceFile, SourceSchema, SourceTable, estimated_rows, ranges, rowid_span,
+};
+use crate::target::MatchedTable;
 
 /// The stages, one after the other; the steps of one stage go side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +52,7 @@ impl Stage {
 }
 
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct MigrationStep {
     /// Its place among all steps.
     pub number: i32,
     pub stage: Stage,
@@ -67,25 +69,25 @@ pub struct Step {
     pub rows: u64,
 }
 
-impl Step {
+impl MigrationStep {
     /// A statement with what takes it back.
     pub fn statement(stage: Stage, sql: impl Into<String>, undo: impl Into<String>) -> Self {
         let (sql, undo, table) = (sql.into(), undo.into(), String::new());
         Self { number: 0, stage, table, rowids: None, sql, undo, done: false, rows: 0 }
     }
 
-    fn load(table: &Table, rowids: Option<(i64, i64)>) -> Self {
+    fn load(table: &SourceTable, rowids: Option<(i64, i64)>) -> Self {
         let table = table.name.clone();
         Self { table, rowids, ..Self::statement(Stage::Load, "", "") }
     }
 }
 
 /// The steps that make the keys and indexes of a schema.
-pub fn of_statements(statements: &Statements) -> Vec<Step> {
+pub fn of_statements(statements: &Statements) -> Vec<MigrationStep> {
     let mut steps = Vec::new();
     for key in &statements.keys {
-        steps.push(Step::statement(Stage::Index, &key.index, ""));
-        steps.extend(key.attach.iter().map(|sql| Step::statement(Stage::Attach, sql, "")));
+        steps.push(MigrationStep::statement(Stage::Index, &key.index, ""));
+        steps.extend(key.attach.iter().map(|sql| MigrationStep::statement(Stage::Attach, sql, "")));
     }
     for foreign_key in &statements.foreign_keys {
         steps.extend(validated(&foreign_key.table, &foreign_key.name, &foreign_key.sql, ""));
@@ -94,31 +96,34 @@ pub fn of_statements(statements: &Statements) -> Vec<Step> {
 }
 
 /// A foreign key is added without a look at the rows and validated later, beside others.
-pub fn validated(table: &str, name: &str, sql: &str, undo: &str) -> [Step; 2] {
+pub fn validated(table: &str, name: &str, sql: &str, undo: &str) -> [MigrationStep; 2] {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
-    let validate = Step::statement(Stage::Validate, validate, "");
+    let validate = MigrationStep::statement(Stage::Validate, validate, "");
     [
-        Step::statement(Stage::Attach, format!("{sql} NOT VALID"), undo),
-        Step { table: table.to_owned(), ..validate },
+        MigrationStep::statement(Stage::Attach, format!("{sql} NOT VALID"), undo),
+        MigrationStep { table: table.to_owned(), ..validate },
     ]
 }
 
 /// All steps in their order, `rest` after the rows: these by parts of about `part_bytes`, large
 /// tables first, or table by table as they are given.
 pub fn plan(
-    source: &Source,
-    schema: &Schema,
-    to_load: &[Matched],
-    rest: Vec<Step>,
+    source: &SourceFile,
+    schema: &SourceSchema,
+    to_load: &[MatchedTable],
+    rest: Vec<MigrationStep>,
     part_bytes: Option<u64>,
-) -> Result<Vec<Step>, Error> {
+) -> Result<Vec<MigrationStep>, Error> {
     let mut steps = match part_bytes {
         Some(bytes) => source.with(|open| parts(source, open, schema, to_load, bytes))?,
-        None => to_load.iter().map(|each| Step::load(&schema.tables[each.source], None)).collect(),
+        None => to_load
+            .iter()
+            .map(|each| MigrationStep::load(&schema.tables[each.source], None))
+            .collect(),
     };
     steps.extend(rest);
     steps.extend(to_load.iter().map(|table| {
-        Step::statement(Stage::Vacuum, format!("VACUUM (ANALYZE) {}", table.relation), "")
+        MigrationStep::statement(Stage::Vacuum, format!("VACUUM (ANALYZE) {}", table.relation), "")
     }));
     one_validation_per_table(&mut steps);
     steps.sort_by_key(|step| step.stage);
@@ -129,8 +134,8 @@ pub fn plan(
 }
 
 /// Two validations of one table would wait for each other: they become one statement.
-fn one_validation_per_table(steps: &mut Vec<Step>) {
-    let mut merged: Vec<Step> = Vec::new();
+fn one_validation_per_table(steps: &mut Vec<MigrationStep>) {
+    let mut merged: Vec<MigrationStep> = Vec::new();
     for step in steps.drain(..) {
         let same = merged.iter_mut().find(|other| {
             step.stage == Stage::Validate
@@ -148,20 +153,20 @@ fn one_validation_per_table(steps: &mut Vec<Step>) {
 
 /// The parts of all tables, from the largest table down.
 fn parts(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
-    to_load: &[Matched],
+    schema: &SourceSchema,
+    to_load: &[MatchedTable],
     part_bytes: u64,
-) -> Result<Vec<Step>, Error> {
+) -> Result<Vec<MigrationStep>, Error> {
     let rows = estimated_rows(connection, schema);
     let all_rows: u64 = rows.iter().fold(0, |sum, rows| sum.saturating_add(*rows));
     let file_bytes = source.path().metadata().map_or(0, |file| file.len());
-    let bytes = |table: &Matched| {
+    let bytes = |table: &MatchedTable| {
         let share = rows[table.source] as f64 / all_rows.max(1) as f64;
         (share * file_bytes as f64) as u64
     };
-    let mut by_size: Vec<&Matched> = to_load.iter().collect();
+    let mut by_size: Vec<&MatchedTable> = to_load.iter().collect();
     by_size.sort_by_key(|table| std::cmp::Reverse(bytes(table)));
     let mut steps = Vec::new();
     for matched in by_size {
@@ -169,10 +174,12 @@ fn parts(
         let count = bytes(matched).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
         let span = if count == 1 { None } else { rowid_span(source, connection, table)? };
         match span {
-            None => steps.push(Step::load(table, None)),
+            None => steps.push(MigrationStep::load(table, None)),
             Some(span) => {
                 let ranges = ranges(span, count);
-                steps.extend(ranges.into_iter().map(|range| Step::load(table, Some(range))));
+                steps.extend(
+                    ranges.into_iter().map(|range| MigrationStep::load(table, Some(range))),
+                );
             }
         }
     }

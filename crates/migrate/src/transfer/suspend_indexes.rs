@@ -4,16 +4,16 @@
 
 use tokio_postgres::{Client, Row};
 
-use super::step::{Stage, Step, validated};
+use super::step::{MigrationStep, Stage, validated};
 use crate::Error;
 use crate::source::quoted;
-use crate::target::Matched;
+use crate::target::MatchedTable;
 
 /// What can be taken down around some tables.
 #[derive(Clone, Debug, Default)]
-pub struct Takedown {
+pub struct SuspendedIndexes {
     /// Steps that restore it; their `undo` takes it down.
-    pub steps: Vec<Step>,
+    pub steps: Vec<MigrationStep>,
     /// Foreign keys that were not valid before and therefore are not afterwards.
     pub notices: Vec<String>,
 }
@@ -61,25 +61,25 @@ const INDEXES: &str = "\
                              (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid)))) \
     ORDER BY (k.contype IS NOT DISTINCT FROM 'p') DESC, k.conname, x.relname";
 
-impl Takedown {
+impl SuspendedIndexes {
     /// Reads what can be taken down around the tables in `matched`.
-    pub async fn read(client: &Client, matched: &[Matched]) -> Result<Self, Error> {
+    pub async fn read(client: &Client, matched: &[MatchedTable]) -> Result<Self, Error> {
         let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
         let failed = || Error::postgres("cannot read the target's keys and indexes");
-        let mut takedown = Self::default();
+        let mut suspended = Self::default();
         // Without a search path every definition comes with the schemas that it needs.
         let path = "SELECT current_setting('search_path'), set_config('search_path', '', false)";
         let path: String = client.query_one(path, &[]).await.map_err(failed())?.get(0);
         // Keys stand before the foreign keys that need them.
         for row in client.query(INDEXES, &[&tables]).await.map_err(failed())? {
-            takedown.add_index(&row);
+            suspended.add_index(&row);
         }
         for row in client.query(FOREIGN_KEYS, &[&tables]).await.map_err(failed())? {
-            takedown.add_foreign_key(&row);
+            suspended.add_foreign_key(&row);
         }
         let sql = "SELECT set_config('search_path', $1, false)";
         client.execute(sql, &[&path]).await.map_err(failed())?;
-        Ok(takedown)
+        Ok(suspended)
     }
 
     fn add_foreign_key(&mut self, row: &Row) {
@@ -93,14 +93,14 @@ impl Takedown {
                 "the foreign key {name} of {table} was not valid before and is restored like that: \
                  ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
             ));
-            self.steps.push(Step::statement(Stage::Attach, add, drop));
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
         } else {
             self.steps.extend(validated(&table, &name, &add, &drop));
         }
         if let Some(comment) = row.get::<_, Option<String>>(3) {
             let comment = comment.replace('\'', "''").replace('\\', "\\\\");
             let sql = format!("COMMENT ON CONSTRAINT {name} ON {table} IS E'{comment}'");
-            self.steps.push(Step::statement(Stage::Attach, sql, ""));
+            self.steps.push(MigrationStep::statement(Stage::Attach, sql, ""));
         }
     }
 
@@ -108,7 +108,7 @@ impl Takedown {
         let (table, index, definition): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
         let drop_index = format!("DROP INDEX IF EXISTS {index}");
-        self.steps.push(Step::statement(Stage::Index, definition, drop_index));
+        self.steps.push(MigrationStep::statement(Stage::Index, definition, drop_index));
         if let Some(name) = row.get::<_, Option<String>>(3) {
             let (name, deferrable): (String, String) = (quoted(&name), row.get(5));
             let kind = match row.get::<_, Option<&str>>(4) {
@@ -119,7 +119,7 @@ impl Takedown {
                 "ALTER TABLE {table} ADD CONSTRAINT {name} {kind} USING INDEX {name}{deferrable}"
             );
             let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
-            self.steps.push(Step::statement(Stage::Attach, add, drop));
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
         }
     }
 }

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::try_join_all;
 
 use super::state;
-use super::step::{Stage, Step};
-use crate::source::{Schema, Source};
-use crate::target::{Load, Matched, Session};
-use crate::{Error, Watch};
+use super::step::{MigrationStep, Stage};
+use crate::source::{SourceFile, SourceSchema};
+use crate::target::{MatchedTable, TableLoad, TargetSession};
+use crate::{Error, TaskControl};
 
 /// What every step works from.
-pub struct Job {
-    pub source: Arc<Source>,
-    pub schema: Schema,
-    pub matched: Vec<Matched>,
+pub struct MigrationJob {
+    pub source: Arc<SourceFile>,
+    pub schema: SourceSchema,
+    pub matched: Vec<MatchedTable>,
     /// Each step is a transaction of its own, with its mark. Otherwise everything happens in one
     /// transaction that is open already, on one connection.
     pub by_steps: bool,
@@ -23,7 +23,7 @@ pub struct Job {
     pub fresh: bool,
 }
 
-impl Job {
+impl MigrationJob {
     /// Does the steps of one stage that are not done, and marks them in `steps`.
     ///
     /// # Errors
@@ -31,14 +31,14 @@ impl Job {
     pub async fn run(
         &self,
         stage: Stage,
-        crew: &[Session],
-        steps: &mut [Step],
-        watch: Watch<'_>,
+        workers: &[TargetSession],
+        steps: &mut [MigrationStep],
+        control: TaskControl<'_>,
     ) -> Result<(), Error> {
         let todo = steps.iter().filter(|step| step.stage == stage && !step.done).cloned();
-        let queue = Mutex::new(todo.collect::<VecDeque<Step>>());
-        let workers = if stage.is_side_by_side() { crew } else { &crew[..1] };
-        let working = workers.iter().map(|session| self.work(session, &queue, watch));
+        let queue = Mutex::new(todo.collect::<VecDeque<MigrationStep>>());
+        let workers = if stage.is_side_by_side() { workers } else { &workers[..1] };
+        let working = workers.iter().map(|session| self.work(session, &queue, control));
         for (number, rows) in try_join_all(working).await?.into_iter().flatten() {
             for step in steps.iter_mut().filter(|step| step.number == number) {
                 (step.done, step.rows) = (true, rows);
@@ -50,68 +50,83 @@ impl Job {
     /// Takes steps from the queue until it is empty; their numbers and rows.
     async fn work(
         &self,
-        session: &Session,
-        queue: &Mutex<VecDeque<Step>>,
-        watch: Watch<'_>,
+        session: &TargetSession,
+        queue: &Mutex<VecDeque<MigrationStep>>,
+        control: TaskControl<'_>,
     ) -> Result<Vec<(i32, u64)>, Error> {
         let mut done = Vec::new();
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some(step) = next else { return Ok(done) };
-            watch.check()?;
+            control.check()?;
             let rows = match step.stage {
-                Stage::Load => self.load(session, &step, watch).await?,
-                Stage::Vacuum => self.vacuum(session, &step, watch).await?,
-                _ => self.statement(session, &step, watch).await?,
+                Stage::Load => self.load(session, &step, control).await?,
+                Stage::Vacuum => self.vacuum(session, &step, control).await?,
+                _ => self.statement(session, &step, control).await?,
             };
             done.push((step.number, rows));
         }
     }
 
-    async fn load(&self, session: &Session, step: &Step, watch: Watch<'_>) -> Result<u64, Error> {
-        let of_step = |table: &&Matched| self.schema.tables[table.source].name == step.table;
+    async fn load(
+        &self,
+        session: &TargetSession,
+        step: &MigrationStep,
+        control: TaskControl<'_>,
+    ) -> Result<u64, Error> {
+        let of_step = |table: &&MatchedTable| self.schema.tables[table.source].name == step.table;
         let matched = self.matched.iter().find(of_step).cloned();
         let matched = matched.ok_or_else(|| {
             Error::Target(format!("the unfinished migration knows no table {}", step.table))
         })?;
         let table = self.schema.tables[matched.source].clone();
-        watch.progress.set_message(table.name.clone());
+        control.progress.set_message(table.name.clone());
         // Rows of a file that is new in this transaction can be written frozen, which saves
         // PostgreSQL a second writing of every page.
         let whole = self.fresh && step.rowids.is_none() && !matched.partitioned;
         if self.by_steps {
             session.begin().await?;
             if whole {
-                session.run(&format!("TRUNCATE {}", matched.relation), watch).await?;
+                session.run(&format!("TRUNCATE {}", matched.relation), control).await?;
             }
         }
-        let load =
-            Arc::new(Load { table, matched, rowids: step.rowids, freeze: whole, addressed: false });
-        let rows = load.run(&session.client, &self.source, watch).await?;
-        self.finish(session, step, rows, watch).await?;
+        let load = Arc::new(TableLoad {
+            table,
+            matched,
+            rowids: step.rowids,
+            freeze: whole,
+            addressed: false,
+        });
+        let rows = load.run(&session.client, &self.source, control).await?;
+        self.finish(session, step, rows, control).await?;
         Ok(rows)
     }
 
     async fn statement(
         &self,
-        session: &Session,
-        step: &Step,
-        watch: Watch<'_>,
+        session: &TargetSession,
+        step: &MigrationStep,
+        control: TaskControl<'_>,
     ) -> Result<u64, Error> {
-        watch.progress.set_message(short(&step.sql));
+        control.progress.set_message(short(&step.sql));
         if self.by_steps {
             session.begin().await?;
         }
-        session.run(&step.sql, watch).await?;
-        self.finish(session, step, 0, watch).await?;
+        session.run(&step.sql, control).await?;
+        self.finish(session, step, 0, control).await?;
         Ok(0)
     }
 
-    async fn vacuum(&self, session: &Session, step: &Step, watch: Watch<'_>) -> Result<u64, Error> {
+    async fn vacuum(
+        &self,
+        session: &TargetSession,
+        step: &MigrationStep,
+        control: TaskControl<'_>,
+    ) -> Result<u64, Error> {
         // Not possible in a transaction: there it follows the commit.
         if self.by_steps {
-            watch.progress.set_message(short(&step.sql));
-            session.run(&step.sql, watch).await?;
+            control.progress.set_message(short(&step.sql));
+            session.run(&step.sql, control).await?;
             state::mark(&session.client, step, 0).await?;
         }
         Ok(0)
@@ -119,14 +134,14 @@ impl Job {
 
     async fn finish(
         &self,
-        session: &Session,
-        step: &Step,
+        session: &TargetSession,
+        step: &MigrationStep,
         rows: u64,
-        watch: Watch<'_>,
+        control: TaskControl<'_>,
     ) -> Result<(), Error> {
         if self.by_steps {
             state::mark(&session.client, step, rows).await?;
-            session.run("COMMIT", watch).await?;
+            session.run("COMMIT", control).await?;
         }
         Ok(())
     }

@@ -4,11 +4,11 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
 
-use super::encode::{Field, encode};
+use super::encode::{TargetField, encode};
 use super::postgres_type::PostgresType;
-use super::unfit::Misfit;
+use super::unfit::Unfit;
 use super::{decimal, json};
-use crate::display::{Shown, shorten};
+use crate::display::{ShownValue, shorten};
 use rusqlite::types::ValueRef;
 
 /// How a type's bytes are brought to one form.
@@ -68,7 +68,11 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
 
 /// Appends a stored value that is not NULL in the form in which values that PostgreSQL takes for
 /// equal have the same bytes.
-pub fn comparable(field: &Field, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+pub fn comparable(
+    field: &TargetField,
+    value: ValueRef<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Unfit> {
     let mut encoded = Vec::new();
     encode(field, value, &mut encoded)?;
     let (length, bytes) = encoded.split_at(4);
@@ -110,7 +114,7 @@ pub fn show(postgres_type: &PostgresType, field: &[u8]) -> String {
         (PostgresType::Numeric(_), _) => decimal::show(bytes),
         (PostgresType::Jsonb, 1..) => Some(shorten(&String::from_utf8_lossy(&bytes[1..]))),
         (PostgresType::Bytea | PostgresType::Time(_), _) => {
-            Some(Shown(ValueRef::Blob(bytes)).to_string())
+            Some(ShownValue(ValueRef::Blob(bytes)).to_string())
         }
         _ => None,
     };

@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use super::decimal::Decimal;
 use super::json;
-use super::moment::{self, Reading};
+use super::moment::{self, ValueReading};
 use super::postgres_type::PostgresType;
-use super::unfit::{Misfit, StorageClass};
+use super::unfit::{StorageClass, Unfit};
 
 /// What a column of the target takes and how values are read for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
+pub struct TargetField {
     pub postgres_type: PostgresType,
     /// How numbers are read where the type is a date or time, and blobs where it takes texts.
-    pub reading: Option<Reading>,
+    pub reading: Option<ValueReading>,
     pub not_null: bool,
 }
 
 /// Takes the bytes of fields, large ones borrowed from where they are stored.
-pub trait Out {
+pub trait FieldSink {
     /// Takes the next bytes.
     fn put(&mut self, bytes: &[u8]);
 }
 
-impl Out for Vec<u8> {
+impl FieldSink for Vec<u8> {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
@@ -33,9 +33,9 @@ impl Out for Vec<u8> {
 }
 
 /// For values that are only tried.
-pub struct Nowhere;
+pub struct NoOutput;
 
-impl Out for Nowhere {
+impl FieldSink for NoOutput {
     fn put(&mut self, _: &[u8]) {}
 }
 
@@ -47,26 +47,30 @@ pub const EXACT_IN_DOUBLE: u64 = 1 << 53;
 /// Writes `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
 /// may have got part of the field.
 #[inline]
-pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut impl Out) -> Result<(), Misfit> {
+pub fn encode(
+    field: &TargetField,
+    value: ValueRef<'_>,
+    out: &mut impl FieldSink,
+) -> Result<(), Unfit> {
     if let ValueRef::Null = value {
         if field.not_null {
-            return Err(Misfit::Null);
+            return Err(Unfit::Null);
         }
         out.put(&(-1_i32).to_be_bytes());
         return Ok(());
     }
     let value = match (value, field.reading) {
-        (ValueRef::Blob(bytes), Some(Reading::Utf8)) => ValueRef::Text(bytes),
+        (ValueRef::Blob(bytes), Some(ValueReading::Utf8)) => ValueRef::Text(bytes),
         _ => value,
     };
     match &field.postgres_type {
         PostgresType::Integer => {
-            let number = i32::try_from(integer(value)?).map_err(|_| Misfit::OutOfRange)?;
+            let number = i32::try_from(integer(value)?).map_err(|_| Unfit::OutOfRange)?;
             sized(out, &number.to_be_bytes());
         }
         PostgresType::BigInt => sized(out, &integer(value)?.to_be_bytes()),
         PostgresType::SmallInt => {
-            let number = i16::try_from(integer(value)?).map_err(|_| Misfit::OutOfRange)?;
+            let number = i16::try_from(integer(value)?).map_err(|_| Unfit::OutOfRange)?;
             sized(out, &number.to_be_bytes());
         }
         PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(None) => {
@@ -80,10 +84,10 @@ pub fn encode(field: &Field, value: ValueRef<'_>, out: &mut impl Out) -> Result<
 
 fn encode_rarer(
     postgres_type: &PostgresType,
-    reading: Option<Reading>,
+    reading: Option<ValueReading>,
     value: ValueRef<'_>,
-    out: &mut impl Out,
-) -> Result<(), Misfit> {
+    out: &mut impl FieldSink,
+) -> Result<(), Unfit> {
     match postgres_type {
         PostgresType::DoublePrecision => sized(out, &double(value)?.to_be_bytes()),
         PostgresType::Real => sized(out, &single(double(value)?)?.to_be_bytes()),
@@ -91,7 +95,7 @@ fn encode_rarer(
         PostgresType::Boolean => sized(out, &[u8::from(boolean(value)?)]),
         PostgresType::Char(limit) => {
             if let ValueRef::Text([.., b' ']) = value {
-                return Err(Misfit::Rounded);
+                return Err(Unfit::Rounded);
             }
             text(value, Some(*limit), out)?;
         }
@@ -105,7 +109,7 @@ fn encode_rarer(
         PostgresType::Uuid => sized(out, &uuid(value).ok_or(unreadable(value))?),
         PostgresType::Date => {
             let micros = moment(value, reading, false)?;
-            sized(out, &moment::days(micros).ok_or(Misfit::Rounded)?.to_be_bytes());
+            sized(out, &moment::days(micros).ok_or(Unfit::Rounded)?.to_be_bytes());
         }
         PostgresType::Time(digits) => match value {
             ValueRef::Text(text) => {
@@ -123,7 +127,7 @@ fn encode_rarer(
         }
         PostgresType::Bytea => match value {
             ValueRef::Blob(bytes) | ValueRef::Text(bytes) => large(out, bytes)?,
-            other => return Err(Misfit::StorageClass(StorageClass::of(other))),
+            other => return Err(Unfit::StorageClass(StorageClass::of(other))),
         },
         PostgresType::Json => document(value, json::is_json, None, out)?,
         PostgresType::Jsonb => document(value, json::is_jsonb, Some(1), out)?,
@@ -139,91 +143,91 @@ fn encode_rarer(
 }
 
 #[inline]
-fn sized(out: &mut impl Out, bytes: &[u8]) {
+fn sized(out: &mut impl FieldSink, bytes: &[u8]) {
     out.put(&(bytes.len() as i32).to_be_bytes());
     out.put(bytes);
 }
 
-fn large(out: &mut impl Out, bytes: &[u8]) -> Result<(), Misfit> {
+fn large(out: &mut impl FieldSink, bytes: &[u8]) -> Result<(), Unfit> {
     if bytes.len() > LARGEST_VALUE_BYTES {
-        return Err(Misfit::TooLarge);
+        return Err(Unfit::TooLarge);
     }
     sized(out, bytes);
     Ok(())
 }
 
-fn unreadable(value: ValueRef<'_>) -> Misfit {
-    Misfit::Unreadable(StorageClass::of(value))
+fn unreadable(value: ValueRef<'_>) -> Unfit {
+    Unfit::Unreadable(StorageClass::of(value))
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, Misfit> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Misfit::InvalidUtf8)?;
-    if text.as_bytes().contains(&0) { Err(Misfit::NulCharacter) } else { Ok(text) }
+fn utf8(bytes: &[u8]) -> Result<&str, Unfit> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Unfit::InvalidUtf8)?;
+    if text.as_bytes().contains(&0) { Err(Unfit::NulCharacter) } else { Ok(text) }
 }
 
 /// Integers, floats that are whole, and texts that are exactly a written integer.
 #[inline]
-fn integer(value: ValueRef<'_>) -> Result<i64, Misfit> {
+fn integer(value: ValueRef<'_>) -> Result<i64, Unfit> {
     match value {
         ValueRef::Integer(number) => Ok(number),
-        ValueRef::Real(number) if !number.is_finite() => Err(Misfit::NotFinite),
-        ValueRef::Real(number) if number.fract() != 0.0 => Err(Misfit::Fraction),
+        ValueRef::Real(number) if !number.is_finite() => Err(Unfit::NotFinite),
+        ValueRef::Real(number) if number.fract() != 0.0 => Err(Unfit::Fraction),
         ValueRef::Real(number) => {
             // 2^63 is the first float beyond i64; its negative is the last within.
             let limit = 9_223_372_036_854_775_808.0;
             if (-limit..limit).contains(&number) {
                 Ok(number as i64)
             } else {
-                Err(Misfit::OutOfRange)
+                Err(Unfit::OutOfRange)
             }
         }
         ValueRef::Text(text) => {
             let written = std::str::from_utf8(text).ok().and_then(|text| {
                 text.parse::<i64>().ok().filter(|number| number.to_string() == text)
             });
-            written.ok_or(Misfit::StorageClass(StorageClass::Text))
+            written.ok_or(Unfit::StorageClass(StorageClass::Text))
         }
-        other => Err(Misfit::StorageClass(StorageClass::of(other))),
+        other => Err(Unfit::StorageClass(StorageClass::of(other))),
     }
 }
 
 /// Floats, and integers that a float holds exactly.
-fn double(value: ValueRef<'_>) -> Result<f64, Misfit> {
+fn double(value: ValueRef<'_>) -> Result<f64, Unfit> {
     match value {
         ValueRef::Real(number) => Ok(number),
         ValueRef::Integer(number) if number.unsigned_abs() <= EXACT_IN_DOUBLE => Ok(number as f64),
-        ValueRef::Integer(_) => Err(Misfit::Rounded),
-        other => Err(Misfit::StorageClass(StorageClass::of(other))),
+        ValueRef::Integer(_) => Err(Unfit::Rounded),
+        other => Err(Unfit::StorageClass(StorageClass::of(other))),
     }
 }
 
 /// A float whose shortest decimal form survives in 32 bits: 0.1 does, 0.1234567891 does not.
-fn single(number: f64) -> Result<f32, Misfit> {
+fn single(number: f64) -> Result<f32, Unfit> {
     let narrowed = number as f32;
     if narrowed.is_infinite() && number.is_finite() {
-        return Err(Misfit::OutOfRange);
+        return Err(Unfit::OutOfRange);
     }
     let same = f64::from(narrowed) == number || narrowed.to_string() == number.to_string();
-    if same { Ok(narrowed) } else { Err(Misfit::Rounded) }
+    if same { Ok(narrowed) } else { Err(Unfit::Rounded) }
 }
 
 fn numeric(
     value: ValueRef<'_>,
     limits: Option<(u16, u16)>,
-    out: &mut impl Out,
-) -> Result<(), Misfit> {
+    out: &mut impl FieldSink,
+) -> Result<(), Unfit> {
     let written = match value {
         ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) if !number.is_finite() => return Err(Misfit::NotFinite),
+        ValueRef::Real(number) if !number.is_finite() => return Err(Unfit::NotFinite),
         ValueRef::Real(number) => format!("{number:e}"),
         ValueRef::Text(text) => utf8(text)?.to_owned(),
-        other => return Err(Misfit::StorageClass(StorageClass::of(other))),
+        other => return Err(Unfit::StorageClass(StorageClass::of(other))),
     };
-    let decimal = Decimal::parse(&written).ok_or(Misfit::StorageClass(StorageClass::of(value)))?;
+    let decimal = Decimal::parse(&written).ok_or(Unfit::StorageClass(StorageClass::of(value)))?;
     if let Some((precision, scale)) = limits {
         decimal
             .fits(precision, scale)
-            .map_err(|too_large| if too_large { Misfit::OutOfRange } else { Misfit::Rounded })?;
+            .map_err(|too_large| if too_large { Unfit::OutOfRange } else { Unfit::Rounded })?;
     }
     let mut digits = Vec::new();
     decimal.write(&mut digits);
@@ -231,7 +235,7 @@ fn numeric(
     Ok(())
 }
 
-fn boolean(value: ValueRef<'_>) -> Result<bool, Misfit> {
+fn boolean(value: ValueRef<'_>) -> Result<bool, Unfit> {
     match value {
         ValueRef::Integer(0) => Ok(false),
         ValueRef::Integer(1) => Ok(true),
@@ -245,7 +249,7 @@ fn boolean(value: ValueRef<'_>) -> Result<bool, Misfit> {
 
 /// Text as it is; numbers as SQLite would show them.
 #[inline]
-fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl Out) -> Result<(), Misfit> {
+fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl FieldSink) -> Result<(), Unfit> {
     match value {
         ValueRef::Text(bytes) => {
             let text = utf8(bytes)?;
@@ -255,19 +259,23 @@ fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl Out) -> Result<(
             {
                 let characters = text.chars().count();
                 if characters > limit as usize {
-                    return Err(Misfit::TooLong { characters, limit });
+                    return Err(Unfit::TooLong { characters, limit });
                 }
             }
             large(out, bytes)
         }
-        ValueRef::Blob(_) | ValueRef::Null => Err(Misfit::StorageClass(StorageClass::of(value))),
-        ValueRef::Real(number) if !number.is_finite() => Err(Misfit::NotFinite),
+        ValueRef::Blob(_) | ValueRef::Null => Err(Unfit::StorageClass(StorageClass::of(value))),
+        ValueRef::Real(number) if !number.is_finite() => Err(Unfit::NotFinite),
         ValueRef::Integer(number) => text_of_number(&number.to_string(), limit, out),
         ValueRef::Real(number) => text_of_number(&format!("{number:?}"), limit, out),
     }
 }
 
-fn text_of_number(written: &str, limit: Option<u32>, out: &mut impl Out) -> Result<(), Misfit> {
+fn text_of_number(
+    written: &str,
+    limit: Option<u32>,
+    out: &mut impl FieldSink,
+) -> Result<(), Unfit> {
     text(ValueRef::Text(written.as_bytes()), limit, out)
 }
 
@@ -294,7 +302,7 @@ pub fn uuid(value: ValueRef<'_>) -> Option<[u8; 16]> {
     Some(bytes)
 }
 
-fn moment(value: ValueRef<'_>, reading: Option<Reading>, zoned: bool) -> Result<i64, Misfit> {
+fn moment(value: ValueRef<'_>, reading: Option<ValueReading>, zoned: bool) -> Result<i64, Unfit> {
     let micros = match (value, reading) {
         (ValueRef::Text(text), _) => {
             // An offset would be lost without a time zone; a text without one is UTC, as SQLite's
@@ -308,21 +316,21 @@ fn moment(value: ValueRef<'_>, reading: Option<Reading>, zoned: bool) -> Result<
     micros.ok_or(unreadable(value))
 }
 
-fn keep_digits(used: u8, kept: u8) -> Result<(), Misfit> {
-    if used > kept { Err(Misfit::Rounded) } else { Ok(()) }
+fn keep_digits(used: u8, kept: u8) -> Result<(), Unfit> {
+    if used > kept { Err(Unfit::Rounded) } else { Ok(()) }
 }
 
-fn keep_micros(micros: i64, digits: u8) -> Result<(), Misfit> {
+fn keep_micros(micros: i64, digits: u8) -> Result<(), Unfit> {
     let unit = 10_i64.pow(6 - u32::from(digits.min(6)));
-    if micros % unit == 0 { Ok(()) } else { Err(Misfit::Rounded) }
+    if micros % unit == 0 { Ok(()) } else { Err(Unfit::Rounded) }
 }
 
 fn document(
     value: ValueRef<'_>,
     accepts: fn(&str) -> bool,
     version: Option<u8>,
-    out: &mut impl Out,
-) -> Result<(), Misfit> {
+    out: &mut impl FieldSink,
+) -> Result<(), Unfit> {
     let written;
     let text = match value {
         ValueRef::Text(bytes) => utf8(bytes)?,
@@ -334,14 +342,14 @@ fn document(
             written = format!("{number:?}");
             &written
         }
-        ValueRef::Real(_) => return Err(Misfit::NotFinite),
-        other => return Err(Misfit::StorageClass(StorageClass::of(other))),
+        ValueRef::Real(_) => return Err(Unfit::NotFinite),
+        other => return Err(Unfit::StorageClass(StorageClass::of(other))),
     };
     if !accepts(text) {
         return Err(unreadable(value));
     }
     if text.len() >= LARGEST_VALUE_BYTES {
-        return Err(Misfit::TooLarge);
+        return Err(Unfit::TooLarge);
     }
     let bytes = text.len() + usize::from(version.is_some());
     out.put(&(bytes as i32).to_be_bytes());

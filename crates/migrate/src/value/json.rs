@@ -34,7 +34,7 @@ fn holds_nul(value: &Value) -> bool {
 
 /// Whether an object in `text`, which is JSON, has one key more than once: jsonb keeps the last.
 pub fn repeats_a_key(text: &[u8]) -> bool {
-    let mut document = Document { rest: std::str::from_utf8(text).unwrap_or_default() };
+    let mut document = JsonDocument { rest: std::str::from_utf8(text).unwrap_or_default() };
     let mut open: Vec<HashSet<String>> = Vec::new();
     while let Some(first) = document.rest.bytes().next() {
         if first == b'"' {
@@ -60,7 +60,7 @@ pub fn repeats_a_key(text: &[u8]) -> bool {
 /// Appends a form that is equal for equal documents: keys sorted, numbers by their exact value.
 pub fn canonical(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
-    let document = Document { rest: text };
+    let document = JsonDocument { rest: text };
     if !is_json(text) || document.value(out).is_none() {
         // Not readable here (for example nested too deeply): compared as text.
         out.truncate(start);
@@ -70,11 +70,11 @@ pub fn canonical(text: &str, out: &mut Vec<u8>) {
 
 /// What is left of a document that is known to be valid and not too deep. serde_json's own values
 /// would round numbers to floats.
-struct Document<'a> {
+struct JsonDocument<'a> {
     rest: &'a str,
 }
 
-impl Document<'_> {
+impl JsonDocument<'_> {
     /// Writes the canonical form of the next value; what follows it.
     fn value(mut self, out: &mut Vec<u8>) -> Option<Self> {
         self = self.skip_blanks();

@@ -10,8 +10,8 @@ mod profile;
 mod unfit;
 
 pub use canonical::{Canonical, canonical, comparable, show};
-pub use encode::{EXACT_IN_DOUBLE, Field, Nowhere, Out, encode};
-pub use moment::Reading;
+pub use encode::{EXACT_IN_DOUBLE, FieldSink, NoOutput, TargetField, encode};
+pub use moment::ValueReading;
 pub use postgres_type::{PostgresType, declared_parts};
-pub use profile::{Form, Looks, Profile};
-pub use unfit::{Misfit, StorageClass};
+pub use profile::{Looks, Profile, TextKind};
+pub use unfit::{StorageClass, Unfit};

@@ -31,7 +31,7 @@ pub struct Moment {
 /// How values of another kind than the type's own are to be read (`--map '...=TYPE using ...'`):
 /// numbers as moments, blobs as texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Reading {
+pub enum ValueReading {
     /// Seconds since 1970-01-01 UTC
     EpochSeconds,
     /// Milliseconds since 1970-01-01 UTC
@@ -46,7 +46,7 @@ pub enum Reading {
     Utf8,
 }
 
-impl Reading {
+impl ValueReading {
     /// All readings with their names on the command line.
     pub const NAMES: [(&'static str, Self); 6] = [
         ("epoch_seconds", Self::EpochSeconds),
@@ -249,10 +249,10 @@ mod tests {
     #[test]
     fn reads_numbers_as_told() {
         let expected = parse(b"2021-03-04 05:06:07").unwrap().micros;
-        assert_eq!(Reading::EpochSeconds.integer(1_614_834_367), Some(expected));
-        assert_eq!(Reading::EpochMilliseconds.integer(1_614_834_367_000), Some(expected));
-        assert_eq!(Reading::JulianDay.real(2_459_277.712_581_018_5), Some(expected));
-        assert_eq!(Reading::EpochDays.integer(10_957), Some(0));
-        assert_eq!(Reading::EpochSeconds.integer(i64::MAX), None);
+        assert_eq!(ValueReading::EpochSeconds.integer(1_614_834_367), Some(expected));
+        assert_eq!(ValueReading::EpochMilliseconds.integer(1_614_834_367_000), Some(expected));
+        assert_eq!(ValueReading::JulianDay.real(2_459_277.712_581_018_5), Some(expected));
+        assert_eq!(ValueReading::EpochDays.integer(10_957), Some(0));
+        assert_eq!(ValueReading::EpochSeconds.integer(i64::MAX), None);
     }
 }

@@ -11,8 +11,8 @@ use super::encode::EXACT_IN_DOUBLE;
 use super::json::is_jsonb;
 use super::moment;
 use super::postgres_type::PostgresType;
-use super::unfit::Misfit;
-use crate::finding::Refused;
+use super::unfit::Unfit;
+use crate::finding::RefusedValues;
 
 /// Moments between March 1973 and October 2096, as programs count them.
 const EPOCH_SECONDS: Range<f64> = 1e8..4e9;
@@ -41,16 +41,16 @@ pub struct Profile {
     /// What the texts, and numbers as moments, look like
     pub looks: Looks,
     #[serde(skip)]
-    pub infinities: Refused,
+    pub infinities: RefusedValues,
     /// Documents that jsonb would not keep whole; only looked for where it is to be the type
     #[serde(skip)]
-    pub repeated_keys: Refused,
+    pub repeated_keys: RefusedValues,
     /// Values that the column's type would refuse, by reason
     #[serde(skip)]
-    pub misfits: BTreeMap<Misfit, Refused>,
+    pub unfits: BTreeMap<Unfit, RefusedValues>,
     /// Values that even `text` would refuse; not kept where text was tried
     #[serde(skip)]
-    pub text_misfits: BTreeMap<Misfit, Refused>,
+    pub text_unfits: BTreeMap<Unfit, RefusedValues>,
 }
 
 /// How many texts have a certain form; numbers are counted where they can be moments.
@@ -82,7 +82,7 @@ pub struct Looks {
 
 /// A form that all texts of a column have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TextKind {
     Uuid,
     Date,
     /// Timestamps without a zone, dates among them
@@ -96,7 +96,7 @@ pub enum Form {
     Decimal,
 }
 
-impl Form {
+impl TextKind {
     /// For people, in the plural.
     pub fn name(self) -> &'static str {
         match self {
@@ -245,20 +245,20 @@ impl Profile {
     }
 
     /// What every text of the column looks like, if they have one form.
-    pub fn form(&self) -> Option<Form> {
+    pub fn form(&self) -> Option<TextKind> {
         let Self { texts, looks, .. } = self;
         if *texts == 0 {
             return None;
         }
         let forms = [
-            (looks.uuids, Form::Uuid),
-            (looks.dates, Form::Date),
-            (looks.dates + looks.timestamps, Form::Timestamp),
-            (looks.zoned_timestamps, Form::ZonedTimestamp),
-            (looks.json, Form::Json),
-            (looks.booleans, Form::Boolean),
-            (looks.integers, Form::Integer),
-            (looks.integers + looks.decimals, Form::Decimal),
+            (looks.uuids, TextKind::Uuid),
+            (looks.dates, TextKind::Date),
+            (looks.dates + looks.timestamps, TextKind::Timestamp),
+            (looks.zoned_timestamps, TextKind::ZonedTimestamp),
+            (looks.json, TextKind::Json),
+            (looks.booleans, TextKind::Boolean),
+            (looks.integers, TextKind::Integer),
+            (looks.integers + looks.decimals, TextKind::Decimal),
         ];
         forms.into_iter().find(|(count, _)| count == texts).map(|(_, form)| form)
     }
@@ -283,13 +283,13 @@ impl Profile {
     /// Whether some value does not fit the type tried (NULLs and lengths apart, which no other
     /// type would mend).
     pub fn has_unreadable(&self) -> bool {
-        self.misfits.keys().any(|misfit| *misfit != Misfit::Null)
+        self.unfits.keys().any(|unfit| *unfit != Unfit::Null)
     }
 
     pub fn fits_text(&self) -> bool {
-        let of_text = [Misfit::InvalidUtf8, Misfit::NulCharacter, Misfit::NotFinite];
-        let refused = of_text.iter().any(|misfit| self.misfits.contains_key(misfit));
-        self.blobs == 0 && self.text_misfits.is_empty() && !refused
+        let of_text = [Unfit::InvalidUtf8, Unfit::NulCharacter, Unfit::NotFinite];
+        let refused = of_text.iter().any(|unfit| self.unfits.contains_key(unfit));
+        self.blobs == 0 && self.text_unfits.is_empty() && !refused
     }
 
     /// Whether every value surely fits `postgres_type`, judged by the counts alone.

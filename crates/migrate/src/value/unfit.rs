@@ -44,7 +44,7 @@ impl StorageClass {
 
 /// The reason why a value does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Misfit {
+pub enum Unfit {
     /// NULL in a column that is NOT NULL.
     Null,
     /// A storage class that the type has no form for.
@@ -73,7 +73,7 @@ pub enum Misfit {
     TooLarge,
 }
 
-impl Misfit {
+impl Unfit {
     /// The reason without the particulars of one value: findings are counted by it.
     pub fn kind(self) -> Self {
         match self {

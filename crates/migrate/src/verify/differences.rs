@@ -10,11 +10,11 @@ use tokio_postgres::Client;
 use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
 use super::part::OfSource;
 use super::rows;
-use crate::source::{Source, Table};
-use crate::target::Matched;
+use crate::control::blocking;
+use crate::source::{SourceFile, SourceTable};
+use crate::target::MatchedTable;
 use crate::value::show;
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 /// Buckets looked into and differences shown per table.
 const BUCKETS_SHOWN: usize = 16;
@@ -22,7 +22,7 @@ const DIFFERENCES_SHOWN: usize = 20;
 
 /// A row that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct RowDifference {
     pub kind: DifferenceKind,
     /// Its key, for example `id 4711`.
     pub key: String,
@@ -48,10 +48,10 @@ pub struct ColumnDifference {
 }
 
 /// Rows of the looked-at buckets by key.
-type Rows = HashMap<u64, Vec<Kept>>;
+type RowsByKey = HashMap<u64, Vec<DifferingRow>>;
 
 /// A row kept for comparison.
-struct Kept {
+struct DifferingRow {
     /// Its fields in their one form: these are compared.
     canonical: Vec<Vec<u8>>,
     /// Its fields as they came: these are shown.
@@ -61,29 +61,29 @@ struct Kept {
 /// Finds rows that differ, at most 20.
 pub async fn differences(
     client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
     shape: &Shape,
     digests: (&TableDigest, &TableDigest),
-    watch: Watch<'_>,
-) -> Result<Vec<Difference>, Error> {
+    control: TaskControl<'_>,
+) -> Result<Vec<RowDifference>, Error> {
     let looked_at: BTreeSet<usize> = (0..BUCKETS)
         .filter(|bucket| digests.0.buckets[*bucket] != digests.1.buckets[*bucket])
         .take(BUCKETS_SHOWN)
         .collect();
-    let mut target_rows = Rows::new();
+    let mut target_rows = RowsByKey::new();
     let mut collector = Collector::new(shape, &looked_at);
     let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
-    rows::of_target(client, matched, None, false, watch, add).await?;
-    let source_rows = blocking(watch, {
+    rows::of_target(client, matched, None, false, control, add).await?;
+    let source_rows = blocking(control, {
         let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
         let (shape, looked_at) = (shape.clone(), looked_at.clone());
-        move |watch| {
-            let mut rows = Rows::new();
+        move |control| {
+            let mut rows = RowsByKey::new();
             let mut collector = Collector::new(&shape, &looked_at);
             let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
-            rows::of_source(&source, &table, &matched, OfSource::All, watch, &mut take)?;
+            rows::of_source(&source, &table, &matched, OfSource::All, control, &mut take)?;
             Ok(rows)
         }
     })
@@ -106,13 +106,13 @@ impl<'a> Collector<'a> {
         Self { shape, looked_at, row: CanonicalRow::default() }
     }
 
-    fn add(&mut self, tuple: &[u8], rows: &mut Rows) -> Result<(), Error> {
+    fn add(&mut self, tuple: &[u8], rows: &mut RowsByKey) -> Result<(), Error> {
         self.row.read(self.shape, tuple)?;
         let key = self.row.key(self.shape);
         if self.looked_at.contains(&bucket(key)) {
             let canonical = (0..self.shape.forms.len()).map(|place| keep(self.row.field(place)));
             let (canonical, raw) = (canonical.collect(), fields(tuple).map(keep).collect());
-            rows.entry(key).or_default().push(Kept { canonical, raw });
+            rows.entry(key).or_default().push(DifferingRow { canonical, raw });
         }
         Ok(())
     }
@@ -130,7 +130,12 @@ fn keep(field: &[u8]) -> Vec<u8> {
     kept
 }
 
-fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> Vec<Difference> {
+fn compare(
+    matched: &MatchedTable,
+    shape: &Shape,
+    source: RowsByKey,
+    mut target: RowsByKey,
+) -> Vec<RowDifference> {
     let mut found = Vec::new();
     for (key, mut rows) in source {
         let mut others = target.remove(&key).unwrap_or_default();
@@ -157,7 +162,7 @@ fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> 
     found
 }
 
-fn key_of(matched: &Matched, shape: &Shape, row: &Kept) -> String {
+fn key_of(matched: &MatchedTable, shape: &Shape, row: &DifferingRow) -> String {
     let parts = shape.key.iter().take(8).map(|&place| {
         let column = &matched.columns[place];
         format!("{} {}", column.name, show(&column.field.postgres_type, &row.raw[place]))
@@ -165,11 +170,21 @@ fn key_of(matched: &Matched, shape: &Shape, row: &Kept) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn one_sided(kind: DifferenceKind, matched: &Matched, shape: &Shape, row: &Kept) -> Difference {
-    Difference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
+fn one_sided(
+    kind: DifferenceKind,
+    matched: &MatchedTable,
+    shape: &Shape,
+    row: &DifferingRow,
+) -> RowDifference {
+    RowDifference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
 }
 
-fn changed(matched: &Matched, shape: &Shape, row: &Kept, other: &Kept) -> Difference {
+fn changed(
+    matched: &MatchedTable,
+    shape: &Shape,
+    row: &DifferingRow,
+    other: &DifferingRow,
+) -> RowDifference {
     let columns = matched
         .columns
         .iter()
@@ -180,7 +195,7 @@ fn changed(matched: &Matched, shape: &Shape, row: &Kept, other: &Kept) -> Differ
         source: show(&column.field.postgres_type, &row.raw[place]),
         target: show(&column.field.postgres_type, &other.raw[place]),
     });
-    Difference {
+    RowDifference {
         kind: DifferenceKind::Changed,
         key: key_of(matched, shape, row),
         columns: columns.collect(),

@@ -3,7 +3,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::pieces::{Hashes, LARGE_ROW_BYTES, Pieces};
+use super::pieces::{Hashes, LARGE_ROW_BYTES, RowPieces};
 use super::rows::Take;
 use crate::Error;
 use crate::value::{Canonical, canonical};
@@ -142,7 +142,7 @@ impl<'a> Hasher<'a> {
     }
 
     fn add_large(&mut self, tuple: &[u8]) -> Result<(), Error> {
-        let mut pieces = Pieces::new(self.shape);
+        let mut pieces = RowPieces::new(self.shape);
         let mut rest = tuple;
         for _ in &self.shape.forms {
             let (field, after) = split_field(rest).ok_or_else(malformed)?;
@@ -172,11 +172,11 @@ impl Take for Hasher<'_> {
         self.add(tuple)
     }
 
-    fn pieces(&self) -> Option<Pieces> {
-        Some(Pieces::new(self.shape))
+    fn pieces(&self) -> Option<RowPieces> {
+        Some(RowPieces::new(self.shape))
     }
 
-    fn take_pieces(&mut self, pieces: Pieces) {
+    fn take_pieces(&mut self, pieces: RowPieces) {
         self.add_hashes(pieces.hashes());
     }
 }

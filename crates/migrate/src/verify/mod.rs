@@ -18,27 +18,27 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_postgres::Client;
 
-pub use differences::{ColumnDifference, Difference, DifferenceKind};
+pub use differences::{ColumnDifference, DifferenceKind, RowDifference};
 
 use self::digest::{Hasher, Shape, TableDigest};
-use self::part::{OfSource, Part};
+use self::part::{ComparisonPart, OfSource};
 use self::rows::UNFIT_SHOWN;
 use crate::audit::objects;
+use crate::control::blocking;
 use crate::error::BadRow;
 use crate::finding::Losses;
-use crate::mapping::Rules;
+use crate::mapping::MapRules;
 use crate::source::{
-    PART_BYTES, Schema, Selection, Source, Table, estimated_rows, readers, selected,
+    PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, estimated_rows, readers, selected,
 };
-use crate::target::{Matched, catalog, current_schema, locks, match_tables};
+use crate::target::{MatchedTable, catalog, current_schema, locks, match_tables};
 use crate::value::Canonical;
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use crate::{Error, TaskControl};
 
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
     /// `--map` rules: how numbers in dates are read.
-    pub rules: Rules,
+    pub rules: MapRules,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -48,21 +48,21 @@ pub struct VerifyOptions {
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        let (rules, selection) = (Rules::default(), Selection::default());
+        let (rules, selection) = (MapRules::default(), Selection::default());
         Self { rules, selection, schema: None, part_bytes: PART_BYTES }
     }
 }
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Verification {
+pub struct VerificationReport {
     pub tables: Vec<TableVerification>,
     /// What of the source does not arrive; a migration says that itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_carried_over: Option<Losses>,
 }
 
-impl Verification {
+impl VerificationReport {
     /// Whether everything that was compared is the same.
     pub fn is_equal(&self) -> bool {
         self.tables.iter().all(|table| table.equal)
@@ -84,7 +84,7 @@ pub struct TableVerification {
     /// Digests of the source's columns, in hexadecimal.
     pub columns: Vec<ColumnDigest>,
     /// Rows that differ, at most 20.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<RowDifference>,
     /// Rows of the source that the target's types cannot hold, at most 20.
     pub unfit: Vec<String>,
 }
@@ -105,15 +105,15 @@ pub async fn verify(
     options: &VerifyOptions,
     progress: &ProgressBar,
     interrupted: &AtomicBool,
-) -> Result<Verification, Error> {
-    let watch = Watch { progress, interrupted };
+) -> Result<VerificationReport, Error> {
+    let control = TaskControl { progress, interrupted };
     let path = source.to_owned();
     let selection = options.selection.clone();
-    let (source, schema) = blocking(watch, move |watch| {
-        let source = Source::open(&path, readers())?;
+    let (source, schema) = blocking(control, move |control| {
+        let source = SourceFile::open(&path, readers())?;
         let schema = selected(&source, &selection)?;
         let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
-        watch.progress.set_length(2 * rows.iter().sum::<u64>());
+        control.progress.set_length(2 * rows.iter().sum::<u64>());
         Ok((Arc::new(source), schema))
     })
     .await?;
@@ -130,9 +130,9 @@ pub async fn verify(
     locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();
     let part_bytes = options.part_bytes;
-    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, watch).await?;
-    let findings = objects(&source, &schema, found, watch).await?;
-    Ok(Verification { not_carried_over: Some(Losses::of(&findings)), ..compared })
+    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, control).await?;
+    let findings = objects(&source, &schema, found, control).await?;
+    Ok(VerificationReport { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 
 /// Up to `count` connections whose transactions see one state of the database; at least one.
@@ -160,18 +160,18 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
 /// target.
 pub(crate) async fn compare_all(
     clients: &[&Client],
-    source: &Arc<Source>,
-    schema: &Schema,
-    matched: &[Matched],
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
     part_bytes: u64,
-    watch: Watch<'_>,
-) -> Result<Verification, Error> {
-    let Some(first) = clients.first() else { return Ok(Verification::default()) };
+    control: TaskControl<'_>,
+) -> Result<VerificationReport, Error> {
+    let Some(first) = clients.first() else { return Ok(VerificationReport::default()) };
     let parts = part::plan(first, source, schema, matched, part_bytes).await?;
-    let comparison = Comparison::new(source, schema, matched, &parts, watch);
+    let comparison = TableComparisons::new(source, schema, matched, &parts, control);
     // Large rows one at a time, over one connection, since each keeps the room for its largest; and
     // for the same reason the source's first.
-    let (mut large, others): (Vec<&Part>, Vec<&Part>) =
+    let (mut large, others): (Vec<&ComparisonPart>, Vec<&ComparisonPart>) =
         parts.iter().partition(|part| part.is_large);
     large.sort_by_key(|part| part.of_source == OfSource::None);
     let (comparison, large, others, next) = (&comparison, &large, &others, AtomicUsize::new(0));
@@ -189,26 +189,26 @@ pub(crate) async fn compare_all(
     let mut compared: Vec<_> = try_join_all(comparing).await?.into_iter().flatten().collect();
     compared.sort_by_key(|(place, _)| *place);
     let tables = compared.into_iter().map(|(_, table)| table).collect();
-    Ok(Verification { tables, not_carried_over: None })
+    Ok(VerificationReport { tables, not_carried_over: None })
 }
 
 /// Compares one table on one connection.
 pub(crate) async fn compare(
     client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
-    watch: Watch<'_>,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
+    control: TaskControl<'_>,
 ) -> Result<TableVerification, Error> {
     let is_large = part::is_large(source, table)?;
-    let part = Part { table: 0, of_source: OfSource::All, of_target: None, is_large };
+    let part = ComparisonPart { table: 0, of_source: OfSource::All, of_target: None, is_large };
     let shape = shape(table, matched);
-    let sides = read(client, source, table, matched, &shape, &part, watch).await?;
-    judge(client, source, table, matched, &shape, sides, watch).await
+    let sides = read(client, source, table, matched, &shape, &part, control).await?;
+    conclude(client, source, table, matched, &shape, sides, control).await
 }
 
 /// What has been read of a table.
-struct Sides {
+struct PartDigests {
     of_source: TableDigest,
     of_target: TableDigest,
     /// Rows of the source that the target's types cannot hold.
@@ -216,38 +216,38 @@ struct Sides {
 }
 
 /// Tables of which some parts have been read.
-struct Comparison<'a> {
-    source: &'a Arc<Source>,
-    schema: &'a Schema,
-    matched: &'a [Matched],
+struct TableComparisons<'a> {
+    source: &'a Arc<SourceFile>,
+    schema: &'a SourceSchema,
+    matched: &'a [MatchedTable],
     /// By table: parts not read yet, and the sum of the others.
-    tables: Mutex<Vec<(usize, Option<Sides>)>>,
-    watch: Watch<'a>,
+    tables: Mutex<Vec<(usize, Option<PartDigests>)>>,
+    control: TaskControl<'a>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> TableComparisons<'a> {
     fn new(
-        source: &'a Arc<Source>,
-        schema: &'a Schema,
-        matched: &'a [Matched],
-        parts: &[Part],
-        watch: Watch<'a>,
+        source: &'a Arc<SourceFile>,
+        schema: &'a SourceSchema,
+        matched: &'a [MatchedTable],
+        parts: &[ComparisonPart],
+        control: TaskControl<'a>,
     ) -> Self {
         let parts_of = |place: usize| parts.iter().filter(|part| part.table == place).count();
         let tables = (0..matched.len()).map(|place| (parts_of(place), None)).collect();
-        Self { source, schema, matched, tables: Mutex::new(tables), watch }
+        Self { source, schema, matched, tables: Mutex::new(tables), control }
     }
 
     /// Reads a part; with the last one of a table comes its result, beside the table's place.
     async fn add(
         &self,
         client: &Client,
-        part: &Part,
+        part: &ComparisonPart,
     ) -> Result<Option<(usize, TableVerification)>, Error> {
         let matched = &self.matched[part.table];
         let table = &self.schema.tables[matched.source];
         let shape = shape(table, matched);
-        let read = read(client, self.source, table, matched, &shape, part, self.watch).await?;
+        let read = read(client, self.source, table, matched, &shape, part, self.control).await?;
         let whole = {
             let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
             let (left, sum) = &mut tables[part.table];
@@ -263,28 +263,29 @@ impl<'a> Comparison<'a> {
             if *left == 0 { sum.take() } else { None }
         };
         let Some(sides) = whole else { return Ok(None) };
-        let judged = judge(client, self.source, table, matched, &shape, sides, self.watch).await?;
-        Ok(Some((matched.source, judged)))
+        let verified =
+            conclude(client, self.source, table, matched, &shape, sides, self.control).await?;
+        Ok(Some((matched.source, verified)))
     }
 }
 
 /// Reads a part: both sides at the same time.
 async fn read(
     client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
     shape: &Shape,
-    part: &Part,
-    watch: Watch<'_>,
-) -> Result<Sides, Error> {
-    let reading_source = blocking(watch, {
+    part: &ComparisonPart,
+    control: TaskControl<'_>,
+) -> Result<PartDigests, Error> {
+    let reading_source = blocking(control, {
         let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
         let (shape, rows) = (shape.clone(), part.of_source);
-        move |watch| {
+        move |control| {
             let mut hasher = Hasher::new(&shape);
             let (rows, unfit) =
-                rows::of_source(&source, &table, &matched, rows, watch, &mut hasher)?;
+                rows::of_source(&source, &table, &matched, rows, control, &mut hasher)?;
             hasher.digest.rows = rows;
             Ok((hasher.digest, unfit))
         }
@@ -293,7 +294,7 @@ async fn read(
         let (mut hasher, condition) = (Hasher::new(shape), part.of_target.as_deref());
         let is_large = part.is_large;
         let add = |tuple: &[u8]| hasher.add(tuple);
-        rows::of_target(client, matched, condition, is_large, watch, add).await?;
+        rows::of_target(client, matched, condition, is_large, control, add).await?;
         Ok::<TableDigest, Error>(hasher.digest)
     };
     let ((of_source, unfit), of_target) = match part.is_large {
@@ -304,20 +305,20 @@ async fn read(
             (of_source?, of_target?)
         }
     };
-    Ok(Sides { of_source, of_target, unfit })
+    Ok(PartDigests { of_source, of_target, unfit })
 }
 
 /// What was read of a table, put side by side; rows that differ are looked for.
-async fn judge(
+async fn conclude(
     client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
     shape: &Shape,
-    sides: Sides,
-    watch: Watch<'_>,
+    sides: PartDigests,
+    control: TaskControl<'_>,
 ) -> Result<TableVerification, Error> {
-    let Sides { of_source, of_target, mut unfit } = sides;
+    let PartDigests { of_source, of_target, mut unfit } = sides;
     unfit.truncate(UNFIT_SHOWN);
     let equal = of_source.rows == of_target.rows
         && of_source.table() == of_target.table()
@@ -327,12 +328,12 @@ async fn judge(
         Vec::new()
     } else {
         let digests = (&of_source, &of_target);
-        differences::differences(client, source, table, matched, shape, digests, watch).await?
+        differences::differences(client, source, table, matched, shape, digests, control).await?
     };
     Ok(result(table, matched, (&of_source, &of_target), equal, differences, &unfit))
 }
 
-fn shape(table: &Table, matched: &Matched) -> Shape {
+fn shape(table: &SourceTable, matched: &MatchedTable) -> Shape {
     let forms = matched.columns.iter().map(|column| Canonical::of(&column.field.postgres_type));
     let place = |wanted: &usize| matched.columns.iter().position(|each| each.source == *wanted);
     let key: Option<Vec<usize>> = table.primary_key.iter().map(place).collect();
@@ -341,11 +342,11 @@ fn shape(table: &Table, matched: &Matched) -> Shape {
 }
 
 fn result(
-    table: &Table,
-    matched: &Matched,
+    table: &SourceTable,
+    matched: &MatchedTable,
     (of_source, of_target): (&TableDigest, &TableDigest),
     equal: bool,
-    differences: Vec<Difference>,
+    differences: Vec<RowDifference>,
     unfit: &[BadRow],
 ) -> TableVerification {
     let hex = |digest: u128| format!("{digest:032x}");

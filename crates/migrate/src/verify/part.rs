@@ -6,8 +6,11 @@ use tokio_postgres::{Client, Row};
 
 use super::pieces::LARGE_ROW_BYTES;
 use crate::Error;
-use crate::source::{Column, MOST_PARTS, Rowid, Schema, Source, Table, quoted, ranges, rowid_span};
-use crate::target::Matched;
+use crate::source::{
+    MOST_PARTS, Rowid, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, ranges,
+    rowid_span,
+};
+use crate::target::MatchedTable;
 
 /// PostgreSQL's usual page; a target with others has parts of another size.
 const PAGE_BYTES: u64 = 8192;
@@ -20,7 +23,7 @@ const PAGE_RANGES_SINCE: i32 = 140_000;
 
 /// Some rows of a table on each side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ComparisonPart {
     /// The table, by its place among those that are matched.
     pub table: usize,
     /// What is read of the source.
@@ -44,11 +47,11 @@ pub enum OfSource {
 /// All parts, those of the largest table first.
 pub async fn plan(
     client: &Client,
-    source: &Source,
-    schema: &Schema,
-    matched: &[Matched],
+    source: &SourceFile,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
     part_bytes: u64,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<ComparisonPart>, Error> {
     let (pages, toasted): (Vec<u64>, Vec<u64>) = sizes(client, matched).await?.into_iter().unzip();
     let failed = Error::postgres("cannot read the server's release");
     let version = "SELECT current_setting('server_version_num')::int";
@@ -87,8 +90,9 @@ pub async fn plan(
 }
 
 /// Whether some row is large. SQLite tells lengths without reading what is long.
-pub fn is_large(source: &Source, table: &Table) -> Result<bool, Error> {
-    let bytes = |column: &Column| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
+pub fn is_large(source: &SourceFile, table: &SourceTable) -> Result<bool, Error> {
+    let bytes =
+        |column: &SourceColumn| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
     let bytes: Vec<String> = table.columns.iter().map(bytes).collect();
     let sql = format!(
         "SELECT EXISTS (SELECT 1 FROM main.{} NOT INDEXED WHERE {} >= {LARGE_ROW_BYTES})",
@@ -101,7 +105,7 @@ pub fn is_large(source: &Source, table: &Table) -> Result<bool, Error> {
 }
 
 /// The pages of each table, and the bytes that it keeps outside of them.
-async fn sizes(client: &Client, matched: &[Matched]) -> Result<Vec<(u64, u64)>, Error> {
+async fn sizes(client: &Client, matched: &[MatchedTable]) -> Result<Vec<(u64, u64)>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let sql = format!(
         "SELECT coalesce(pg_relation_size(t.oid), 0) / {PAGE_BYTES}, \
@@ -148,8 +152,8 @@ fn key_ranges(name: &str, of_source: &[OfSource]) -> Vec<Option<String>> {
 /// NULL.
 async fn indexed_key(
     client: &Client,
-    table: &Table,
-    matched: &Matched,
+    table: &SourceTable,
+    matched: &MatchedTable,
 ) -> Result<Option<String>, Error> {
     let Rowid::Alias(column) = table.rowid else { return Ok(None) };
     let of_column = matched.columns.iter().find(|each| each.source == column);
@@ -164,10 +168,14 @@ async fn indexed_key(
 }
 
 /// Pairs what is read of both sides; the side with fewer parts is nothing in the others.
-fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+fn join(
+    table: usize,
+    of_source: Vec<OfSource>,
+    of_target: Vec<Option<String>>,
+) -> Vec<ComparisonPart> {
     let count = of_source.len().max(of_target.len());
     let (mut of_source, mut of_target) = (of_source.into_iter(), of_target.into_iter());
-    let parts = (0..count).map(|_| Part {
+    let parts = (0..count).map(|_| ComparisonPart {
         table,
         of_source: of_source.next().unwrap_or(OfSource::None),
         of_target: of_target.next().unwrap_or_else(|| Some("false".to_owned())),
@@ -177,13 +185,22 @@ fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) 
 }
 
 /// Parts with large rows, each of one side alone.
-fn apart(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+fn apart(
+    table: usize,
+    of_source: Vec<OfSource>,
+    of_target: Vec<Option<String>>,
+) -> Vec<ComparisonPart> {
     let nothing = || Some("false".to_owned());
     let of_source = of_source.into_iter().map(|of_source| (of_source, nothing()));
     let of_target = of_target.into_iter().map(|of_target| (OfSource::None, of_target));
     let sides = of_source.chain(of_target);
     sides
-        .map(|(of_source, of_target)| Part { table, of_source, of_target, is_large: true })
+        .map(|(of_source, of_target)| ComparisonPart {
+            table,
+            of_source,
+            of_target,
+            is_large: true,
+        })
         .collect()
 }
 

@@ -5,13 +5,13 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::digest::Shape;
-use crate::value::{Canonical, Field, Misfit, Out, canonical, encode};
+use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
 
 /// From here on a row is large.
 pub const LARGE_ROW_BYTES: usize = 8 << 20;
 
 /// A row on its way.
-pub struct Pieces {
+pub struct RowPieces {
     shape: Shape,
     row: Box<Xxh3>,
     field: Box<Xxh3>,
@@ -28,7 +28,7 @@ pub struct Hashes {
     pub row: u128,
 }
 
-impl Out for Pieces {
+impl FieldSink for RowPieces {
     fn put(&mut self, bytes: &[u8]) {
         self.row.update(bytes);
         self.field.update(bytes);
@@ -39,7 +39,7 @@ impl Out for Pieces {
     }
 }
 
-impl Pieces {
+impl RowPieces {
     pub fn new(shape: &Shape) -> Self {
         let is_whole = shape.key.len() == shape.forms.len();
         let key = if is_whole { Vec::new() } else { vec![Vec::new(); shape.key.len()] };
@@ -48,7 +48,7 @@ impl Pieces {
     }
 
     /// Takes the next field as the source has it.
-    pub fn add_stored(&mut self, field: &Field, value: ValueRef<'_>) -> Result<(), Misfit> {
+    pub fn add_stored(&mut self, field: &TargetField, value: ValueRef<'_>) -> Result<(), Unfit> {
         if self.form() == Canonical::Same {
             encode(field, value, self)?;
             self.end_field();

@@ -7,13 +7,13 @@ use rusqlite::types::ValueRef;
 use tokio_postgres::Client;
 
 use super::part::OfSource;
-use super::pieces::{LARGE_ROW_BYTES, Pieces};
-use crate::display::Shown;
+use super::pieces::{LARGE_ROW_BYTES, RowPieces};
+use crate::display::ShownValue;
 use crate::error::BadRow;
-use crate::source::{Source, Table, quoted};
-use crate::target::{Matched, MatchedColumn};
-use crate::value::{Field, Misfit, PostgresType, encode};
-use crate::{Error, Watch};
+use crate::source::{SourceFile, SourceTable, quoted};
+use crate::target::{MatchedColumn, MatchedTable};
+use crate::value::{PostgresType, TargetField, Unfit, encode};
+use crate::{Error, TaskControl};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
 const HEAD_BYTES: usize = 19;
@@ -28,11 +28,11 @@ pub trait Take {
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error>;
 
     /// What a large row is hashed by piece by piece; `None` where it is taken whole.
-    fn pieces(&self) -> Option<Pieces> {
+    fn pieces(&self) -> Option<RowPieces> {
         None
     }
 
-    fn take_pieces(&mut self, _: Pieces) {}
+    fn take_pieces(&mut self, _: RowPieces) {}
 }
 
 /// Rows that are taken one after the other in one piece.
@@ -45,11 +45,11 @@ impl<F: FnMut(&[u8]) -> Result<(), Error>> Take for F {
 /// Reads the source's table or a part of it; rows that do not fit the target's types are returned (the first few)
 /// and handed over as nothing, so that they count as different. Rejected rows do not take part.
 pub fn of_source(
-    source: &Source,
-    table: &Table,
-    matched: &Matched,
+    source: &SourceFile,
+    table: &SourceTable,
+    matched: &MatchedTable,
     part: OfSource,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
     taker: &mut impl Take,
 ) -> Result<(u64, Vec<BadRow>), Error> {
     let rowids = match part {
@@ -64,7 +64,7 @@ pub fn of_source(
     let (mut place, mut passed_over) = (0, 0);
     let rows =
         source.with(|connection| {
-            source.each_row(connection, table, &columns, rowids, watch, |row| {
+            source.each_row(connection, table, &columns, rowids, control, |row| {
                 place += 1;
                 if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
                     passed_over += 1;
@@ -100,7 +100,7 @@ pub fn of_source(
 /// The bytes of a row's texts and blobs.
 #[inline]
 fn bytes_of(row: &Row<'_>, columns: &[MatchedColumn]) -> usize {
-    let may_be_large = |field: &Field| {
+    let may_be_large = |field: &TargetField| {
         field.postgres_type.takes_texts() || field.postgres_type == PostgresType::Bytea
     };
     let places = columns.iter().enumerate().filter(|(_, column)| may_be_large(&column.field));
@@ -113,22 +113,22 @@ fn bytes_of(row: &Row<'_>, columns: &[MatchedColumn]) -> usize {
 
 #[inline]
 fn encode_row(
-    source: &Source,
-    table: &Table,
-    matched: &Matched,
+    source: &SourceFile,
+    table: &SourceTable,
+    matched: &MatchedTable,
     row: &Row<'_>,
     columns: &[usize],
-    mut write: impl FnMut(&Field, ValueRef<'_>) -> Result<(), Misfit>,
+    mut write: impl FnMut(&TargetField, ValueRef<'_>) -> Result<(), Unfit>,
 ) -> Result<Option<BadRow>, Error> {
     for (position, column) in matched.columns.iter().enumerate() {
         let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-        if let Err(misfit) = write(&column.field, value) {
+        if let Err(unfit) = write(&column.field, value) {
             return Ok(Some(BadRow {
                 table: table.name.clone(),
                 row: table.row_name(row, columns),
                 column: table.columns[column.source].name.clone(),
-                value: Shown(value).to_string(),
-                reason: misfit.explain(&column.field.postgres_type.to_string()),
+                value: ShownValue(value).to_string(),
+                reason: unfit.explain(&column.field.postgres_type.to_string()),
                 fix: "the target cannot hold this row".to_owned(),
             }));
         }
@@ -140,14 +140,14 @@ fn encode_row(
 /// one if there are any: of those that follow each other the connection would hold several.
 pub async fn of_target(
     client: &Client,
-    matched: &Matched,
+    matched: &MatchedTable,
     condition: Option<&str>,
     is_large: bool,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     if !is_large {
-        return copy_out(client, matched, condition, watch, &mut each).await;
+        return copy_out(client, matched, condition, control, &mut each).await;
     }
     let (relation, bytes) = (&matched.relation, bytes_in_target(&matched.columns));
     let within = condition.unwrap_or("true");
@@ -160,9 +160,9 @@ pub async fn of_target(
     let large = client.query(&sql, &[]).await.map_err(failed)?;
     let large: Vec<String> = large.into_iter().map(|row| row.get(0)).collect();
     let others = format!("({within}) AND {bytes} < {LARGE_ROW_BYTES}");
-    let mut rows = copy_out(client, matched, Some(&others), watch, &mut each).await?;
+    let mut rows = copy_out(client, matched, Some(&others), control, &mut each).await?;
     for row in &large {
-        rows += copy_out(client, matched, Some(row), watch, &mut each).await?;
+        rows += copy_out(client, matched, Some(row), control, &mut each).await?;
     }
     Ok(rows)
 }
@@ -185,9 +185,9 @@ fn bytes_in_target(columns: &[MatchedColumn]) -> String {
 
 async fn copy_out(
     client: &Client,
-    matched: &Matched,
+    matched: &MatchedTable,
     condition: Option<&str>,
-    watch: Watch<'_>,
+    control: TaskControl<'_>,
     each: &mut impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let names: Vec<String> = matched.columns.iter().map(|column| quoted(&column.name)).collect();
@@ -214,11 +214,11 @@ async fn copy_out(
         each(tuple)?;
         rows += 1;
         if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-            watch.advance(ROWS_BETWEEN_LOOKS)?;
+            control.advance(ROWS_BETWEEN_LOOKS)?;
         }
     }
     // The end of the stream carries the server's verdict.
     while stream.try_next().await.map_err(failed())?.is_some() {}
-    watch.advance(rows % ROWS_BETWEEN_LOOKS)?;
+    control.advance(rows % ROWS_BETWEEN_LOOKS)?;
     Ok(rows)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::differences::{Difference, DifferenceKind};
-use super::{TableVerification, Verification};
+use super::differences::{DifferenceKind, RowDifference};
+use super::{TableVerification, VerificationReport};
 use crate::display::{rows, thousands};
 use crate::finding::Losses;
 use crate::grid::grid;
@@ -11,7 +11,7 @@ use crate::grid::grid;
 /// Digits of a digest shown in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
 
-impl Verification {
+impl VerificationReport {
     /// The verification as text, ending with a newline.
     pub fn to_text(&self) -> String {
         let mut grid = grid(["table", "source rows", "target rows", "digest", ""], &[1, 2]);
@@ -49,7 +49,7 @@ impl Verification {
     }
 }
 
-impl Verification {
+impl VerificationReport {
     /// The tables as CSV with a header, ending with a newline.
     pub fn to_csv(&self) -> String {
         let mut text =
@@ -88,7 +88,7 @@ impl TableVerification {
     }
 }
 
-fn line(difference: &Difference) -> String {
+fn line(difference: &RowDifference) -> String {
     let key = &difference.key;
     match difference.kind {
         DifferenceKind::Missing => format!("{key}: in the source only"),

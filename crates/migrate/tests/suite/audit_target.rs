@@ -13,7 +13,14 @@ async fn audit(file: &File, target: &Target) -> AuditReport {
     let options = AuditOptions { target: Some(catalog), ..AuditOptions::default() };
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let mut report = migrate::audit(&file.path, &options, &progress, &stop).unwrap();
-    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    let asking = migrate::audit_target_constraints(
+        &file.path,
+        &target.url,
+        &options,
+        None,
+        &progress,
+        &stop,
+    );
     report.add(asking.await.unwrap());
     report
 }

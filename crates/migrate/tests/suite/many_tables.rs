@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{Error, MigrateOptions, Verification, VerifyOptions};
+use migrate::{Error, MigrateOptions, VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target, data_only};
 
@@ -21,7 +21,7 @@ fn many() -> File {
     File::new(&format!("BEGIN; {} COMMIT", tables.collect::<String>()))
 }
 
-async fn verify(file: &File, target: &Target) -> Result<Verification, Error> {
+async fn verify(file: &File, target: &Target) -> Result<VerificationReport, Error> {
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = VerifyOptions::default();
     migrate::verify(&file.path, &target.url, &options, &progress, &stop).await

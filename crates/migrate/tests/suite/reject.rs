@@ -253,7 +253,14 @@ async fn an_audit_against_the_target_names_what_its_constraints_would_refuse() {
     target.run(DEMANDING).await;
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = migrate::AuditOptions::default();
-    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    let asking = migrate::audit_target_constraints(
+        &file.path,
+        &target.url,
+        &options,
+        None,
+        &progress,
+        &stop,
+    );
     let lines: Vec<String> =
         asking.await.unwrap().iter().map(|finding| finding.to_string()).collect();
     insta::assert_snapshot!(lines.join("\n"));

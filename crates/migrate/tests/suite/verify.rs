@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{Verification, VerifyOptions};
+use migrate::{VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target};
 
@@ -76,7 +76,7 @@ async fn rows_that_the_target_cannot_hold_are_named() {
     assert!(verification.to_text().contains("items, rowid 3, column price: \"much\""));
 }
 
-async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> Verification {
+async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> VerificationReport {
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = VerifyOptions { part_bytes, ..VerifyOptions::default() };
     migrate::verify(&file.path, &target.url, &options, &progress, &interrupted).await.unwrap()

@@ -5,12 +5,12 @@ use rusqlite::types::Value;
 
 use super::now::{now, without_blanks};
 use super::operand::literal_text;
-use crate::source::Column;
-use crate::value::{Field, PostgresType, encode, moment};
+use crate::source::SourceColumn;
+use crate::value::{PostgresType, TargetField, encode, moment};
 
 /// The default of a column: its constant if the type takes it, or the current moment in UTC.
 /// `None` for anything else.
-pub fn default_expression(column: &Column, field: &Field) -> Option<String> {
+pub fn default_expression(column: &SourceColumn, field: &TargetField) -> Option<String> {
     match &column.default_value {
         Some(value) => constant(value, field),
         None => {
@@ -22,7 +22,7 @@ pub fn default_expression(column: &Column, field: &Field) -> Option<String> {
 
 /// What may be meant, to be looked at: the time of the server's zone, numbers that are random but
 /// no secrets.
-pub fn default_proposal(column: &Column, field: &Field) -> Option<String> {
+pub fn default_proposal(column: &SourceColumn, field: &TargetField) -> Option<String> {
     let default = column.default.as_deref().filter(|_| column.default_value.is_none())?;
     if let Some(now) = now(default) {
         return now.expression(&field.postgres_type);
@@ -43,7 +43,7 @@ pub fn default_proposal(column: &Column, field: &Field) -> Option<String> {
     }
 }
 
-fn constant(value: &Value, field: &Field) -> Option<String> {
+fn constant(value: &Value, field: &TargetField) -> Option<String> {
     // What the encoder takes, PostgreSQL takes; numbers that are read as moments are no literals.
     encode(field, value.into(), &mut Vec::new()).ok()?;
     let wanted = &field.postgres_type;
@@ -121,7 +121,7 @@ mod tests {
             let schema = schema(&connection).unwrap();
             let column = &schema.tables[0].columns[0];
             let postgres_type = postgres_type.parse().unwrap();
-            let field = Field { postgres_type, reading: None, not_null: false };
+            let field = TargetField { postgres_type, reading: None, not_null: false };
             let written = default_expression(column, &field);
             assert_eq!(written.as_deref(), expected, "{declared} {default}");
         }

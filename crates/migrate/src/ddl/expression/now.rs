@@ -1,6 +1,6 @@
 //! The current moment as defaults of SQLite have it, and what PostgreSQL has for it.
 
-use crate::source::{TokenKind, tokens};
+use crate::source::{SqlTokenKind, tokens};
 use crate::value::PostgresType;
 
 /// UTC, as SQLite has it.
@@ -11,13 +11,13 @@ const EPOCH: &str = "extract(epoch FROM now())";
 /// A default that is the current moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Now {
-    form: Form,
+    form: NowForm,
     /// In the time zone of the machine, which PostgreSQL's session may not share.
     pub is_local: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
+enum NowForm {
     /// A text of this pattern of `to_char`, made of these parts of a moment.
     Written {
         pattern: String,
@@ -32,18 +32,18 @@ enum Form {
 }
 
 /// Other ways to write numbers of now, without blanks and outer brackets.
-const NUMBERS: [(&str, Form); 11] = [
-    ("strftime('%s','now')", Form::Seconds),
-    ("cast(strftime('%s','now')asinteger)", Form::Seconds),
-    ("cast(strftime('%s','now')asint)", Form::Seconds),
-    ("unixepoch()", Form::Seconds),
-    ("unixepoch('now')", Form::Seconds),
-    ("strftime('%s','now')*1000", Form::Milliseconds),
-    ("unixepoch()*1000", Form::Milliseconds),
-    ("cast(unixepoch('subsec')*1000asinteger)", Form::Milliseconds),
-    ("cast(unixepoch('subsecond')*1000asinteger)", Form::Milliseconds),
-    ("julianday('now')", Form::JulianDay),
-    ("julianday()", Form::JulianDay),
+const NUMBERS: [(&str, NowForm); 11] = [
+    ("strftime('%s','now')", NowForm::Seconds),
+    ("cast(strftime('%s','now')asinteger)", NowForm::Seconds),
+    ("cast(strftime('%s','now')asint)", NowForm::Seconds),
+    ("unixepoch()", NowForm::Seconds),
+    ("unixepoch('now')", NowForm::Seconds),
+    ("strftime('%s','now')*1000", NowForm::Milliseconds),
+    ("unixepoch()*1000", NowForm::Milliseconds),
+    ("cast(unixepoch('subsec')*1000asinteger)", NowForm::Milliseconds),
+    ("cast(unixepoch('subsecond')*1000asinteger)", NowForm::Milliseconds),
+    ("julianday('now')", NowForm::JulianDay),
+    ("julianday()", NowForm::JulianDay),
 ];
 
 /// Reads a default; `None` if it is none of the usual ways to write the current moment.
@@ -72,7 +72,7 @@ pub fn now(default: &str) -> Option<Now> {
 pub fn without_blanks(default: &str) -> String {
     let tokens = tokens(default);
     let parts = tokens.iter().map(|token| match token.kind {
-        TokenKind::Word => token.text.to_ascii_lowercase(),
+        SqlTokenKind::Word => token.text.to_ascii_lowercase(),
         _ => token.text.to_owned(),
     });
     let written = parts.collect::<String>();
@@ -82,7 +82,7 @@ pub fn without_blanks(default: &str) -> String {
 }
 
 /// The pattern of `to_char` for a format of `strftime`.
-fn written_form(format: &str) -> Option<Form> {
+fn written_form(format: &str) -> Option<NowForm> {
     let (mut pattern, mut plain) = (String::new(), String::new());
     let (mut date, mut time) = (false, false);
     let mut characters = format.chars();
@@ -109,7 +109,7 @@ fn written_form(format: &str) -> Option<Form> {
         pattern.push_str(part);
     }
     pattern.push_str(&literal_part(&plain)?);
-    Some(Form::Written { pattern, date, time })
+    Some(NowForm::Written { pattern, date, time })
 }
 
 /// Letters would be read as a pattern.
@@ -126,18 +126,18 @@ impl Now {
     pub fn expression(&self, postgres_type: &PostgresType) -> Option<String> {
         let base = if self.is_local { "localtimestamp" } else { UTC };
         let number = match &self.form {
-            Form::Written { pattern, date, time } => {
+            NowForm::Written { pattern, date, time } => {
                 return written(base, pattern, (*date, *time), self.is_local, postgres_type);
             }
-            Form::Seconds => format!("floor({EPOCH})::bigint"),
-            Form::Milliseconds => format!("floor({EPOCH} * 1000)::bigint"),
-            Form::JulianDay => format!("{EPOCH} / 86400.0 + 2440587.5"),
+            NowForm::Seconds => format!("floor({EPOCH})::bigint"),
+            NowForm::Milliseconds => format!("floor({EPOCH} * 1000)::bigint"),
+            NowForm::JulianDay => format!("{EPOCH} / 86400.0 + 2440587.5"),
         };
-        let is_whole = self.form != Form::JulianDay;
+        let is_whole = self.form != NowForm::JulianDay;
         match postgres_type {
             PostgresType::BigInt => is_whole.then_some(number),
             // Until 2038.
-            PostgresType::Integer => (self.form == Form::Seconds).then_some(number),
+            PostgresType::Integer => (self.form == NowForm::Seconds).then_some(number),
             PostgresType::DoublePrecision | PostgresType::Numeric(None) => Some(number),
             PostgresType::Text | PostgresType::Varchar(None) if is_whole => {
                 Some(format!("({number})::text"))

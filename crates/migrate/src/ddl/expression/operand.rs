@@ -2,15 +2,15 @@
 //! PostgreSQL as they do in SQLite.
 
 use super::parse::{Expression, Literal};
-use crate::source::{Affinity, Table, quoted};
-use crate::value::{EXACT_IN_DOUBLE, Field, PostgresType, Reading};
+use crate::source::{Affinity, SourceTable, quoted};
+use crate::value::{EXACT_IN_DOUBLE, PostgresType, TargetField, ValueReading};
 
 /// Digits of a decimal number that any 64-bit float keeps.
 const EXACT_DIGITS: usize = 15;
 
 /// What can be compared with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     Integer,
     Numeric,
     Double,
@@ -21,13 +21,13 @@ pub enum Kind {
 /// A value that is compared.
 pub struct Operand {
     pub sql: String,
-    pub kind: Kind,
+    pub kind: OperandKind,
 }
 
 /// The operands that the columns of `table` offer, which get the types in `fields`.
 pub struct Operands<'a> {
-    pub table: &'a Table,
-    pub fields: &'a [Field],
+    pub table: &'a SourceTable,
+    pub fields: &'a [TargetField],
 }
 
 impl Operands<'_> {
@@ -56,14 +56,14 @@ impl Operands<'_> {
         let is_number =
             matches!(column.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real);
         let kind = match &field.postgres_type {
-            postgres_type if postgres_type.is_integer() && is_number => Kind::Integer,
-            PostgresType::Numeric(_) if is_number => Kind::Numeric,
-            PostgresType::DoublePrecision if is_number => Kind::Double,
-            PostgresType::Boolean if is_number => Kind::Boolean,
+            postgres_type if postgres_type.is_integer() && is_number => OperandKind::Integer,
+            PostgresType::Numeric(_) if is_number => OperandKind::Numeric,
+            PostgresType::DoublePrecision if is_number => OperandKind::Double,
+            PostgresType::Boolean if is_number => OperandKind::Boolean,
             postgres_type if postgres_type.is_text() && column.affinity == Affinity::Text => {
                 match column.collation.as_deref() {
-                    None => Kind::Text { ignores_case: false },
-                    Some("NOCASE") => Kind::Text { ignores_case: true },
+                    None => OperandKind::Text { ignores_case: false },
+                    Some("NOCASE") => OperandKind::Text { ignores_case: true },
                     Some(_) => return None,
                 }
             }
@@ -71,7 +71,7 @@ impl Operands<'_> {
         };
         let name = self.name(position);
         let sql = match kind {
-            Kind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
+            OperandKind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
             _ => name,
         };
         Some(Operand { sql, kind })
@@ -88,17 +88,17 @@ impl Operands<'_> {
     }
 
     fn function(&self, name: &str, argument: &Expression) -> Option<Operand> {
-        let exact = Kind::Text { ignores_case: false };
+        let exact = OperandKind::Text { ignores_case: false };
         if name == "length"
             && let Expression::Column(position) = argument
             && self.fields[*position].postgres_type == PostgresType::Bytea
         {
             let sql = format!("octet_length({})", self.name(*position));
-            return Some(Operand { sql, kind: Kind::Integer });
+            return Some(Operand { sql, kind: OperandKind::Integer });
         }
         let text = self.text(argument)?;
         let (sql, kind) = match name {
-            "length" => (format!("length({text})"), Kind::Integer),
+            "length" => (format!("length({text})"), OperandKind::Integer),
             "lower" | "upper" => (format!("{name}({text} COLLATE \"C\")"), exact),
             "trim" => (format!("btrim({text})"), exact),
             "ltrim" | "rtrim" => (format!("{name}({text})"), exact),
@@ -113,25 +113,33 @@ impl Operands<'_> {
     }
 
     /// A literal that is compared with an operand of this kind.
-    pub fn literal(&self, kind: Kind, literal: &Literal) -> Option<String> {
+    pub fn literal(&self, kind: OperandKind, literal: &Literal) -> Option<String> {
         match (kind, literal) {
-            (Kind::Boolean, Literal::Integer(number @ (0 | 1))) => Some((*number == 1).to_string()),
-            (Kind::Boolean, Literal::Boolean(value)) => Some(value.to_string()),
-            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Boolean(value)) => {
-                Some(u8::from(*value).to_string())
+            (OperandKind::Boolean, Literal::Integer(number @ (0 | 1))) => {
+                Some((*number == 1).to_string())
             }
-            (Kind::Integer | Kind::Numeric, Literal::Integer(number)) => Some(number.to_string()),
-            (Kind::Double, Literal::Integer(number))
+            (OperandKind::Boolean, Literal::Boolean(value)) => Some(value.to_string()),
+            (
+                OperandKind::Integer | OperandKind::Numeric | OperandKind::Double,
+                Literal::Boolean(value),
+            ) => Some(u8::from(*value).to_string()),
+            (OperandKind::Integer | OperandKind::Numeric, Literal::Integer(number)) => {
+                Some(number.to_string())
+            }
+            (OperandKind::Double, Literal::Integer(number))
                 if number.unsigned_abs() <= EXACT_IN_DOUBLE =>
             {
                 Some(number.to_string())
             }
-            (Kind::Integer | Kind::Numeric | Kind::Double, Literal::Decimal(written)) => {
+            (
+                OperandKind::Integer | OperandKind::Numeric | OperandKind::Double,
+                Literal::Decimal(written),
+            ) => {
                 let digits = written.bytes().filter(u8::is_ascii_digit).count();
                 (digits <= EXACT_DIGITS).then(|| written.clone())
             }
-            (Kind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
-            (Kind::Text { ignores_case: true }, Literal::Text(text)) => {
+            (OperandKind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
+            (OperandKind::Text { ignores_case: true }, Literal::Text(text)) => {
                 literal_text(&text.to_ascii_lowercase())
             }
             _ => None,
@@ -140,14 +148,18 @@ impl Operands<'_> {
 }
 
 /// Whether blobs become texts, which SQLite orders after all texts and measures in bytes.
-fn is_decoded(field: &Field) -> bool {
-    field.reading == Some(Reading::Utf8)
+fn is_decoded(field: &TargetField) -> bool {
+    field.reading == Some(ValueReading::Utf8)
 }
 
 /// Whether two columns of these kinds compare here as in SQLite.
-pub fn comparable(left: Kind, right: Kind) -> bool {
+pub fn comparable(left: OperandKind, right: OperandKind) -> bool {
     left == right
-        || matches!((left, right), (Kind::Integer, Kind::Numeric) | (Kind::Numeric, Kind::Integer))
+        || matches!(
+            (left, right),
+            (OperandKind::Integer, OperandKind::Numeric)
+                | (OperandKind::Numeric, OperandKind::Integer)
+        )
 }
 
 /// A text as a literal of PostgreSQL, whatever `standard_conforming_strings` says.

@@ -1,7 +1,7 @@
 //! The part of SQLite's expressions that translation understands, as a tree. The order of binding
 //! is SQLite's (<https://sqlite.org/lang_expr.html>); a chain such as `a < b < c` is refused.
 
-use crate::source::{Table, Token, TokenKind, tokens};
+use crate::source::{SourceTable, SqlToken, SqlTokenKind, tokens};
 
 /// Deeper nesting is left to people.
 const DEEPEST: usize = 50;
@@ -43,25 +43,25 @@ pub enum Literal {
 }
 
 /// Reads an expression over the columns of `table`; `None` if anything in it is not understood.
-pub fn parse(text: &str, table: &Table) -> Option<Expression> {
+pub fn parse(text: &str, table: &SourceTable) -> Option<Expression> {
     let mut parser = Parser { tokens: tokens(text), place: 0, table, depth: 0 };
     let expression = parser.either()?;
     (parser.place == parser.tokens.len()).then_some(expression)
 }
 
 struct Parser<'a> {
-    tokens: Vec<Token<'a>>,
+    tokens: Vec<SqlToken<'a>>,
     place: usize,
-    table: &'a Table,
+    table: &'a SourceTable,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<&Token<'a>> {
+    fn peek(&self) -> Option<&SqlToken<'a>> {
         self.tokens.get(self.place)
     }
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<SqlToken<'a>> {
         self.place += 1;
         self.tokens.get(self.place - 1).copied()
     }
@@ -202,19 +202,19 @@ impl<'a> Parser<'a> {
         }
         let token = self.next()?;
         match token.kind {
-            TokenKind::Number => number(token, false),
-            TokenKind::Text => token.text_value().map(|text| literal(Literal::Text(text))),
-            TokenKind::Word if self.peek().is_some_and(|next| next.is("(")) => {
+            SqlTokenKind::Number => number(token, false),
+            SqlTokenKind::Text => token.text_value().map(|text| literal(Literal::Text(text))),
+            SqlTokenKind::Word if self.peek().is_some_and(|next| next.is("(")) => {
                 let arguments = self.list()?;
                 Some(Expression::Function(token.text.to_ascii_lowercase(), arguments))
             }
-            TokenKind::Word | TokenKind::Quoted => self.column(&token),
-            TokenKind::Blob | TokenKind::Symbol => None,
+            SqlTokenKind::Word | SqlTokenKind::Quoted => self.column(&token),
+            SqlTokenKind::Blob | SqlTokenKind::Symbol => None,
         }
     }
 
     /// A column, perhaps with its table's name before it.
-    fn column(&mut self, token: &Token<'_>) -> Option<Expression> {
+    fn column(&mut self, token: &SqlToken<'_>) -> Option<Expression> {
         let mut name = token.name()?;
         if self.accept(".") {
             if !name.eq_ignore_ascii_case(&self.table.name) {
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         if let Some(column) = self.table.column(&name) {
             return Some(Expression::Column(column));
         }
-        match token.kind == TokenKind::Word {
+        match token.kind == SqlTokenKind::Word {
             true if name.eq_ignore_ascii_case("TRUE") => Some(literal(Literal::Boolean(true))),
             true if name.eq_ignore_ascii_case("FALSE") => Some(literal(Literal::Boolean(false))),
             _ => None,
@@ -237,8 +237,8 @@ fn literal(literal: Literal) -> Expression {
     Expression::Literal(literal)
 }
 
-fn number(token: Token<'_>, negative: bool) -> Option<Expression> {
-    if token.kind != TokenKind::Number {
+fn number(token: SqlToken<'_>, negative: bool) -> Option<Expression> {
+    if token.kind != SqlTokenKind::Number {
         return None;
     }
     let sign = if negative { "-" } else { "" };

@@ -6,13 +6,13 @@
 //! - SQLite converts a literal by the column's affinity; only literals that need none are taken.
 //! - A decimal literal of up to 15 digits names one float and one `numeric` alike.
 
-use super::operand::{Kind, Operands, comparable, literal_text};
+use super::operand::{OperandKind, Operands, comparable, literal_text};
 use super::parse::{Expression, parse};
-use crate::source::Table;
-use crate::value::Field;
+use crate::source::SourceTable;
+use crate::value::TargetField;
 
 /// Translates a condition on the columns of `table`, which get the types in `fields`.
-pub fn condition(text: &str, table: &Table, fields: &[Field]) -> Option<String> {
+pub fn condition(text: &str, table: &SourceTable, fields: &[TargetField]) -> Option<String> {
     let translator = Translator { operands: Operands { table, fields } };
     translator.condition(&parse(text, table)?)
 }
@@ -53,7 +53,7 @@ impl Translator<'_> {
             }
             Expression::Column(column) => {
                 let operand = self.operands.column(*column)?;
-                (operand.kind == Kind::Boolean).then_some(operand.sql)
+                (operand.kind == OperandKind::Boolean).then_some(operand.sql)
             }
             Expression::Function(name, arguments) => match (name.as_str(), arguments.as_slice()) {
                 // What the type ensures, but of NULL, of which it is not known.
@@ -104,8 +104,10 @@ impl Translator<'_> {
         };
         let ordered = !matches!(operator, "=" | "<>");
         match of_left.kind {
-            Kind::Boolean if ordered => None,
-            Kind::Text { .. } if ordered => Some(format!("{sql} COLLATE \"C\" {operator} {other}")),
+            OperandKind::Boolean if ordered => None,
+            OperandKind::Text { .. } if ordered => {
+                Some(format!("{sql} COLLATE \"C\" {operator} {other}"))
+            }
             _ => Some(format!("{sql} {operator} {other}")),
         }
     }
@@ -174,7 +176,7 @@ mod tests {
             "jsonb",
             "date",
         ];
-        let field = |name: &str| Field {
+        let field = |name: &str| TargetField {
             postgres_type: name.parse().unwrap(),
             reading: None,
             not_null: false,

@@ -2,10 +2,10 @@
 
 use tokio_postgres::{Client, Row};
 
-use super::demand::{Demand, What, is_ensured};
-use super::matching::Matched;
+use super::matching::MatchedTable;
+use super::row_constraint::{ConstraintKind, RowConstraint, is_ensured};
 use crate::Error;
-use crate::source::{Schema, Table, quoted};
+use crate::source::{SourceSchema, SourceTable, quoted};
 
 /// CHECK constraints, also those not validated: new rows must obey them.
 const CHECKS: &str = "\
@@ -71,62 +71,75 @@ const DOMAINS: &str = "\
     ORDER BY a.attrelid, a.attnum";
 
 /// Reads one row of the catalog.
-type Make = fn(&Row, &Matched, &Table) -> Option<Demand>;
+type Make = fn(&Row, &MatchedTable, &SourceTable) -> Option<RowConstraint>;
 
 /// What the existing tables demand; conditions before keys, so that a row that breaks a condition
 /// takes no key from another.
 pub async fn read(
     client: &Client,
-    schema: &Schema,
-    matched: &[Matched],
-) -> Result<Vec<Demand>, Error> {
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<RowConstraint>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let rows = async |sql: &str| {
         let failed = Error::postgres("cannot read the target's constraints");
         client.query(sql, &[&tables]).await.map_err(failed)
     };
-    let mut demands = Vec::new();
+    let mut constraints = Vec::new();
     let kinds: [(&str, Make); 4] =
         [(CHECKS, check), (DOMAINS, domain), (REFERENCES, reference), (UNIQUES, unique)];
     for (sql, make) in kinds {
         for row in rows(sql).await? {
             let oid: u32 = row.get(0);
             let table = matched.iter().find(|table| table.oid == oid);
-            demands.extend(table.and_then(|table| make(&row, table, &schema.tables[table.source])));
+            constraints
+                .extend(table.and_then(|table| make(&row, table, &schema.tables[table.source])));
         }
     }
-    Ok(demands)
+    Ok(constraints)
 }
 
-fn demand(table: &Matched, name: String, needs: Vec<String>, what: What) -> Demand {
+fn constraint(
+    table: &MatchedTable,
+    name: String,
+    needs: Vec<String>,
+    kind: ConstraintKind,
+) -> RowConstraint {
     let columns = sources(table, &needs);
-    Demand { table: table.source, name, columns, needs, what }
+    RowConstraint { table: table.source, name, columns, needs, kind }
 }
 
 /// The source's columns behind those of the target.
-fn sources(table: &Matched, names: &[String]) -> Vec<usize> {
+fn sources(table: &MatchedTable, names: &[String]) -> Vec<usize> {
     let place = |name: &String| table.columns.iter().find(|column| column.name == *name);
     names.iter().filter_map(place).map(|column| column.source).collect()
 }
 
-fn check(row: &Row, matched: &Matched, _: &Table) -> Option<Demand> {
-    Some(demand(matched, row.get(1), row.get(3), What::Check(row.get::<_, Option<_>>(2)?)))
+fn check(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowConstraint> {
+    Some(constraint(
+        matched,
+        row.get(1),
+        row.get(3),
+        ConstraintKind::Check(row.get::<_, Option<_>>(2)?),
+    ))
 }
 
-fn domain(row: &Row, matched: &Matched, _: &Table) -> Option<Demand> {
+fn domain(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowConstraint> {
     let column: String = row.get(2);
-    let what = What::Domain { column: quoted(&column), domain: row.get(3), base: row.get(4) };
-    Some(demand(matched, row.get(1), vec![column], what))
+    let kind =
+        ConstraintKind::Domain { column: quoted(&column), domain: row.get(3), base: row.get(4) };
+    Some(constraint(matched, row.get(1), vec![column], kind))
 }
 
-fn reference(row: &Row, matched: &Matched, _: &Table) -> Option<Demand> {
+fn reference(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowConstraint> {
     let (here, there): (Vec<String>, Vec<String>) = (row.get(4), row.get(5));
     let pairs = here.iter().zip(&there).map(|(here, there)| (quoted(here), quoted(there)));
-    let what = What::Reference { pairs: pairs.collect(), parent: row.get(2), full: row.get(3) };
-    Some(demand(matched, row.get(1), here, what))
+    let kind =
+        ConstraintKind::Reference { pairs: pairs.collect(), parent: row.get(2), full: row.get(3) };
+    Some(constraint(matched, row.get(1), here, kind))
 }
 
-fn unique(row: &Row, matched: &Matched, table: &Table) -> Option<Demand> {
+fn unique(row: &Row, matched: &MatchedTable, table: &SourceTable) -> Option<RowConstraint> {
     let (keys, needs, plain): (Vec<String>, Vec<String>, Vec<String>) =
         (row.get(2), row.get(5), row.get(6));
     let columns = sources(matched, &plain);
@@ -139,13 +152,13 @@ fn unique(row: &Row, matched: &Matched, table: &Table) -> Option<Demand> {
         return None;
     }
     // Equal expressions do not make columns equal.
-    let what = What::Unique {
+    let kind = ConstraintKind::Unique {
         keys,
         predicate: row.get(3),
         nulls_are_equal: row.get(4),
         equal: columns.clone(),
     };
-    let demand = demand(matched, row.get(1), needs, what);
-    let columns = if columns.is_empty() { demand.columns } else { columns };
-    Some(Demand { columns, ..demand })
+    let constraint = constraint(matched, row.get(1), needs, kind);
+    let columns = if columns.is_empty() { constraint.columns } else { columns };
+    Some(RowConstraint { columns, ..constraint })
 }

@@ -12,13 +12,13 @@ use crate::Error;
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy)]
-pub struct Watch<'a> {
+pub struct TaskControl<'a> {
     pub progress: &'a ProgressBar,
     /// Set by SIGINT and SIGTERM.
     pub interrupted: &'a AtomicBool,
 }
 
-impl Watch<'_> {
+impl TaskControl<'_> {
     /// Counts `rows` as done.
     pub fn advance(&self, rows: u64) -> Result<(), Error> {
         self.progress.inc(rows);
@@ -39,16 +39,16 @@ impl Watch<'_> {
 
 /// Tells work on another thread to end as soon as whoever waits for it is gone.
 #[derive(Default)]
-pub struct Stopper(Arc<AtomicBool>);
+pub struct StopOnDrop(Arc<AtomicBool>);
 
-impl Stopper {
+impl StopOnDrop {
     /// What the other thread looks at.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
 }
 
-impl Drop for Stopper {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -56,17 +56,17 @@ impl Drop for Stopper {
 
 /// Runs blocking `work` on a thread of its own; a wish to stop reaches it.
 pub async fn blocking<T: Send + 'static>(
-    watch: Watch<'_>,
-    work: impl FnOnce(Watch<'_>) -> Result<T, Error> + Send + 'static,
+    control: TaskControl<'_>,
+    work: impl FnOnce(TaskControl<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let stopper = Stopper::default();
+    let stopper = StopOnDrop::default();
     let mut task = tokio::task::spawn_blocking({
-        let (stop, progress) = (stopper.flag(), watch.progress.clone());
-        move || work(Watch { progress: &progress, interrupted: &stop })
+        let (stop, progress) = (stopper.flag(), control.progress.clone());
+        move || work(TaskControl { progress: &progress, interrupted: &stop })
     });
     let done = tokio::select! {
         done = &mut task => done,
-        () = watch.interruption() => {
+        () = control.interruption() => {
             drop(stopper);
             task.await
         }

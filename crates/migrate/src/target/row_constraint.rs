@@ -5,15 +5,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ddl::Statements;
-use crate::source::{Affinity, Index, Rowid, Schema, Table, quoted};
-use crate::value::{Field, PostgresType};
+use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
+use crate::value::{PostgresType, TargetField};
 
-/// The column by which a row that is judged is known: [`Table::address`].
+/// The column by which a row that is judged is known: [`SourceTable::address`].
 pub const ADDRESS: &str = "crossover address";
 
 /// A demand on the rows of one table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Demand {
+pub struct RowConstraint {
     pub table: usize,
     /// The constraint's or index's name.
     pub name: String,
@@ -21,11 +21,12 @@ pub struct Demand {
     pub columns: Vec<usize>,
     /// Names of all columns of the target that it needs.
     pub needs: Vec<String>,
-    pub what: What,
+    #[serde(rename = "what")]
+    pub kind: ConstraintKind,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum What {
+pub enum ConstraintKind {
     Check(String),
     /// A value that a domain takes.
     Domain {
@@ -61,20 +62,20 @@ pub enum What {
     },
 }
 
-impl Demand {
+impl RowConstraint {
     /// A query for the addresses of rows in the table `judge` that break it. Of rows with the same
     /// key the first may stay.
-    pub fn broken_by(&self, judge: &str) -> String {
+    pub fn violations_in(&self, rows: &str) -> String {
         let address = quoted(ADDRESS);
-        match &self.what {
-            What::Check(condition) => {
-                format!("SELECT {address} FROM {judge} WHERE NOT ({condition})")
+        match &self.kind {
+            ConstraintKind::Check(condition) => {
+                format!("SELECT {address} FROM {rows} WHERE NOT ({condition})")
             }
-            What::Domain { column, .. } => {
+            ConstraintKind::Domain { column, .. } => {
                 let fits = self.function();
-                format!("SELECT {address} FROM {judge} WHERE NOT {fits}({column})")
+                format!("SELECT {address} FROM {rows} WHERE NOT {fits}({column})")
             }
-            What::Reference { pairs, parent, full } => {
+            ConstraintKind::Reference { pairs, parent, full } => {
                 let set: Vec<String> =
                     pairs.iter().map(|(here, _)| format!("j.{here} IS NOT NULL")).collect();
                 let same: Vec<String> =
@@ -86,26 +87,26 @@ impl Demand {
                     pairs.len().saturating_sub(1)
                 );
                 format!(
-                    "SELECT {address} FROM {judge} AS j WHERE ({} AND NOT EXISTS \
+                    "SELECT {address} FROM {rows} AS j WHERE ({} AND NOT EXISTS \
                      (SELECT 1 FROM {parent} AS p WHERE {})){}",
                     set.join(" AND "),
                     same.join(" AND "),
                     if *full && pairs.len() > 1 { &partly } else { "" }
                 )
             }
-            What::New { relation, columns } => {
+            ConstraintKind::New { relation, columns } => {
                 // As texts NULLs are equal too, and json, which has no equality.
                 let row = |of: &str| {
                     let parts = columns.iter().map(|column| format!("{of}.{column}"));
                     format!("ROW({})::text", parts.collect::<Vec<_>>().join(", "))
                 };
                 format!(
-                    "SELECT DISTINCT j.{address} FROM {judge} AS j JOIN {relation} AS t ON {} = {}",
+                    "SELECT DISTINCT j.{address} FROM {rows} AS j JOIN {relation} AS t ON {} = {}",
                     row("j"),
                     row("t")
                 )
             }
-            What::Unique { keys, predicate, nulls_are_equal, .. } => {
+            ConstraintKind::Unique { keys, predicate, nulls_are_equal, .. } => {
                 let mut conditions: Vec<String> = match nulls_are_equal {
                     true => Vec::new(),
                     false => keys.iter().map(|key| format!("({key}) IS NOT NULL")).collect(),
@@ -114,7 +115,7 @@ impl Demand {
                 conditions.push("true".to_owned());
                 format!(
                     "SELECT {address} FROM (SELECT {address}, row_number() OVER \
-                     (PARTITION BY {} ORDER BY {address}) AS place FROM {judge} WHERE {}) AS rows \
+                     (PARTITION BY {} ORDER BY {address}) AS place FROM {rows} WHERE {}) AS rows \
                      WHERE place > 1",
                     keys.join(", "),
                     conditions.join(" AND ")
@@ -132,17 +133,21 @@ impl Demand {
     /// Why a row is refused.
     pub fn reason(&self) -> String {
         let name = quoted(&self.name);
-        match &self.what {
-            What::Check(condition) => {
+        match &self.kind {
+            ConstraintKind::Check(condition) => {
                 format!("it violates the CHECK {name} of the target: {condition}")
             }
-            What::Domain { domain, .. } => format!("the domain {domain} of the target refuses it"),
-            What::Reference { parent, .. } => format!(
+            ConstraintKind::Domain { domain, .. } => {
+                format!("the domain {domain} of the target refuses it")
+            }
+            ConstraintKind::Reference { parent, .. } => format!(
                 "by the foreign key {name} of the target it refers to a row of {parent} that is \
                  not there"
             ),
-            What::New { relation, .. } => format!("{relation} has a row that is equal to it"),
-            What::Unique { keys, .. } => format!(
+            ConstraintKind::New { relation, .. } => {
+                format!("{relation} has a row that is equal to it")
+            }
+            ConstraintKind::Unique { keys, .. } => format!(
                 "a row before it has the same key under {name} of the target: {}",
                 keys.join(", ").replace(" COLLATE pg_catalog.\"default\"", "")
             ),
@@ -151,23 +156,27 @@ impl Demand {
 
     /// Columns in which a row that breaks it is equal to one that stays.
     pub fn equal_columns(&self) -> &[usize] {
-        match &self.what {
-            What::Unique { equal, .. } => equal,
+        match &self.kind {
+            ConstraintKind::Unique { equal, .. } => equal,
             _ => &[],
         }
     }
 }
 
 /// What a schema that migration makes will demand.
-pub fn of_source(schema: &Schema, fields: &[Vec<Field>], statements: &Statements) -> Vec<Demand> {
-    let mut demands = Vec::new();
+pub fn of_source(
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
+    statements: &Statements,
+) -> Vec<RowConstraint> {
+    let mut constraints = Vec::new();
     for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
         let all: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
         for check in &statements.tables[place].checks {
             let columns = named_in(&check.condition, table);
-            let what = What::Check(check.condition.clone());
+            let kind = ConstraintKind::Check(check.condition.clone());
             let (name, needs) = (check.name.clone(), all.clone());
-            demands.push(Demand { table: place, name, columns, needs, what });
+            constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         }
         let mut unique = |name: String, columns: Vec<usize>, predicate: Option<String>| {
             let type_of = |column: usize| Some(&fields[column].postgres_type);
@@ -180,8 +189,8 @@ pub fn of_source(schema: &Schema, fields: &[Vec<Field>], statements: &Statements
                 Some(_) => all.clone(),
             };
             let equal = columns.clone();
-            let what = What::Unique { keys, predicate, nulls_are_equal: false, equal };
-            demands.push(Demand { table: place, name, columns, needs, what });
+            let kind = ConstraintKind::Unique { keys, predicate, nulls_are_equal: false, equal };
+            constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         };
         if !table.primary_key.is_empty() {
             unique(format!("{}_pkey", table.name), table.primary_key.clone(), None);
@@ -195,11 +204,11 @@ pub fn of_source(schema: &Schema, fields: &[Vec<Field>], statements: &Statements
             }
         }
     }
-    demands
+    constraints
 }
 
 /// Positions of the columns whose quoted names stand in a condition.
-fn named_in(condition: &str, table: &Table) -> Vec<usize> {
+fn named_in(condition: &str, table: &SourceTable) -> Vec<usize> {
     let named = |place: &usize| condition.contains(&quoted(&table.columns[*place].name));
     (0..table.columns.len()).filter(named).collect()
 }
@@ -207,7 +216,7 @@ fn named_in(condition: &str, table: &Table) -> Vec<usize> {
 /// Whether SQLite itself has ensured that no two rows have the same key in these columns, and the
 /// target's types keep different values different.
 pub fn is_ensured<'a>(
-    table: &Table,
+    table: &SourceTable,
     columns: &[usize],
     type_of: impl Fn(usize) -> Option<&'a PostgresType>,
 ) -> bool {
@@ -236,29 +245,29 @@ pub fn is_ensured<'a>(
 mod tests {
     use super::*;
 
-    fn broken_by(what: What) -> String {
+    fn violations_in(kind: ConstraintKind) -> String {
         let (name, columns, needs) = ("n".to_owned(), vec![0], Vec::new());
-        Demand { table: 0, name, columns, needs, what }.broken_by("judge")
+        RowConstraint { table: 0, name, columns, needs, kind }.violations_in("probe")
     }
 
     #[test]
     fn a_row_that_breaks_a_demand_is_found_by_its_address() {
         let pairs = vec![("\"a\"".to_owned(), "\"x\"".to_owned()), ("b".into(), "y".into())];
-        let reference = What::Reference { pairs, parent: "p".to_owned(), full: true };
+        let reference = ConstraintKind::Reference { pairs, parent: "p".to_owned(), full: true };
         assert_eq!(
-            broken_by(reference),
-            "SELECT \"crossover address\" FROM judge AS j WHERE (j.\"a\" IS NOT NULL AND j.b IS NOT \
+            violations_in(reference),
+            "SELECT \"crossover address\" FROM probe AS j WHERE (j.\"a\" IS NOT NULL AND j.b IS NOT \
              NULL AND NOT EXISTS (SELECT 1 FROM p AS p WHERE p.\"x\" = j.\"a\" AND p.y = j.b)) OR \
              num_nulls(j.\"a\", j.b) BETWEEN 1 AND 1"
         );
-        let unique = What::Unique {
+        let unique = ConstraintKind::Unique {
             keys: vec!["lower(a)".to_owned()],
             predicate: Some("b > 0".to_owned()),
             nulls_are_equal: false,
             equal: Vec::new(),
         };
-        assert!(broken_by(unique).contains(
-            "(PARTITION BY lower(a) ORDER BY \"crossover address\") AS place FROM judge WHERE \
+        assert!(violations_in(unique).contains(
+            "(PARTITION BY lower(a) ORDER BY \"crossover address\") AS place FROM probe WHERE \
              (lower(a)) IS NOT NULL AND (b > 0) AND true"
         ));
     }
