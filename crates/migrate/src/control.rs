@@ -1,4 +1,4 @@
-//! What long work looks at on its way: a progress bar to move and a wish to stop to obey.
+//! Control of a long task: a progress bar to move, and the user's request to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 
 use crate::Error;
 
-/// How often a wish to stop is looked for while a server works.
+/// Interval of the checks for an interruption while a server works.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy)]
@@ -19,7 +19,6 @@ pub struct TaskControl<'a> {
 }
 
 impl TaskControl<'_> {
-    /// Counts `rows` as done.
     pub fn advance(&self, rows: u64) -> Result<(), Error> {
         self.progress.inc(rows);
         self.check()
@@ -29,7 +28,7 @@ impl TaskControl<'_> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Returns as soon as the user asks to stop.
+    /// Returns when the user asks to stop.
     pub async fn interruption(&self) {
         while !self.interrupted.load(Ordering::Relaxed) {
             tokio::time::sleep(LOOK_INTERVAL).await;
@@ -37,12 +36,11 @@ impl TaskControl<'_> {
     }
 }
 
-/// Tells work on another thread to end as soon as whoever waits for it is gone.
+/// Stops work on another thread when dropped.
 #[derive(Default)]
 pub struct StopOnDrop(Arc<AtomicBool>);
 
 impl StopOnDrop {
-    /// What the other thread looks at.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
@@ -54,7 +52,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Runs blocking `work` on a thread of its own; a wish to stop reaches it.
+/// Runs blocking `work` on a thread of its own; an interruption reaches it.
 pub async fn blocking<T: Send + 'static>(
     control: TaskControl<'_>,
     work: impl FnOnce(TaskControl<'_>) -> Result<T, Error> + Send + 'static,

@@ -1,4 +1,4 @@
-//! How values and numbers are shown to people: short, on one line, unmistakable.
+//! Values and numbers in messages: short, on one line, unmistakable.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 

@@ -1,4 +1,4 @@
-//! Every way in which a migration can fail; each message names the thing, the place, the way out.
+//! Errors of a migration; each message names the thing, the place and the remedy.
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::display::thousands;
 
-/// What went wrong. Unless a message says otherwise, the target is as it was.
+/// Unless a message says otherwise, the target is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The user asked to stop; nothing was changed.
@@ -15,7 +15,7 @@ pub enum Error {
     Interrupted,
     #[error(transparent)]
     Engine(#[from] engine::Error),
-    /// SQLite reported something that needs no explanation of ours.
+    /// An error of SQLite that needs no explanation.
     #[error("{}: {source}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
     /// The file is shorter than its header says.
@@ -46,7 +46,7 @@ pub enum Error {
         if *hot { " and its -wal together" } else { "" }
     )]
     WalUnreadable { path: PathBuf, hot: bool },
-    /// A crash left a transaction half done.
+    /// A crash left an unfinished transaction.
     #[error(
         "{}: a program was ended in the middle of a transaction and left a journal beside the \
          file: open it once for writing, for example by sqlite3 \"{}\" .tables, which undoes that \
@@ -54,16 +54,16 @@ pub enum Error {
         path.display(), path.display()
     )]
     HotJournal { path: PathBuf },
-    /// More readers at once than connections.
+    /// More readers in parallel than connections.
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,
-    /// A task of our own ended without an answer.
+    /// A task ended without a result.
     #[error("a worker ended early ({0})")]
     Worker(String),
     #[error("PostgreSQL: {doing}: {}", postgres_message(report))]
     Postgres {
         doing: String,
-        /// The server's report. Not called a source: its words are in the message already.
+        /// The server's report. Not a `source`: the message already contains it.
         report: tokio_postgres::Error,
     },
     /// The connection was lost while committing.
@@ -76,10 +76,10 @@ pub enum Error {
         /// The reject file, if rows were refused.
         rejects: Option<PathBuf>,
     },
-    /// The connection was lost, and could not be made anew.
+    /// The connection was lost, and reconnecting failed.
     #[error("{cause}{}", attempts_in_words(*attempts))]
     Lost { cause: Box<Error>, attempts: u32 },
-    /// Another program migrates into the database.
+    /// Another program is migrating into the database.
     #[error(
         "another crossover migrates into this database (server process {process}): wait for it, \
          or, if its program is gone, end it by SELECT pg_terminate_backend({process}); the target \
@@ -89,50 +89,50 @@ pub enum Error {
         /// The server process of its session.
         process: String,
     },
-    /// The migration was cut off and can go on.
+    /// The migration was interrupted and can be resumed.
     #[error("{cause}\n{unfinished}")]
     CutOff {
         cause: Box<Error>,
-        /// How far it has come.
+        /// Its progress.
         unfinished: Unfinished,
     },
-    /// There is a migration that was cut off.
+    /// The target holds an interrupted migration.
     #[error("{0}")]
     Unfinished(Unfinished),
-    /// The source is not what an unfinished migration began with.
+    /// The source has changed since the unfinished migration began.
     #[error(
         "{}: the file was changed since the unfinished migration began, so what it has loaded may \
          no longer be what is there: put the target back by --abandon and start again",
         path.display()
     )]
     SourceChanged { path: PathBuf },
-    /// `--map` that cannot be read or fits nothing.
+    /// A `--map` rule that cannot be read or matches nothing.
     #[error("--map '{rule}': {problem}")]
     Mapping {
         rule: String,
-        /// What is wrong, and what would be right.
+        /// The fault and its correction.
         problem: String,
     },
     /// A file that describes a migration and cannot be read.
     #[error("{}: {reason}", path.display())]
     Recipe {
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault and its place.
         reason: String,
     },
-    /// An unfinished migration is to go on with other options than it began with.
+    /// An unfinished migration began with other options.
     #[error(
         "the unfinished migration began with other options ({0}): leave them out, it goes on with \
          its own"
     )]
     OtherOptions(String),
-    /// `--table` or `--exclude` that fits nothing.
+    /// `--table` or `--exclude` that matches nothing.
     #[error("no table of the source is called {name}; it has {known}")]
     NoSuchTable { name: String, known: String },
-    /// `--skip-index` that fits nothing.
+    /// `--skip-index` that matches nothing.
     #[error("no index of the source is called {name}; it has {known}")]
     NoSuchIndex { name: String, known: String },
-    /// The audit found what PostgreSQL would refuse.
+    /// The audit found blockers.
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
          (crossover audit shows all{way_out})"
@@ -141,10 +141,10 @@ pub enum Error {
         /// For example `2 blockers`.
         count: String,
         list: String,
-        /// How the rest is moved nevertheless; nothing where no flag does it.
+        /// The flag that moves the rest; empty if there is none.
         way_out: &'static str,
     },
-    /// The target does not fit, by its schema or its content.
+    /// The target does not match, by its schema or its content.
     #[error("{0}; the target is as it was")]
     Target(String),
     /// A value that the target's type cannot hold.
@@ -153,7 +153,7 @@ pub enum Error {
     /// A constraint that the copied rows violate.
     #[error("{0}; the target is as it was")]
     Constraint(String),
-    /// What was copied is not what is in the source.
+    /// Verification found differences.
     #[error(
         "verification found differences, so nothing was committed (a trigger of the target may \
          have changed rows):\n{0}"
@@ -163,13 +163,13 @@ pub enum Error {
     #[error("{}: {reason}", path.display())]
     RejectFile {
         path: PathBuf,
-        /// What the system says, and the way out.
+        /// The system's message, and the remedy.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether the user has asked for something that cannot be: exit code 2.
+    /// `true` for requests that cannot be met: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -182,8 +182,7 @@ impl Error {
         )
     }
 
-    /// Whether the same migration may go on later: it was stopped from outside, neither by its rows
-    /// nor by its options.
+    /// `true` if the same migration can be resumed: its rows and options were not the cause.
     pub(crate) fn is_cut_off(&self) -> bool {
         match self {
             Self::Interrupted
@@ -200,7 +199,7 @@ impl Error {
         }
     }
 
-    /// Whether a new connection may mend it: the server restarts, ended the session, or cannot be
+    /// `true` if a new connection may help: the server restarts, ended the session, or cannot be
     /// reached.
     pub(crate) fn is_lost_connection(&self) -> bool {
         match self {
@@ -220,7 +219,7 @@ impl Error {
         }
     }
 
-    /// Wraps an error of the server with what was being done.
+    /// Wraps a server error with the action that failed.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();
         move |report| Self::Postgres { doing, report }
@@ -269,7 +268,7 @@ pub struct BadRow {
     /// The column in the source.
     pub column: String,
     pub value: String,
-    /// Why it does not fit, in words.
+    /// The reason in words.
     pub reason: String,
     pub fix: String,
 }

@@ -1,5 +1,5 @@
-//! SQLite to PostgreSQL: audit, move, prove. SQLite does not enforce types and PostgreSQL does;
-//! nothing is lost in silence on the way.
+//! Migration from SQLite to PostgreSQL: audit, transfer, verification. SQLite does not enforce
+//! types and PostgreSQL does; nothing is lost silently on the way.
 
 mod audit;
 mod control;

@@ -1,5 +1,5 @@
-//! A migration written down: `crossover migrate FILE.toml`, or a file of pgloader. Nothing in it is
-//! ignored: what is not understood is named and refused.
+//! Migration file: `crossover migrate FILE.toml`, or a load file of pgloader. Nothing in it is
+//! ignored: an unknown key or clause is refused by its name.
 
 mod pgloader;
 
@@ -13,28 +13,28 @@ use crate::mapping::{MapRule, MapRules};
 use crate::source::Selection;
 use crate::transfer::MigrateOptions;
 
-/// What a file asks for.
+/// A migration as a file describes it.
 #[derive(Clone, Debug)]
 pub struct MigrationRecipe {
     pub source: PathBuf,
     /// The PostgreSQL database, unless the command line names it.
     pub target: Option<PostgresUrl>,
     pub options: MigrateOptions,
-    /// Make the database if there is none.
+    /// Create the database if it does not exist.
     pub create_database: bool,
-    /// Rules that are not carried over are no finding.
+    /// Lost rules are no finding.
     pub accept_losses: bool,
-    /// What was understood and has no effect here.
+    /// Notes on clauses without an effect here.
     pub notices: Vec<String>,
 }
 
 impl MigrationRecipe {
-    /// Whether a file is a recipe by its name: `.toml`, or `.load` as pgloader's are called.
+    /// `true` for names of migration files: `.toml`, or `.load` of pgloader.
     pub fn is_one(path: &Path) -> bool {
         path.extension().is_some_and(|ending| ending == "toml" || ending == "load")
     }
 
-    /// Reads a recipe. Paths in it are relative to its folder.
+    /// Reads a migration file. Paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Recipe { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -53,7 +53,7 @@ impl MigrationRecipe {
     }
 }
 
-/// The keys of the TOML file: those of the command line.
+/// Keys of the TOML file, named as on the command line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RecipeFile {
@@ -139,7 +139,7 @@ impl RecipeFile {
     }
 }
 
-/// Where refused rows are kept unless a file is named.
+/// The reject file unless one is named.
 pub fn default_reject_file(source: &Path) -> PathBuf {
     let mut name = source.as_os_str().to_owned();
     name.push(".rejects.jsonl");

@@ -1,5 +1,5 @@
-//! Uniqueness under another collation: SQLite's NOCASE and RTRIM make texts equal that PostgreSQL
-//! keeps apart, and what would be used there instead (citext, lower()) makes more of them equal.
+//! Unique keys under another collation: NOCASE and RTRIM make texts equal that PostgreSQL keeps
+//! apart, and their substitutes (citext, lower()) make more of them equal.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -22,8 +22,7 @@ const SHOWN: usize = 3;
 /// A unique key with the collation of each column, in upper case.
 type CollatedKey = Vec<(usize, String)>;
 
-/// Whether a unique key of the table or one of its columns compares texts in another way than byte
-/// by byte.
+/// `true` if a unique key of the table or one of its columns does not compare texts byte by byte.
 pub fn is_concerned(table: &SourceTable) -> bool {
     keys(table).iter().flatten().any(|(column, collation)| {
         collation != "BINARY" || table.columns[*column].collation.is_some()
@@ -45,7 +44,7 @@ fn keys(table: &SourceTable) -> Vec<CollatedKey> {
     std::iter::once(primary).chain(others).filter(|key: &CollatedKey| !key.is_empty()).collect()
 }
 
-/// What becomes of unique keys under other collations.
+/// Findings on unique keys under other collations.
 pub fn findings(
     source: &SourceFile,
     connection: &Connection,
@@ -161,7 +160,7 @@ fn beyond_ascii(
     Ok(finding(table, refused, message))
 }
 
-/// Texts that an exact key of a NOCASE column keeps apart.
+/// Texts that only the exact key of a NOCASE column keeps apart.
 fn without_case(
     source: &SourceFile,
     connection: &Connection,

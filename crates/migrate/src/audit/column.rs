@@ -1,4 +1,4 @@
-//! What the evidence on one column means: blockers with their cure, warnings, notes.
+//! Findings on the values of one column: blockers with their cure, warnings, notes.
 
 use super::lossy_values;
 use crate::display::{plural, thousands};
@@ -7,10 +7,10 @@ use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceColumn, SourceTable};
 use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
-/// Documents of this size take memory that is worth a word.
+/// From this size on a document's memory is worth a note.
 const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// A column with all that is known of it.
+/// A column with the results of its scan.
 pub struct ColumnEvidence<'a> {
     pub table: &'a SourceTable,
     /// Its position in the table.
@@ -23,7 +23,6 @@ pub struct ColumnEvidence<'a> {
     pub target: Option<(&'a str, &'a str)>,
 }
 
-/// All findings on one column.
 pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     let fell_back = evidence.candidate.field.as_ref().is_some_and(|tried| {
         tried.postgres_type != evidence.field.postgres_type && evidence.profile.has_unreadable()
@@ -58,7 +57,7 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     {
         findings.push(evidence.blocker(Unfit::Null, refused));
     }
-    // What became of accidental numbers says it all.
+    // The accident explains the changed classes too.
     findings.extend(evidence.accident().or_else(|| evidence.changed_class()));
     findings.extend(evidence.looks_like());
     findings.extend(evidence.looks_like_epoch());
@@ -147,7 +146,7 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    /// The declared type was given up for what the values are.
+    /// The declared type was replaced by the type of the values.
     fn fallen_back(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
         let (_, refused) = self.profile.unfits.iter().find(|(unfit, _)| **unfit != Unfit::Null)?;
@@ -187,14 +186,14 @@ impl ColumnEvidence<'_> {
         Some(finding.counted(count, refused.examples.clone()))
     }
 
-    /// Numbers in a column of dates that lie between 1973 and 2096, and how they are read.
+    /// Unit of the numbers in a column of dates, if all lie between 1973 and 2096, and its reading.
     pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
         let tried = self.candidate.field.as_ref();
         let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
         self.profile.epoch().filter(|_| moments)
     }
 
-    /// A declared type with NUMERIC affinity by accident has already changed what was stored.
+    /// A declared type with accidental NUMERIC affinity has already changed stored values.
     fn accident(&self) -> Option<Finding> {
         let column = self.column();
         let Profile { integers, reals, .. } = *self.profile;
@@ -222,7 +221,7 @@ impl ColumnEvidence<'_> {
         Some(finding.counted(integers + reals, Vec::new()))
     }
 
-    /// Values that fit, but come back as something else than they were.
+    /// Values that fit, but arrive in another storage class.
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
         let is_decoded = self.field.reading == Some(ValueReading::Utf8);
@@ -290,7 +289,7 @@ impl ColumnEvidence<'_> {
         Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
     }
 
-    /// Documents are compared in one form, of which there are copies.
+    /// Documents are compared in canonical form, which takes copies of them.
     fn heavy(&self) -> Option<Finding> {
         let bytes = self.profile.longest_value_bytes;
         if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_DOCUMENT_BYTES {

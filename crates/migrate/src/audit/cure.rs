@@ -1,17 +1,17 @@
-//! What mends a column, ready to be pasted: a rule of `--map`, or a statement for the target. It is
-//! pasted on tables that may hold rows, so that it converts what stands there or is refused.
+//! Cure of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
+//! meets tables that may hold rows, so it converts them or is refused.
 
 use super::column::ColumnEvidence;
 use crate::mapping::fallback;
 use crate::source::quoted;
 use crate::value::{PostgresType, Profile, StorageClass, TextKind, Unfit, ValueReading};
 
-/// The longest limit that PostgreSQL lets a varchar have.
+/// PostgreSQL's limit.
 const LONGEST_VARCHAR: u32 = 10_485_760;
 
 impl ColumnEvidence<'_> {
-    /// The rule under which every value of the column can be moved as what it is; none where its
-    /// values are of several kinds, since a few bad ones are no reason to give up the type.
+    /// The rule under which every value of the column can be moved unchanged. `None` for values of
+    /// several kinds, since a few bad ones are no reason to give up the type.
     pub fn cure(&self, unfit: Unfit) -> Option<String> {
         let Profile { texts, integers, reals, blobs, .. } = *self.profile;
         if self.is_about_blobs(unfit)
@@ -81,9 +81,9 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    /// No type holds them all, such as texts beside reals: as bytes all of them can be. SQLite
-    /// itself writes reals with 15 digits, which are too few, and a column of numbers would make
-    /// numbers of texts again.
+    /// Remedy where no type holds all values, such as texts beside reals: bytes hold them. SQLite
+    /// itself writes reals with 15 digits, which are too few, and a column of numbers would turn
+    /// texts back into numbers.
     fn one_class(&self) -> String {
         let (table, column) = (quoted(&self.table.name), quoted(&self.column().name));
         let rule = match self.profile.blobs {
@@ -101,14 +101,13 @@ impl ColumnEvidence<'_> {
         )
     }
 
-    /// Whether a value may be refused for being a blob, or for what the rule that decodes it
-    /// widens.
+    /// The value is refused for being a blob, or for its length, which the decoding rule widens.
     fn is_about_blobs(&self, unfit: Unfit) -> bool {
         matches!(unfit, Unfit::StorageClass(StorageClass::Blob) | Unfit::TooLong { .. })
     }
 
-    /// The rule that makes texts of the column's blobs, if all of them are texts and nothing else
-    /// is wrong with the column that it would not mend.
+    /// The rule that decodes the column's blobs, if all of them are texts and it leaves no other
+    /// blocker.
     pub fn decoded(&self) -> Option<String> {
         let Profile { blobs, utf8_blobs, longest_text_characters, .. } = *self.profile;
         let mut unfits = self.profile.unfits.keys();
@@ -128,7 +127,7 @@ impl ColumnEvidence<'_> {
         Some(format!("{} using {}", self.rule(&decoded), ValueReading::Utf8.name()))
     }
 
-    /// The varchar for every text of the column, if there is one of that length.
+    /// The varchar that holds every text of the column.
     fn wider(&self) -> Option<PostgresType> {
         let longest = self.profile.longest_text_characters.next_power_of_two();
         let limit = u32::try_from(longest).ok().filter(|limit| *limit <= LONGEST_VARCHAR);
@@ -160,7 +159,7 @@ impl ColumnEvidence<'_> {
         better.find(|better| self.profile.allows(better))
     }
 
-    /// What gives the column another type.
+    /// The remedy that gives the column another type.
     pub fn retype(&self, postgres_type: &PostgresType) -> String {
         match self.target {
             None => format!("--map '{}'", self.rule(postgres_type)),
@@ -168,8 +167,8 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    /// How values that stand in the target's column become `wanted`. By way of text the server
-    /// refuses a value that is none; moments without a zone are UTC, as SQLite has them.
+    /// USING clause that converts existing values to `wanted`. Converted through text, an unfit
+    /// value is refused; moments without a zone are UTC, as SQLite has them.
     fn using(&self, wanted: &PostgresType) -> String {
         let (_, column) = self.target.unwrap_or_default();
         match (&self.field.postgres_type, wanted) {

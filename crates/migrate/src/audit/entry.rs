@@ -1,4 +1,4 @@
-//! Index entries: a B-tree of PostgreSQL holds none that is longer than a third of its page.
+//! Lengths of index entries: PostgreSQL's B-tree takes none longer than a third of its page.
 
 use indicatif::ProgressBar;
 
@@ -13,16 +13,16 @@ use crate::{Error, TaskControl};
 /// The longest entry, its own header included.
 const LONGEST_ENTRY_BYTES: usize = 2704;
 const HEADER_BYTES: usize = 8;
-/// Parts of an entry begin at multiples of this at the most.
+/// Largest alignment of a part of an entry.
 const ALIGNMENT: usize = 8;
 
-/// An index that would be made.
+/// An index of the created schema.
 struct Entries<'a> {
     name: String,
-    /// What helps if entries are too long.
+    /// The remedy for long entries.
     fix: String,
     columns: Vec<usize>,
-    /// Only rows for which this holds, in SQLite's words.
+    /// Its condition, as SQLite writes it.
     predicate: Option<&'a str>,
 }
 

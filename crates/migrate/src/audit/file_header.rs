@@ -1,5 +1,5 @@
-//! What a file says beside tables and rows that PostgreSQL has no place for: numbers in its header,
-//! and what its tables do about a row that breaks a constraint.
+//! File header and conflict clauses: numbers and rules of a SQLite file that PostgreSQL has no
+//! equal for.
 
 use rusqlite::Connection;
 
@@ -48,8 +48,8 @@ fn header(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// What follows `ON CONFLICT` in a CREATE TABLE statement, each once, but for ABORT, which is what
-/// PostgreSQL does.
+/// The distinct actions after `ON CONFLICT` in a CREATE TABLE statement, except ABORT, which is
+/// PostgreSQL's own.
 fn conflict_clauses(sql: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for words in tokens(sql).windows(3) {

@@ -124,8 +124,8 @@ fn missing(
     )
 }
 
-/// The condition under which PostgreSQL finds what `c` refers to in the parent's column `p`: texts
-/// are equal byte by byte, whatever SQLite's collation, unless the target's column is citext.
+/// The condition under which PostgreSQL finds the parent of `c` in column `p`: texts are equal byte
+/// by byte under any collation of SQLite, unless the target's column is citext.
 fn is_same(child: &SourceColumn, parent: &SourceColumn, ignores_case: bool) -> String {
     let mut refers = format!("c.{}", quoted(&child.name));
     // A number that refers to texts is moved as text.
@@ -176,7 +176,7 @@ pub fn orphans(
 }
 
 /// Makes the columns of each foreign key agree with those they refer to: the child takes the
-/// parent's type if its values allow it. What cannot agree is a blocker.
+/// parent's type if its values allow it. Otherwise it is a blocker.
 pub fn unify(
     schema: &SourceSchema,
     fields: &mut [Vec<TargetField>],

@@ -1,4 +1,4 @@
-//! Values that fit, and do not come out of PostgreSQL as they were written.
+//! Values that fit their type but do not come back as they were written.
 
 use super::column::ColumnEvidence;
 use crate::display::{plural, thousands};
@@ -26,7 +26,7 @@ fn warning(
         .on_column(&evidence.column().name)
 }
 
-/// Texts whose zone nobody knows.
+/// Texts without a zone.
 fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
     let looks = &evidence.profile.looks;
     let count = looks.dates + looks.timestamps;
@@ -42,7 +42,7 @@ fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
     Some(finding.counted(count, Vec::new()))
 }
 
-/// Offsets are gone once the moment is known.
+/// Offsets, which timestamptz does not keep.
 fn offsets(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
     let count = evidence.profile.looks.offsets;
     if count == 0 {

@@ -1,4 +1,4 @@
-//! The audit: every declared type against every stored value, before anything is moved.
+//! Audit: every declared type against every stored value, before anything is moved.
 
 mod collation;
 mod column;
@@ -39,20 +39,17 @@ use crate::target::{TargetCatalog, match_tables};
 use crate::value::{PostgresType, Profile, TargetField};
 use crate::{Error, TaskControl};
 
-/// What an audit looks at.
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
-    /// `--map` rules.
     pub rules: MapRules,
     pub selection: Selection,
-    /// The schema of the target where the proposed tables stand; `public` unless named.
+    /// The schema of the proposed tables; `public` unless named.
     pub schema: Option<String>,
-    /// Judge against these existing tables instead of the declared types. Their constraints are
-    /// judged by [`crate::audit_target_constraints`], foreign keys among them.
+    /// Audit against these existing tables instead of the declared types. Their constraints,
+    /// foreign keys included, are audited by [`crate::audit_target_constraints`].
     pub target: Option<TargetCatalog>,
 }
 
-/// The result of an audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
     pub source: PathBuf,
@@ -72,13 +69,12 @@ pub struct TableReport {
     pub columns: Vec<ColumnReport>,
 }
 
-/// A column, what it declares, what it holds, what it becomes.
+/// A column: its declaration, its values, its type in PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
 pub struct ColumnReport {
     pub name: String,
     /// The declared type as written.
     pub declared_type: String,
-    /// What SQLite makes of it.
     pub affinity: Affinity,
     #[serde(flatten)]
     pub profile: Profile,
@@ -87,29 +83,27 @@ pub struct ColumnReport {
 }
 
 impl AuditReport {
-    /// Whether PostgreSQL would refuse something.
     pub fn blocks(&self) -> bool {
         self.count(Severity::Blocker) > 0
     }
 
-    /// Adds findings in their place.
+    /// Adds findings, sorted by severity.
     pub fn add(&mut self, findings: Vec<Finding>) {
         self.findings.extend(findings);
         self.findings.sort_by_key(|finding| finding.severity);
     }
 
-    /// How many findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 }
 
-/// An audit with what migration needs of it.
+/// An audit with the data that a migration needs.
 pub struct Audit {
     pub report: AuditReport,
     /// The source's schema, as selected.
     pub schema: SourceSchema,
-    /// What each column becomes, by table and column.
+    /// The field of each column, by table and column.
     pub fields: Vec<Vec<TargetField>>,
 }
 
@@ -127,7 +121,6 @@ pub fn audit(
     Ok(audit_source(&source, options, TaskControl { progress, interrupted })?.report)
 }
 
-/// The audit of an open source.
 pub(crate) fn audit_source(
     source: &SourceFile,
     options: &AuditOptions,
@@ -171,14 +164,14 @@ fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<C
     Ok(matched.into_iter().map(of_table).collect())
 }
 
-/// What the scan of one table gave.
+/// Result of scanning one table.
 #[derive(Default)]
 struct ScannedTable {
     scan: scan::Scan,
     key_findings: Vec<Finding>,
 }
 
-/// One piece of work: pieces are taken from the largest down.
+/// One task; the largest run first.
 #[derive(Clone, Copy)]
 enum ScanTask {
     Values(usize),
@@ -222,7 +215,7 @@ fn scan_all(
                         let candidates = &candidates[place];
                         let mut findings =
                             collation::findings(source, connection, schema, table, candidates)?;
-                        // The target's own keys are judged apart.
+                        // The target's own keys are audited separately.
                         if creates {
                             let keys = keys::findings(source, connection, schema, table);
                             findings.extend(keys?);
@@ -253,7 +246,7 @@ fn chosen(table: &SourceTable, candidates: &[Candidate], profiles: &[Profile]) -
     chosen.collect()
 }
 
-/// `findings`: those that are about no table's values.
+/// `findings`: those on the file and on objects without values.
 fn findings_of(
     source: &SourceFile,
     schema: SourceSchema,

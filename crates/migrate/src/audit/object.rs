@@ -1,5 +1,5 @@
-//! What is not a table: views, triggers, virtual tables. None is carried over; each is named, and
-//! the rows of virtual tables are counted.
+//! Views, triggers and virtual tables. None is carried over; each is named, and the rows of virtual
+//! tables are counted.
 
 use rusqlite::Connection;
 
@@ -48,7 +48,7 @@ fn rule(schema: &SourceSchema, object: &OtherObject, lost: Lost) -> Finding {
         .losing(lost)
 }
 
-/// A virtual table is lost as the index that it is, and its rows if nothing else has them.
+/// A virtual table is lost as an index; its rows are lost if no other table has them.
 fn of_virtual(
     connection: &Connection,
     schema: &SourceSchema,
@@ -81,7 +81,7 @@ fn of_virtual(
     Ok(findings)
 }
 
-/// Rows that are nowhere but in a virtual table.
+/// Rows that exist only in a virtual table.
 fn left_behind(
     connection: &Connection,
     object: &OtherObject,
@@ -96,7 +96,7 @@ fn left_behind(
         // A tokenizer or module may be missing here; the rows are in a plain table as well.
         Content::Own(shadow) => count(&object.name).or_else(|_| count(shadow))?,
         Content::Of(_) | Content::Nowhere => 0,
-        // What cannot be opened keeps its rows in tables that are moved as ordinary ones.
+        // A table that cannot be opened keeps its rows in tables that are moved as ordinary ones.
         Content::Unknown => count(&object.name).unwrap_or(0),
     };
     if counted == 0 {
@@ -120,7 +120,7 @@ fn left_behind(
     Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))
 }
 
-/// What a target whose tables exist does not get: objects that are not tables.
+/// Findings on objects that an existing target does not get.
 pub async fn objects(
     source: &Arc<SourceFile>,
     schema: &SourceSchema,

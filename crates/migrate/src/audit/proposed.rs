@@ -1,5 +1,5 @@
-//! Statements for what is not carried over: complete where PostgreSQL is sure to take them, else a
-//! draft in comments, to be written by hand. They are shown, never run.
+//! Statements for features that are not carried over: complete where PostgreSQL is sure to take
+//! them, otherwise a draft in comments. They are shown, never run.
 
 use crate::ddl::{default_proposal, renamed};
 use crate::source::{
@@ -8,7 +8,7 @@ use crate::source::{
 };
 use crate::value::TargetField;
 
-/// Above whatever still speaks SQLite.
+/// Heading of every draft.
 const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
 
 /// A statement that PostgreSQL may refuse: in comments, so that all that is proposed can be run.
@@ -32,7 +32,7 @@ pub fn default(table: &SourceTable, column: &SourceColumn, field: &TargetField) 
     Some(format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};"))
 }
 
-/// The column made anew, computed as in SQLite.
+/// The column created again, computed as in SQLite.
 pub fn generated(
     table: &SourceTable,
     column: &SourceColumn,
@@ -83,8 +83,8 @@ pub fn collated_index(
     Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
 }
 
-/// ", or" how columns of texts are made citext, with those that foreign keys join to them; nothing
-/// without such columns.
+/// ", or" the rules that make columns of texts citext, with those that foreign keys join to them;
+/// empty without such columns.
 pub fn citext(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -> String {
     let is_text = |column: &usize| table.columns[*column].affinity == Affinity::Text;
     let mut all: Vec<ColumnOf<'_>> =
@@ -131,7 +131,7 @@ fn joined(schema: &SourceSchema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
     pairs
 }
 
-/// What a view, trigger or virtual table might become.
+/// Proposal for a view, trigger or virtual table.
 pub fn object(schema: &SourceSchema, object: &OtherObject) -> Option<String> {
     let names: Vec<&str> = schema
         .tables

@@ -1,5 +1,5 @@
-//! One pass over a table: every value is counted and tried against the type its column would get,
-//! every row against the CHECKs of its table.
+//! Scan of a table: every value is counted and tried against the type of its column, every row
+//! against the CHECKs of its table.
 
 use indicatif::ProgressBar;
 use rusqlite::types::ValueRef;
@@ -13,20 +13,20 @@ use crate::value::json::repeats_a_key;
 use crate::value::{NoOutput, PostgresType, Profile, TargetField, encode};
 use crate::{Error, TaskControl};
 
-/// What one pass over a table has found.
+/// Result of one pass over a table.
 #[derive(Default)]
 pub struct Scan {
-    /// The evidence on each column, in order.
+    /// Profiles of the columns, in order.
     pub profiles: Vec<Profile>,
     /// Rows that violate a CHECK, by its place in the table. SQLite does not look at rows that were
     /// there before it, nor at any under `PRAGMA ignore_check_constraints`.
     pub violations: Vec<(usize, RefusedValues)>,
-    /// CHECKs that cannot be computed, apart from their table or for some row, with the reason.
+    /// CHECKs that cannot be computed outside their table or for some row, with the reason.
     pub untested: Vec<(usize, String)>,
 }
 
-/// Reads `table` once; if one of its CHECKs cannot be computed for some row, again without them and
-/// then for each of them alone.
+/// Reads `table` once. If one of its CHECKs cannot be computed for some row, reads it again without
+/// them and then for each of them alone.
 pub fn scan(
     source: &SourceFile,
     connection: &Connection,
@@ -144,10 +144,10 @@ fn violators(
     Ok(refused)
 }
 
-/// CHECKs by their place in the table, each with its condition or with why it has none.
+/// CHECKs by their place in the table, each with its condition or with the reason why it has none.
 type Checks = Vec<(usize, String)>;
 
-/// The conditions for rows that violate a CHECK, and the CHECKs that cannot be computed apart from
+/// The conditions for rows that violate a CHECK, and the CHECKs that cannot be computed outside
 /// their table.
 fn checks(connection: &Connection, table: &SourceTable) -> (Checks, Checks) {
     let (mut checks, mut untested) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ fn checks(connection: &Connection, table: &SourceTable) -> (Checks, Checks) {
     (checks, untested)
 }
 
-/// What SQLite says, without the statement, which is ours.
+/// SQLite's message without the generated statement.
 fn reason(error: rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg,

@@ -1,4 +1,4 @@
-//! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
+//! Schema features without an equal in PostgreSQL: each is named, none is half copied.
 
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -76,7 +76,8 @@ fn names(table: &SourceTable) -> Vec<Finding> {
     findings
 }
 
-/// A name that fits, quoted: the beginning, and what tells it from others with the same beginning.
+/// A name that fits, quoted: the beginning, and a hash that keeps names with the same beginning
+/// apart.
 fn shorter(name: &str) -> String {
     let ending = xxh3_64(name.as_bytes()) & 0xffff;
     quoted(&format!("{}_{ending:04x}", cut(name, LONGEST_NAME_BYTES - 5)))
@@ -93,7 +94,7 @@ fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
         }
         // SQLite renames no column that is called like the rowid.
         "oid" => {
-            let fix = "for such a server make the table anew with another name for it";
+            let fix = "for such a server create the table again with another name for it";
             (Severity::Note, "before release 12 ", fix.to_owned())
         }
         _ => return None,
@@ -111,7 +112,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
         let of_this = |column: &SourceColumn| column.collation.as_ref() == Some(collation);
         let columns: Vec<usize> =
             (0..table.columns.len()).filter(|place| of_this(&table.columns[*place])).collect();
-        // What citext compares it compares without regard to case.
+        // citext compares without regard to case.
         if collation == "NOCASE" && !columns.is_empty() && !columns.iter().any(|at| is_exact(*at)) {
             continue;
         }
@@ -119,7 +120,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
             format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly");
         let fix = match collation.as_str() {
             "NOCASE" => {
-                // A unique key is judged by its values: citext may refuse what it takes.
+                // A unique key is tested by its values: citext may refuse some of them.
                 let is_free = |column: &usize| !keys(table).iter().any(|key| key.contains(column));
                 let free: Vec<usize> = columns.into_iter().filter(is_free).collect();
                 format!(
@@ -219,7 +220,7 @@ pub fn check_violation(
     finding.counted(refused.count, refused.examples).about_rows()
 }
 
-/// A CHECK that SQLite cannot compute, apart from its table or for some row.
+/// A CHECK that SQLite cannot compute outside its table or for some row.
 pub fn check_not_tested(
     table: &SourceTable,
     check: &SourceCheck,
@@ -234,7 +235,7 @@ pub fn check_not_tested(
     Finding::on_table(Severity::Warning, "check_not_tested", &table.name, message, fix)
 }
 
-/// Indexes that are left out whatever the types are.
+/// Indexes that are left out for any types.
 fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
     table.left_out.iter().map(|(index, reason)| {
         let why = match reason {
@@ -308,8 +309,8 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     findings
 }
 
-/// An index that is carried over without a collation that stands in it alone. Unique keys for all
-/// rows are judged by their values.
+/// An index that is carried over without a collation of its own. Unique keys for all rows are
+/// tested by their values.
 fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
     if index.unique && !index.partial {
         return None;

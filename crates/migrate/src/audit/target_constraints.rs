@@ -1,5 +1,5 @@
-//! `audit --target`: what the constraints of existing tables would refuse, judged by the server itself
-//! over temporary tables. Nothing of it lasts.
+//! Audit of the source against the constraints of existing tables (`--target`), tested by the
+//! server in temporary tables. Nothing of it lasts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,8 +23,9 @@ use crate::{Error, TaskControl};
 
 const SHOWN: usize = 5;
 
-/// Rows that fit the types of the target's tables and would still be refused: by CHECK, unique
-/// keys, domains, foreign keys. Rows that are refused for their values are the audit's own findings.
+/// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
+/// unique keys, domains, foreign keys. Rows refused for their values are findings of
+/// [`crate::audit`].
 pub async fn audit_target_constraints(
     source: &Path,
     target: &PostgresUrl,
@@ -77,7 +78,7 @@ pub async fn audit_target_constraints(
     Ok(findings)
 }
 
-/// Whether two foreign keys say the same, in whatever order of columns.
+/// `true` if two foreign keys are the same in any order of columns.
 fn is_same(one: &Reference, other: &Reference) -> bool {
     let pairs = |key: &Reference| -> BTreeSet<(usize, usize)> {
         key.columns.iter().copied().zip(key.parent_columns.iter().copied()).collect()

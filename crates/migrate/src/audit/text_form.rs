@@ -1,11 +1,11 @@
-//! The way in which a column's values are written: values that are written in one way are different
-//! in PostgreSQL if they are different in SQLite.
+//! Spelling of a column's values: values of one spelling that differ in SQLite also differ in
+//! PostgreSQL.
 
 use rusqlite::types::ValueRef;
 
 use crate::value::{PostgresType, Profile, StorageClass, TargetField};
 
-/// Whether the values of a column may be written in several ways, as far as counts tell.
+/// `true` if the counts allow values of several spellings in a column.
 pub fn may_vary(field: &TargetField, profile: &Profile) -> bool {
     let Profile { integers, reals, texts, .. } = *profile;
     match &field.postgres_type {
@@ -23,20 +23,19 @@ pub fn may_vary(field: &TargetField, profile: &Profile) -> bool {
     }
 }
 
-/// How the first value of a column is written.
+/// Spelling of the first value of a column.
 pub struct WrittenForm {
     class: StorageClass,
     text: Vec<u8>,
 }
 
 impl WrittenForm {
-    /// The way of a value.
     pub fn of(value: ValueRef<'_>) -> Self {
         let text = if let ValueRef::Text(text) = value { text.to_vec() } else { Vec::new() };
         Self { class: StorageClass::of(value), text }
     }
 
-    /// Whether `value`, which fits the type, is written in this way.
+    /// `true` if `value`, which fits the type, has this spelling.
     pub fn is_way_of(&self, postgres_type: &PostgresType, value: ValueRef<'_>) -> bool {
         if self.class != StorageClass::of(value) {
             return false;
@@ -69,7 +68,7 @@ impl WrittenForm {
         text.len() == self.text.len() && !text.iter().any(other_case)
     }
 
-    /// Digits in the same places and all else equal, the zone with its digits.
+    /// Digits in the same places and all other characters equal, the zone with its digits.
     fn has_shape_of(&self, text: &[u8]) -> bool {
         let begins_zone = |byte: &u8| matches!(byte, b'Z' | b'z' | b'+' | b'-' | b' ');
         let after_date = self.text.iter().skip(11).position(begins_zone);
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_one_way_differ_only_if_they_are_different() {
+    fn values_of_one_spelling_differ_only_if_different() {
         let same = |postgres_type: &str, one: &str, other: &str| {
             let way = WrittenForm::of(ValueRef::Text(one.as_bytes()));
             way.is_way_of(&postgres_type.parse().unwrap(), ValueRef::Text(other.as_bytes()))

@@ -1,5 +1,5 @@
-//! Unique keys over values that SQLite keeps apart and their types in PostgreSQL make equal: a UUID
-//! in capitals and in small letters, the number 1 and the text `'1'`.
+//! Unique keys over values that SQLite keeps apart and a PostgreSQL type makes equal: a UUID in
+//! both letter cases, the number 1 and the text `'1'`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,10 +21,9 @@ use crate::{Error, TaskControl};
 /// A unique key that is carried over.
 struct UniqueKey<'a> {
     table: &'a SourceTable,
-    /// What the table's columns become.
     fields: &'a [TargetField],
     columns: Vec<usize>,
-    /// Only rows for which this holds, in SQLite's words.
+    /// Its condition, as SQLite writes it.
     predicate: Option<&'a str>,
 }
 
@@ -80,8 +79,8 @@ fn keys<'a>(table: &'a SourceTable, fields: &'a [TargetField]) -> Vec<UniqueKey<
 }
 
 impl UniqueKey<'_> {
-    /// Rows whose key is that of another one. Of two such rows one at least is written in another
-    /// way than the first row: the keys of those are kept in memory, the others pass by.
+    /// Rows with the key of another. Of two such rows at least one has another spelling than the
+    /// first row: only keys of those are kept in memory.
     fn made_equal(
         &self,
         source: &SourceFile,
@@ -123,9 +122,8 @@ impl UniqueKey<'_> {
         Ok(refused)
     }
 
-    /// A hash of the row's key as PostgreSQL compares it, and whether it is written in another way
-    /// than the first. `None` if there is none (a part is NULL or does not fit, or the row is not in
-    /// the index).
+    /// A hash of the row's key as PostgreSQL compares it, and whether its spelling differs from the
+    /// first. `None` if a part is NULL or does not fit, or the row is not in the index.
     fn read(
         &self,
         row: &Row<'_>,

@@ -1,25 +1,26 @@
-//! PostgreSQL keeps every lock until its transaction ends, in a table of a fixed size that all sessions
-//! share: thousands of tables in one transaction may not find room. That is known beforehand.
+//! Locks that creating a schema takes. PostgreSQL keeps every lock until its transaction ends, in a
+//! table of a fixed size that all sessions share. Thousands of tables in one transaction may exceed
+//! it; the count is known beforehand.
 
 use super::schema::Statements;
 use crate::display::thousands;
 use crate::finding::{Finding, Severity};
 
-/// Locks that PostgreSQL takes, as counted on releases 9.6 to 18: to make a table with its toast
-/// table and the sequence of its key, an index, the constraint over one.
+/// Locks that PostgreSQL takes (counted on releases 9.6 to 18) for a table with its toast table and
+/// sequence, an index, a constraint over an index.
 const OF_TABLE: u64 = 9;
 
 const OF_INDEX: u64 = 2;
 
 const OF_CONSTRAINT: u64 = 2;
 
-/// Of a database whatever it holds.
+/// For any database.
 pub const OF_CATALOGS: u64 = 100;
 
-/// Room that a server has with the settings that it comes with, on any release.
+/// Room of a server with default settings, on any release.
 const DEFAULT_ROOM: u64 = 64 * 100;
 
-/// A warning on so many tables that a server with default settings has no room for their locks.
+/// A warning if a server with default settings has no room for the locks of all tables.
 pub fn warning(statements: &Statements) -> Option<Finding> {
     let needed = locks_to_make(statements);
     let message = format!(
@@ -39,7 +40,7 @@ pub fn warning(statements: &Statements) -> Option<Finding> {
     (needed > DEFAULT_ROOM).then_some(finding)
 }
 
-/// The locks that it takes to make these tables in one transaction.
+/// Locks for creating these tables in one transaction.
 pub fn locks_to_make(statements: &Statements) -> u64 {
     let attached = statements.keys.iter().filter(|key| key.attach.is_some()).count();
     let constraints = attached + statements.foreign_keys.len();

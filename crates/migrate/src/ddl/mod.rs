@@ -1,4 +1,4 @@
-//! The schema of the target as PostgreSQL's statements.
+//! Schema of the target as PostgreSQL's statements.
 
 mod expression;
 mod locks;

@@ -1,4 +1,4 @@
-//! `--emit-schema`: the DDL that migration would run, with a comment at every decision.
+//! Proposed DDL script (`--emit-schema`), with a comment at every decision.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use crate::finding::Finding;
 use crate::source::{OtherKind, SourceSchema, quoted};
 use crate::value::{TargetField, ValueReading};
 
-/// Releases are named only where the statements differ; the proposal is for current ones.
+/// Statements that differ by release are shown for current ones.
 const CURRENT_VERSION: i32 = 180_000;
 
-/// The warning on tables that are too many for a server with default settings.
+/// Warning on too many tables for a server with default settings.
 pub fn too_many(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {
     locks::warning(&statements(schema, fields, "public", CURRENT_VERSION))
 }
@@ -82,7 +82,7 @@ pub fn proposal(
     script
 }
 
-/// Whether a finding stands beside what it is about; those on the file itself do not.
+/// `true` if a finding is shown beside its object; those on the file itself are not.
 fn is_of_an_object(schema: &SourceSchema, finding: &Finding) -> bool {
     let mut names = schema.tables.iter().map(|table| &table.name);
     let mut others = schema.others.iter().map(|other| &other.name);
@@ -95,7 +95,7 @@ fn comment(script: &mut String, finding: &Finding) {
     commented(script, finding);
 }
 
-/// The statement that a finding proposes, to be looked at before it is run.
+/// The proposed statement of a finding, as a comment.
 fn commented(script: &mut String, finding: &Finding) {
     for line in finding.statement.iter().flat_map(|statement| statement.lines()) {
         let _ = writeln!(script, "--     {line}");

@@ -1,4 +1,4 @@
-//! The PostgreSQL schema that migration creates: tables before the rows, keys and indexes after.
+//! PostgreSQL schema that migration creates: tables before the rows, keys and indexes after.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::value::{PostgresType, TargetField};
 /// The release from which on identity columns exist (`server_version_num`).
 const IDENTITY_SINCE: i32 = 100_000;
 
-/// Longer names PostgreSQL cuts off.
+/// PostgreSQL truncates longer names.
 pub const LONGEST_NAME_BYTES: usize = 63;
 
 /// The statements that make a schema, in the order in which they run.
@@ -48,7 +48,7 @@ impl TableStatement {
         format!("CREATE TABLE {} (\n    {}\n)", self.name, self.lines().join(",\n    "))
     }
 
-    /// What stands in its brackets: columns, then constraints.
+    /// Its definition: columns, then constraints.
     pub fn lines(&self) -> Vec<String> {
         let checks = self
             .checks
@@ -58,8 +58,8 @@ impl TableStatement {
     }
 }
 
-/// An index, and the constraint that stands on it if it is a key: made in two statements, since
-/// only the second one locks out other work on the table, and it reads no row.
+/// An index, and its constraint if it is a key. They are two statements, since only the second one
+/// blocks other work on the table, and it reads no row.
 #[derive(Clone, Debug)]
 pub struct KeyStatements {
     pub index: String,
@@ -93,7 +93,7 @@ impl ConstraintNames {
         )
     }
 
-    /// `name` itself if it fits and is free, else one chosen for `table`.
+    /// `name` itself if it fits and is free, otherwise one chosen for `table`.
     fn claim(&mut self, name: Option<&str>, table: &str) -> String {
         match name.filter(|name| name.len() <= LONGEST_NAME_BYTES) {
             Some(name) if self.0.insert(name.to_owned()) => name.to_owned(),

@@ -1,4 +1,4 @@
-//! What of a source does not arrive: rows that are left behind, and rules that are not carried over.
+//! Losses: rows of the source that are left behind, and rules that are not carried over.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Finding;
 use crate::display::{rows, thousands};
 
-/// What a finding says is not carried over.
+/// A feature that is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lost {
@@ -56,7 +56,7 @@ impl Lost {
     }
 }
 
-/// Everything of a source that does not arrive.
+/// Rows and rules of a source that do not arrive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     pub rows: BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! A finding: what is wrong, how often, where for example, and exactly what mends it.
+//! Finding of an audit: the problem, its count, examples, and the exact remedy.
 
 mod loss;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub use loss::{Losses, Lost};
 
-/// How much a finding matters. The order is that of the report.
+/// In the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -20,7 +20,6 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Blocker => "blocker",
@@ -39,11 +38,10 @@ pub struct Finding {
     pub table: String,
     /// The column, if it is about one.
     pub column: Option<String>,
-    /// How many values or rows.
     pub count: u64,
     pub message: String,
     pub examples: Vec<Example>,
-    /// What mends it; may be empty for a note.
+    /// The remedy; may be empty for a note.
     pub fix: String,
     /// A blocker's cure as a rule of `--map`, where another type holds every value of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,9 +50,9 @@ pub struct Finding {
     /// It is never run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
-    /// It is about certain rows, which could be left behind.
+    /// It is about certain rows, which could be rejected.
     pub is_about_rows: bool,
-    /// What is not carried over, if it says that.
+    /// The feature that is not carried over, if the finding is about one.
     #[serde(rename = "not_carried_over", skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
 }
@@ -91,7 +89,7 @@ impl Finding {
         self
     }
 
-    /// The same, about rows that could be left behind.
+    /// The same, about rows that could be rejected.
     #[must_use]
     pub fn about_rows(mut self) -> Self {
         self.is_about_rows = true;
@@ -165,7 +163,7 @@ impl RefusedValues {
     }
 }
 
-/// Examples kept of each kind of misfit.
+/// Examples kept of each kind.
 const EXAMPLES: usize = 5;
 
 /// A row and the value in question.

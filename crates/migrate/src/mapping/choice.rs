@@ -1,5 +1,5 @@
-//! The choice of a column's type: first a candidate, then, after every value has been seen,
-//! the candidate or what the values really are.
+//! Choice of a column's type: first a candidate, then, after every value has been seen, the
+//! candidate or the type of the values.
 
 use super::declared::{self, DeclaredType};
 use super::user_rule::MapRules;
@@ -10,22 +10,21 @@ use crate::value::{PostgresType, Profile, TargetField};
 /// The type against which a column's values are tried while they are read.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The type and how it is read; `None` if only the values can tell.
+    /// The type and its reading; `None` if only the values can decide.
     pub field: Option<TargetField>,
     /// Another type may be chosen if a value does not fit this one.
     pub may_fall_back: bool,
-    /// It was asked for by a `--map` rule.
+    /// It comes from a `--map` rule.
     pub is_rule: bool,
 }
 
 impl Candidate {
-    /// Whether blobs are what the column is meant for.
     pub fn is_for_bytes(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.postgres_type == PostgresType::Bytea)
     }
 }
 
-/// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
+/// The candidates of a table's columns, in order: a `--map` rule, otherwise the declared type.
 pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>, Error> {
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
@@ -65,7 +64,7 @@ pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> Targe
     }
 }
 
-/// The type that holds what the values are, whatever was declared.
+/// The type of the values, for any declared type.
 pub fn fallback(profile: &Profile) -> PostgresType {
     let Profile { integers, reals, texts, blobs, .. } = *profile;
     match (integers, reals, texts, blobs) {

@@ -1,21 +1,19 @@
-//! What a declared type means to the people who write schemas. SQLite itself reads only its
-//! affinity, so `VARCHAR(256)` limits nothing and `UUID` is a number; the words still tell what
-//! was intended.
+//! Intention of a declared type. SQLite itself reads only its affinity, so `VARCHAR(256)` limits
+//! nothing and `UUID` is a number; the words still show what the author meant.
 
 use crate::source::{Affinity, SourceColumn};
 use crate::value::{PostgresType, declared_parts};
 
-/// What a declared type intends.
+/// The intention of a declared type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeclaredType {
     /// This type; a value that does not fit is a fault.
     Hard(PostgresType),
-    /// This type if every value allows it, else what the values are.
+    /// This type if every value allows it, otherwise the type of the values.
     IfAllowed(PostgresType),
     Unknown,
 }
 
-/// The intention behind a column's declared type.
 pub fn declared(column: &SourceColumn) -> DeclaredType {
     use DeclaredType::{Hard, IfAllowed};
     let lower = column.declared_type.to_ascii_lowercase();

@@ -1,4 +1,5 @@
-//! From a declared type and the values found to a PostgreSQL type; `--map` rules overrule both.
+//! Mapping of a column to a PostgreSQL type, by its declared type and its values; `--map` rules
+//! overrule both.
 
 mod choice;
 mod declared;

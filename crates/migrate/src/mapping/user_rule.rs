@@ -1,4 +1,4 @@
-//! `--map 'TABLE.COLUMN=TYPE [using READING]'`: a rule of the user, `*` matching anything.
+//! User's mapping rules: `--map 'TABLE.COLUMN=TYPE [using READING]'`, `*` matching anything.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ pub struct MapRule {
     pattern: String,
     /// The type that the column gets.
     pub postgres_type: PostgresType,
-    /// How numbers or blobs in it are read.
+    /// The reading of numbers or blobs in it.
     pub reading: Option<ValueReading>,
 }
 
@@ -77,7 +77,7 @@ impl MapRules {
         self.0.iter().rev().find(|rule| fits_pattern(&rule.pattern, &name))
     }
 
-    /// Refuses a rule that fits no column: most often a typing mistake.
+    /// Refuses a rule that matches no column: most often a typing mistake.
     pub fn check(&self, schema: &SourceSchema) -> Result<(), Error> {
         for rule in &self.0 {
             let mut names = schema.tables.iter().flat_map(|table| {

@@ -1,6 +1,6 @@
-//! Reads files of pgloader: `LOAD DATABASE FROM sqlite://... INTO postgresql://... WITH ...;`
-//! (<https://pgloader.readthedocs.io/en/latest/ref/sqlite.html>). Every clause is either carried
-//! out or refused by its name.
+//! Parser of pgloader's load files: `LOAD DATABASE FROM sqlite://... INTO postgresql://... WITH
+//! ...;` (<https://pgloader.readthedocs.io/en/latest/ref/sqlite.html>). Every clause is either
+//! carried out or refused by its name.
 
 use std::path::PathBuf;
 
@@ -86,10 +86,10 @@ impl PgloaderParser {
             "truncate" | "include drop" => self.options.replace = true,
             "on error stop" => self.rejects = false,
             "on error resume next" => self.rejects = true,
-            // What Crossover always does.
+            // Crossover always does this.
             "create tables" | "create indexes" | "foreign keys" | "drop indexes"
             | "reset sequences" | "include no drop" | "no truncate" | "quote identifiers" => {}
-            // What changes the pace and not the result.
+            // These change the pace and not the result.
             "workers"
             | "concurrency"
             | "batch rows"
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn unknown_clauses_are_named() {
         let refused = |rest: &str| {
             parse(&format!("LOAD DATABASE FROM a.db INTO postgresql://h/d {rest};")).unwrap_err()
         };

@@ -1,5 +1,5 @@
-//! The value that a column's default gives, if it is always the same: SQLite computes it itself, as it
-//! would for a new row, with the conversion by the column's affinity.
+//! Constant values of column defaults: SQLite computes them itself, with the conversion by the
+//! column's affinity.
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -78,7 +78,7 @@ impl Calculator {
     }
 }
 
-/// No column may stand in a default: to SQLite a quoted name is a text there.
+/// A quoted name in a default is a text to SQLite: columns are not allowed there.
 fn with_texts(tokens: &[SqlToken<'_>]) -> String {
     let written = tokens.iter().map(|token| match (token.kind, token.name()) {
         (SqlTokenKind::Quoted, Some(text)) => format!("'{}'", text.replace('\'', "''")),

@@ -1,5 +1,5 @@
-//! The SQLite file as migration reads it: read-only, several connections on one and the same
-//! snapshot, so that a program that writes meanwhile changes nothing of what is seen.
+//! SQLite file, read-only, over several connections on one snapshot: a concurrent writer changes
+//! nothing of what they see.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,9 +13,9 @@ use rusqlite::{Connection, ErrorCode, Row};
 use super::schema::SourceTable;
 use crate::{Error, TaskControl};
 
-/// How often a common snapshot is tried while another program writes.
+/// Attempts to take a common snapshot while another program writes.
 const SNAPSHOT_ATTEMPTS: usize = 200;
-/// How long a locked file is waited for.
+/// Longest wait for a locked file.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Rows read before progress and interruption are looked at.
@@ -26,14 +26,14 @@ pub struct SourceFile {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     connections: usize,
-    /// A connection outside the snapshot, and what it saw when the snapshot was taken.
+    /// A connection outside the snapshot, with the data version at the time of the snapshot.
     watcher: Mutex<(Connection, i64)>,
     fingerprint: String,
 }
 
 impl SourceFile {
-    /// Opens `connections` readers on one snapshot. If a program writes so busily that no common
-    /// snapshot is found, one reader is left, which is always consistent.
+    /// Opens `connections` readers on one snapshot. Under a permanently busy writer only one reader
+    /// is left, which is always consistent.
     pub fn open(path: &Path, connections: usize) -> Result<Self, Error> {
         let explain = |error| sqlite_error(path, error);
         let mut readers = Vec::new();
@@ -80,13 +80,13 @@ impl SourceFile {
         }
     }
 
-    /// The state of the file when the snapshot was taken: sizes and times of the file and of its
-    /// WAL. Another one may mean other rows.
+    /// Sizes and times of the file and its WAL when the snapshot was taken. Another fingerprint may
+    /// mean other rows.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Whether another program has committed something since the snapshot was taken.
+    /// `true` if another program has committed since the snapshot was taken.
     pub fn has_changed(&self) -> Result<bool, Error> {
         let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         let now = data_version(&watcher.0).map_err(|error| self.explain(error))?;
@@ -97,7 +97,6 @@ impl SourceFile {
         &self.path
     }
 
-    /// How many readers may work at the same time.
     pub fn connections(&self) -> usize {
         self.connections
     }
@@ -111,8 +110,8 @@ impl SourceFile {
         result
     }
 
-    /// Reads every row of `table` (between two rowids, if given) once and hands it to `each`: field
-    /// 0 is the rowid (or NULL), then `columns`. Progress counts rows.
+    /// Reads every row of `table` (between two rowids, if given) once and passes it to `each`:
+    /// field 0 is the rowid (or NULL), then `columns`. Progress counts rows.
     pub fn each_row(
         &self,
         connection: &Connection,
@@ -148,7 +147,7 @@ impl SourceFile {
         Ok(count)
     }
 
-    /// Turns an error of SQLite into one that names the file and the way out.
+    /// Explains an error of SQLite with the file and the remedy.
     pub fn explain(&self, error: rusqlite::Error) -> Error {
         sqlite_error(&self.path, error)
     }
@@ -217,8 +216,8 @@ fn hot_journal(path: &Path) -> Option<Error> {
     is_journal.then(|| Error::HotJournal { path: path.to_owned() })
 }
 
-/// A file that is shorter than its header says, which SQLite refuses as malformed. While a WAL
-/// stands beside the file, pages may rightly be missing from it.
+/// A file that is shorter than its header says, which SQLite refuses as malformed. With a WAL
+/// beside it, the file may lack pages rightly.
 fn truncated(path: &Path) -> Option<Error> {
     let (header, file) = (header(path)?, path.metadata().ok()?);
     let number = |at: usize| {
@@ -246,7 +245,7 @@ fn wal_on_read_only_medium(path: &Path) -> Option<Error> {
     in_wal_mode.then(|| Error::WalUnreadable { path: path.to_owned(), hot })
 }
 
-/// An error of SQLite with the file's name and the way out.
+/// Explains an error of SQLite with the file and the remedy.
 pub fn sqlite_error(path: &Path, error: rusqlite::Error) -> Error {
     let path = path.to_owned();
     match error.sqlite_error_code() {

@@ -1,4 +1,4 @@
-//! The SQLite side: the file read in one snapshot, the schema that it declares, parts of tables.
+//! SQLite side: the file on one snapshot, the schema that it declares, parts of tables.
 
 mod default;
 mod file;

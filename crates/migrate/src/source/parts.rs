@@ -1,4 +1,4 @@
-//! Parts of a table: ranges of rowids that are read on their own.
+//! Parts of a table: ranges of rowids that are read separately.
 
 use rusqlite::Connection;
 

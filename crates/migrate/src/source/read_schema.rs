@@ -1,4 +1,5 @@
-//! Reads the schema with SQLite's own table-valued pragmas: nothing here parses what SQLite knows.
+//! Schema reader over SQLite's own table-valued pragmas; it parses nothing that SQLite reports
+//! itself.
 
 use std::sync::Arc;
 
@@ -93,7 +94,7 @@ fn columns(
     strict: bool,
     facts: &statement::Facts,
 ) -> rusqlite::Result<(Vec<SourceColumn>, Vec<usize>)> {
-    let told = |of: &[(String, String)], column: &str| {
+    let fact_of = |of: &[(String, String)], column: &str| {
         let same = of.iter().find(|(name, _)| name.eq_ignore_ascii_case(column));
         same.map(|(_, what)| what.clone())
     };
@@ -121,8 +122,8 @@ fn columns(
             default_value: default.as_ref().and_then(value),
             default,
             generated: row.get::<_, i64>(5)? >= 2,
-            expression: told(&facts.generated, &name),
-            collation: told(&facts.column_collations, &name),
+            expression: fact_of(&facts.generated, &name),
+            collation: fact_of(&facts.column_collations, &name),
             name,
         });
     }

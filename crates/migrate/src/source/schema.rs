@@ -1,5 +1,5 @@
-//! What a SQLite file declares: tables, columns, keys, indexes, and all that is not a table.
-//! Everything later (audit, mapping, copy, verification) works from this description.
+//! Schema of a SQLite file: tables, columns, keys, indexes, views, triggers, virtual tables. Audit,
+//! mapping, migration and verification work from it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub enum OtherKind {
 }
 
 impl OtherKind {
-    /// The kind as a user calls it.
+    /// The kind in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::View => "view",
@@ -71,14 +71,13 @@ pub struct SourceTable {
     pub columns: Vec<SourceColumn>,
     /// Positions of the primary key's columns, in key order; empty without a primary key.
     pub primary_key: Vec<usize>,
-    /// How a row is addressed.
     pub rowid: Rowid,
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes and unique constraints, without the primary key's.
     pub indexes: Vec<Index>,
     /// Declared `STRICT`.
     pub strict: bool,
-    /// `Some` with the last value given out if declared `AUTOINCREMENT`.
+    /// `Some` with the last number used if declared `AUTOINCREMENT`.
     pub autoincrement: Option<i64>,
     /// Indexes that PostgreSQL does not get, and why.
     pub left_out: Vec<(Index, IndexOmission)>,
@@ -87,18 +86,18 @@ pub struct SourceTable {
     pub collations: Vec<String>,
     /// Some foreign key is `INITIALLY DEFERRED`.
     pub deferred: bool,
-    /// By rowid, the names that rows had where they came from: those of a reject file.
+    /// By rowid, the names of rows in their first source, for rows of a reject file.
     pub row_names: Arc<HashMap<i64, String>>,
 }
 
-/// How a row of a table is addressed.
+/// Address of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rowid {
     /// This column (`INTEGER PRIMARY KEY`) is the rowid.
     Alias(usize),
     /// A hidden rowid, to be read by this name.
     Hidden(&'static str),
-    /// A hidden rowid that cannot be read, since columns took all of its names.
+    /// A hidden rowid that cannot be read, since columns have all of its names.
     Unreadable,
     /// `WITHOUT ROWID`: the primary key.
     None,
@@ -110,7 +109,7 @@ pub struct SourceColumn {
     pub name: String,
     /// The declared type as written; may be empty.
     pub declared_type: String,
-    /// What SQLite makes of the declared type.
+    /// By SQLite's rules for the declared type.
     pub affinity: Affinity,
     pub not_null: bool,
     /// The default's text as written.
@@ -119,7 +118,7 @@ pub struct SourceColumn {
     pub default_value: Option<Value>,
     /// A generated column, stored or not.
     pub generated: bool,
-    /// What it is generated from, as written.
+    /// Its expression as written.
     pub expression: Option<String>,
     /// Its collation, in upper case, if it is not BINARY.
     pub collation: Option<String>,
@@ -178,15 +177,13 @@ pub struct ForeignKey {
 pub struct Index {
     /// Its name; made by SQLite for a constraint.
     pub name: String,
-    /// Whether it was made by `CREATE INDEX`; otherwise by UNIQUE in the table.
+    /// Made by `CREATE INDEX`; otherwise by UNIQUE in the table.
     pub created: bool,
-    /// Whether equal rows are refused.
     pub unique: bool,
-    /// Whether it has a WHERE clause.
     pub partial: bool,
     /// The CREATE INDEX statement as it was written; empty for a constraint.
     pub sql: String,
-    /// What follows WHERE in it.
+    /// Its WHERE clause, without the keyword.
     pub predicate: Option<String>,
     pub parts: Vec<IndexPart>,
 }
@@ -201,7 +198,7 @@ impl Index {
 /// The largest number of columns in an index of PostgreSQL.
 pub const MOST_INDEX_COLUMNS: usize = 32;
 
-/// Why PostgreSQL does not get an index.
+/// The reason why an index is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexOmission {
     /// By `--skip-index`.
@@ -226,7 +223,7 @@ impl SourceSchema {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
 
-    /// The names of the tables in which a virtual table keeps its rows.
+    /// The shadow tables of a virtual table.
     pub fn shadows_of(&self, owner: &OtherObject) -> Vec<&str> {
         let shadows = self.others.iter().filter(|other| other.kind == OtherKind::ShadowTable);
         let names = shadows.map(|other| other.name.as_str());
@@ -284,8 +281,8 @@ impl SourceTable {
         }
     }
 
-    /// What tells a row that `select` gave from the others: its rowid, or else its place (counted
-    /// from 1) in the order of reading, which is that of the primary key.
+    /// Address of a row that `select` returned: its rowid, otherwise its place (from 1) in reading
+    /// order, which is that of the primary key.
     pub fn address(&self, row: &Row<'_>, place: i64) -> i64 {
         match row.get_ref(0) {
             Ok(ValueRef::Integer(rowid)) => rowid,

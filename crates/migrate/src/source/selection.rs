@@ -1,4 +1,5 @@
-//! Which tables of the source take part (`--table`, `--exclude`), and about how many rows they have.
+//! Selection of tables and indexes (`--table`, `--exclude`, `--skip-index`), and estimates of row
+//! counts.
 
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ impl Selection {
         for table in &mut schema.tables {
             self.leave_out_indexes(table);
         }
-        // Shadow tables say which tables are no ordinary ones, also of what is left out.
+        // Shadow tables stay listed, also those of tables that are left out.
         schema
             .others
             .retain(|other| other.kind == OtherKind::ShadowTable || self.takes(&other.table));
@@ -64,7 +65,8 @@ impl Selection {
         Ok(())
     }
 
-    /// What is left out here is no index of the table to anybody: not to foreign keys either.
+    /// An index left out here no longer exists for the rest of the migration, foreign keys
+    /// included.
     fn leave_out_indexes(&self, table: &mut SourceTable) {
         let reason = |index: &Index| {
             let asked =
@@ -88,8 +90,8 @@ impl Selection {
     }
 }
 
-/// About how many rows each table has, from what costs nothing to read: ANALYZE's statistics, or
-/// the span of its rowids. Zero where neither tells.
+/// Estimated row counts from sources that cost nothing: ANALYZE's statistics, or the span of
+/// rowids. Zero without either.
 pub fn estimated_rows(connection: &Connection, schema: &SourceSchema) -> Vec<u64> {
     schema.tables.iter().map(|table| estimate(connection, table).unwrap_or(0)).collect()
 }
@@ -127,8 +129,8 @@ pub fn selected(source: &SourceFile, selection: &Selection) -> Result<SourceSche
     })
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for any characters; ASCII case is ignored,
-/// as SQLite does for names.
+/// `true` if `name` matches `pattern`, in which `*` is any text; ASCII case is ignored, as SQLite
+/// does for names.
 pub fn fits_pattern(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut parts = pattern.split('*');

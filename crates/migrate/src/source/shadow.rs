@@ -1,11 +1,11 @@
-//! The tables in which SQLite's virtual tables keep their rows. SQLite knows them by their names
-//! alone, which a table of the user's may have too: `notes_content` beside a full-text index that
-//! says `content='notes_content'`. What is in doubt is an ordinary table, so that its rows are moved.
+//! Shadow tables, in which SQLite's virtual tables keep their rows. SQLite knows them by name
+//! alone, and a user's table may have such a name: `notes_content` beside a full-text index that
+//! says `content='notes_content'`. In doubt a table counts as ordinary, so that its rows are moved.
 
 use super::schema::{OtherKind, OtherObject};
 use super::token::{closing, tokens};
 
-/// Whether the virtual table `owner` keeps its rows in the table `name`.
+/// `true` if the virtual table `owner` keeps its rows in the table `name`.
 pub fn is_shadow(owner: &OtherObject, name: &str) -> bool {
     let ending = name.strip_prefix(owner.name.as_str()).and_then(|rest| rest.strip_prefix('_'));
     let Some(ending) = ending.filter(|_| owner.kind == OtherKind::VirtualTable) else {
@@ -17,7 +17,7 @@ pub fn is_shadow(owner: &OtherObject, name: &str) -> bool {
         && !options.any(|(option, _)| replaces(option, ending))
 }
 
-/// Where a virtual table has its rows.
+/// The place of a virtual table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// In tables of its own; this one has a row for each.
@@ -41,14 +41,14 @@ pub fn content(owner: &OtherObject) -> (String, Content) {
         ("fts3" | "fts4" | "fts5", Some((_, name))) => Content::Of(name.clone()),
         ("fts3" | "fts4" | "fts5", None) => Content::Own(format!("{}_content", owner.name)),
         ("rtree" | "rtree_i32" | "geopoly", _) => Content::Own(format!("{}_rowid", owner.name)),
-        // They show what other tables hold.
+        // These modules show rows of other tables.
         ("fts4aux" | "fts5vocab" | "fts3tokenize" | "dbstat", _) => Content::Nowhere,
         _ => Content::Unknown,
     };
     (module, content)
 }
 
-/// What the modules that SQLite brings always add to the name of their table.
+/// Name endings of the shadow tables of SQLite's own modules.
 fn endings(module: &str) -> &'static [&'static str] {
     match module {
         "fts3" => &["content", "segments", "segdir"],
@@ -59,8 +59,7 @@ fn endings(module: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a full-text index that was given this option does without one of its tables. FTS5 takes
-/// the first letters of an option for all of it.
+/// `true` if a full-text index with this option has no such shadow table.
 fn replaces(option: &str, ending: &str) -> bool {
     match ending {
         "content" => "content".starts_with(option),
@@ -97,7 +96,7 @@ mod tests {
     use crate::source::schema;
 
     #[test]
-    fn only_what_a_module_made_is_a_shadow() {
+    fn only_tables_of_a_module_are_shadows() {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         connection
             .execute_batch(

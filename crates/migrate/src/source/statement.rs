@@ -1,5 +1,5 @@
-//! Reads the few facts of a CREATE TABLE statement that no pragma tells, such as CHECK. Tokens and
-//! brackets are enough; SQLite itself has already accepted the statement.
+//! Facts of a CREATE TABLE statement that no pragma reports, such as CHECK. Tokens and brackets
+//! suffice: SQLite has already accepted the statement.
 
 use super::schema::SourceCheck;
 use super::token::{SqlToken, closing, tokens};
@@ -58,7 +58,7 @@ pub fn facts(sql: &str) -> Facts {
     facts
 }
 
-/// What follows WHERE in a CREATE INDEX statement.
+/// The WHERE clause of a CREATE INDEX statement, without the keyword.
 pub fn predicate(sql: &str) -> Option<String> {
     let tokens = tokens(sql);
     let mut place = 0;
@@ -71,7 +71,7 @@ pub fn predicate(sql: &str) -> Option<String> {
     None
 }
 
-/// What stands between the bracket at `open` and the one that closes it, whose place follows.
+/// The text between the bracket at `open` and its closing one, whose place follows.
 fn inside(sql: &str, tokens: &[SqlToken<'_>], open: usize) -> (String, usize) {
     let close = closing(tokens, open);
     let end = tokens.get(close).map_or(sql.len(), |token| token.start);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_generated_columns_are_made_of() {
+    fn expressions_of_generated_columns_are_found() {
         let found = facts(
             "CREATE TABLE t(a INT, \"b c\" INT GENERATED ALWAYS AS (a * (2 + 1)) STORED, \
              d AS (upper(e)), e TEXT)",

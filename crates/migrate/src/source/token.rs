@@ -1,5 +1,5 @@
-//! The words of a SQLite statement that SQLite itself has accepted: names, literals, operators.
-//! Comments and blanks are passed over.
+//! Tokens of a SQLite statement that SQLite has already accepted: names, literals, operators.
+//! Comments and blanks are skipped.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlTokenKind {
@@ -17,7 +17,6 @@ pub enum SqlTokenKind {
     Symbol,
 }
 
-/// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqlToken<'a> {
     pub kind: SqlTokenKind,
@@ -32,12 +31,10 @@ impl SqlToken<'_> {
         self.start + self.text.len()
     }
 
-    /// Whether it is this keyword, in any case.
     pub fn is_word(&self, word: &str) -> bool {
         self.kind == SqlTokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Whether it is this operator, bracket or comma.
     pub fn is(&self, symbol: &str) -> bool {
         self.kind == SqlTokenKind::Symbol && self.text == symbol
     }
@@ -130,7 +127,7 @@ fn in_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
 }
 
-/// A doubled quote stands for one.
+/// A doubled quote is one quote.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut from = 1;
     while let Some(end) = text[from..].find(quote) {
@@ -163,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_literals_and_operators_are_told_apart() {
+    fn names_literals_and_operators_are_distinguished() {
         let found =
             tokens("a>=-1.5e-3 AND \"b\"\"c\" <>'it''s'||x'00'/* no */ [d e]->>🦀--end\n+.5");
         let texts: Vec<&str> = found.iter().map(|token| token.text).collect();

@@ -1,4 +1,4 @@
-//! The tables that exist in the target, read from PostgreSQL's catalog (releases 9.6 to 18).
+//! Existing tables of the target, read from PostgreSQL's catalog (releases 9.6 to 18).
 
 use engine::PostgresUrl;
 use tokio_postgres::Client;
@@ -11,7 +11,7 @@ use crate::value::PostgresType;
 #[derive(Clone, Debug, Default)]
 pub struct TargetCatalog {
     pub schema: String,
-    /// Its tables and whatever else has columns.
+    /// Tables, views and foreign tables.
     pub relations: Vec<Relation>,
 }
 
@@ -22,7 +22,7 @@ pub struct Relation {
     pub name: String,
     /// `pg_class.relkind`: `r` table, `p` partitioned table, `v` view, ...
     pub kind: String,
-    /// Triggers stand on it that are none of PostgreSQL's own.
+    /// It has triggers other than PostgreSQL's internal ones.
     pub has_triggers: bool,
     pub columns: Vec<RelationColumn>,
 }
@@ -48,7 +48,7 @@ impl TargetCatalog {
         format!("{}.{}", quoted(&self.schema), quoted(table))
     }
 
-    /// The table that stands for the source's table `name`: the same name, else the only one that
+    /// The counterpart of the source's table `name`: the same name, otherwise the only one that
     /// differs in case.
     pub fn relation(&self, name: &str) -> Option<&Relation> {
         by_name(&self.relations, name, |relation| &relation.name)
@@ -56,7 +56,7 @@ impl TargetCatalog {
 }
 
 impl Relation {
-    /// The column that stands for the source's column `name`, by the same rule.
+    /// The counterpart of the source's column `name`, by the same rule.
     pub fn column(&self, name: &str) -> Option<&RelationColumn> {
         by_name(&self.columns, name, |column| &column.name)
     }
@@ -81,8 +81,7 @@ pub async fn current_schema(client: &Client) -> Result<String, Error> {
     })
 }
 
-/// Connects and reads the tables of a schema, or of the first of the search path: what an audit
-/// with a target judges against.
+/// Reads the tables of a schema, or of the first of the search path, over a connection of its own.
 pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
     let client = engine::postgres::connect(url).await?;
     let schema = match schema {

@@ -1,5 +1,5 @@
-//! PostgreSQL as the judge of rows: those of one table in a temporary table beside their addresses,
-//! where the server itself says which of them would break a constraint.
+//! Constraint probe: a temporary table with the rows of one table, in which the server itself finds
+//! those that would violate a constraint.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ const PROBE_TABLE: &str = "pg_temp.crossover_probe";
 const IDENTITY_SINCE: i32 = 100_000;
 const GENERATED_SINCE: i32 = 120_000;
 
-/// Rows of one table before their judge.
+/// A temporary table with the rows of one table.
 pub struct ConstraintProbe<'a> {
     session: &'a TargetSession,
 }
 
 impl<'a> ConstraintProbe<'a> {
-    /// Makes the temporary table after `matched` and loads the columns that `demands` need, of
-    /// every row that fits the target's types and is not set aside.
+    /// Creates the temporary table after `matched` and loads the columns that `constraints` need,
+    /// of every row that fits the target's types and is not rejected.
     pub async fn load(
         session: &'a TargetSession,
         source: &Arc<SourceFile>,
@@ -60,8 +60,8 @@ impl<'a> ConstraintProbe<'a> {
         Ok(probe)
     }
 
-    /// The empty table with the columns that are needed, whose names are returned; with all of them
-    /// if one is computed from others.
+    /// Creates the empty table with the needed columns, or with all of them if one is computed from
+    /// others. Returns their names.
     async fn make(
         &self,
         relation: &str,
@@ -98,7 +98,7 @@ impl<'a> ConstraintProbe<'a> {
         Ok(kept)
     }
 
-    /// A domain's column takes any value of the type below, and a function tells which fit.
+    /// Gives a column the base type of its domain, and creates a function that tests the domain.
     async fn relax(
         &self,
         constraint: &RowConstraint,
@@ -119,8 +119,8 @@ impl<'a> ConstraintProbe<'a> {
         self.session.run(&sql, control).await
     }
 
-    /// The addresses of the rows that break a demand, at most one more than `most`. They are
-    /// removed, so that none of them takes a key from another.
+    /// Deletes the rows that violate a constraint, so that none of them takes a key from another.
+    /// Returns their addresses, at most one more than `most`.
     pub async fn take_violations(
         &self,
         constraint: &RowConstraint,
@@ -145,7 +145,7 @@ impl<'a> ConstraintProbe<'a> {
         Ok(addresses)
     }
 
-    /// How many rows break a demand, and the addresses of the first few.
+    /// The number of rows that violate a constraint, and the addresses of the first few.
     pub async fn count_violations(
         &self,
         constraint: &RowConstraint,

@@ -1,4 +1,4 @@
-//! The demands of tables that are there already, from the target's catalog.
+//! Constraints of existing tables, read from the target's catalog.
 
 use tokio_postgres::{Client, Row};
 
@@ -70,11 +70,11 @@ const DOMAINS: &str = "\
     WHERE a.attrelid = ANY($1) AND a.attnum > 0 AND NOT a.attisdropped AND t.typtype = 'd' \
     ORDER BY a.attrelid, a.attnum";
 
-/// Reads one row of the catalog.
+/// Constructor of a constraint from a row of the catalog.
 type Make = fn(&Row, &MatchedTable, &SourceTable) -> Option<RowConstraint>;
 
-/// What the existing tables demand; conditions before keys, so that a row that breaks a condition
-/// takes no key from another.
+/// Constraints of the existing tables; conditions before keys, so that a row that violates a
+/// condition takes no key from another.
 pub async fn read(
     client: &Client,
     schema: &SourceSchema,

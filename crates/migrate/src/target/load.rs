@@ -1,5 +1,5 @@
-//! The rows of one part of a table: a thread reads and encodes them into a buffer, the connection sends it.
-//! Memory is bounded by a few buffers, whatever the table's size (one row must fit in memory).
+//! Load of one part of a table: a thread reads and encodes rows into a buffer, the connection sends
+//! it. Memory is bounded by a few buffers for any size of table (one row must fit in memory).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ const BUFFERS_AHEAD: usize = 4;
 /// The head of a binary COPY: signature, flags, length of the extension.
 const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// A table, or a part of it, on its way.
+/// The load of a table or of a part of it.
 pub struct TableLoad {
     pub table: SourceTable,
     pub matched: MatchedTable,
@@ -35,8 +35,8 @@ pub struct TableLoad {
     pub rowids: Option<(i64, i64)>,
     /// Rows may be written frozen: the table was made or emptied in this transaction.
     pub freeze: bool,
-    /// Each row is followed by its address, and those that do not fit are passed over: they are to
-    /// be judged, not moved.
+    /// Each row is followed by its address, and rows that do not fit are skipped: they are probed,
+    /// not moved.
     pub addressed: bool,
 }
 
@@ -50,7 +50,7 @@ impl TableLoad {
         format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
     }
 
-    /// Copies all rows; how many.
+    /// Copies all rows. Returns their number.
     pub async fn run(
         self: Arc<Self>,
         client: &Client,
@@ -126,7 +126,7 @@ impl TableLoad {
         Ok(rows - passed_over)
     }
 
-    /// An error of the server that names a line of the COPY becomes one that names the row.
+    /// Turns a server error about a line of the COPY into one about the row.
     fn explain(&self, source: &SourceFile, error: tokio_postgres::Error) -> Error {
         let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
         let report = match &whole {
@@ -175,7 +175,7 @@ impl TableLoad {
     }
 }
 
-/// What the reading thread hands over.
+/// Message from the reading thread.
 enum CopyMessage {
     Rows(Bytes),
     /// All rows have been read; only this ends the COPY.
@@ -204,7 +204,7 @@ struct RowEncoder<'a> {
     columns: Vec<usize>,
     sender: &'a mpsc::Sender<CopyMessage>,
     buffer: Vec<u8>,
-    /// Nobody takes buffers any more.
+    /// The receiver is gone.
     closed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! PostgreSQL keeps every lock until its transaction ends, in a table of a fixed size that all sessions
-//! share: thousands of tables in one transaction may not find room. That is known beforehand.
+//! Lock table of the server: the locks that a migration needs, compared with the room that there
+//! is.
 
 use tokio_postgres::Client;
 
@@ -8,8 +8,8 @@ use crate::Error;
 use crate::ddl::OF_CATALOGS;
 use crate::display::thousands;
 
-/// The locks that it takes to read these tables in one transaction: on them and their indexes; to
-/// empty them also on their toast tables with their indexes.
+/// Locks for reading these tables in one transaction: on them and their indexes. Emptying them also
+/// locks their toast tables with their indexes.
 pub async fn to_use(client: &Client, tables: &[MatchedTable], empties: bool) -> Result<u64, Error> {
     let oids: Vec<u32> = tables.iter().map(|table| table.oid).collect();
     let sql = "SELECT count(*) + 2 * count(*) FILTER (WHERE c.reltoastrelid <> 0 AND $2) \
@@ -28,7 +28,7 @@ const ROOM: &str = "\
     OR name = (SELECT max(name) FROM pg_settings \
                WHERE name IN ('autovacuum_max_workers', 'autovacuum_worker_slots'))";
 
-/// Refuses what would not find room.
+/// Fails if the server has no room for `needed` locks.
 pub async fn ensure(client: &Client, tables: usize, needed: u64) -> Result<(), Error> {
     let row = client.query_one(ROOM, &[]).await;
     let row = row.map_err(Error::postgres("cannot read the server's room for locks"))?;

@@ -1,5 +1,5 @@
-//! Which table and column of the target takes which of the source. Whatever has no place is a
-//! problem that is named, never a column that is silently left behind.
+//! Assignment of the source's tables and columns to those of an existing target. A table or column
+//! without a counterpart is an error, never silently left behind.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The PostgreSQL side: sessions, existing tables and their constraints, rows by binary COPY.
+//! PostgreSQL side: sessions, existing tables and their constraints, rows by binary COPY.
 
 mod catalog;
 mod constraint_probe;

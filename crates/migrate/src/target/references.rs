@@ -1,4 +1,4 @@
-//! Foreign keys between the tables that are moved: which rows cannot stand without which.
+//! Foreign keys between the tables of a migration, with the order that they impose.
 
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
@@ -17,19 +17,19 @@ pub struct Reference {
     /// The referred table's place in the schema.
     pub parent: usize,
     pub parent_columns: Vec<usize>,
-    /// What the referred columns take in the target: keys are compared in this form.
+    /// Fields of the referred columns: keys are compared in this form.
     pub parent_fields: Vec<TargetField>,
 }
 
 impl Reference {
-    /// Which of the referred columns the target compares without regard to case.
+    /// For each referred column `true` if the target compares it without regard to case.
     pub fn ignores_case(&self) -> Vec<bool> {
         let fields = self.parent_fields.iter();
         fields.map(|field| field.postgres_type == PostgresType::Citext).collect()
     }
 }
 
-/// Those that the source declares (and PostgreSQL accepts): what a created schema gets.
+/// Foreign keys that the source declares and PostgreSQL accepts.
 pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Reference> {
     let mut references = Vec::new();
     for (child, table) in schema.tables.iter().enumerate() {
@@ -54,7 +54,7 @@ const REFERENCES: &str = "\
     FROM pg_constraint AS f \
     WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND f.confrelid = ANY($1) ORDER BY f.oid";
 
-/// Those that the existing tables of the target have.
+/// Foreign keys of the existing tables.
 pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let rows = client

@@ -1,6 +1,6 @@
-//! What the target demands of rows beyond their types: CHECK constraints, unique keys, domains,
-//! foreign keys to tables that are not moved. Known before anything is taken down, and written down
-//! with the migration, so that it can be asked whether a row would break them.
+//! Constraints of the target beyond column types: CHECK, unique keys, domains, foreign keys to
+//! tables outside the migration. They are read before indexes are suspended, and saved with the
+//! migration, so that each row can be tested against them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use crate::ddl::Statements;
 use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
 use crate::value::{PostgresType, TargetField};
 
-/// The column by which a row that is judged is known: [`SourceTable::address`].
+/// Column of the probe table with the address of a row: [`SourceTable::address`].
 pub const ADDRESS: &str = "crossover address";
 
-/// A demand on the rows of one table.
+/// A constraint on the rows of one table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RowConstraint {
     pub table: usize,
     /// The constraint's or index's name.
     pub name: String,
-    /// Columns of the source that it is about; the first is named with a row that breaks it.
+    /// Columns of the source in the constraint; the first is named with a violating row.
     pub columns: Vec<usize>,
-    /// Names of all columns of the target that it needs.
+    /// All columns of the target that its test reads.
     pub needs: Vec<String>,
     #[serde(rename = "what")]
     pub kind: ConstraintKind,
@@ -63,8 +63,8 @@ pub enum ConstraintKind {
 }
 
 impl RowConstraint {
-    /// A query for the addresses of rows in the table `judge` that break it. Of rows with the same
-    /// key the first may stay.
+    /// A query for the addresses of rows in the table `rows` that violate it. The first of several
+    /// rows with one key is no violation.
     pub fn violations_in(&self, rows: &str) -> String {
         let address = quoted(ADDRESS);
         match &self.kind {
@@ -124,13 +124,13 @@ impl RowConstraint {
         }
     }
 
-    /// The temporary function that tells whether a domain takes a value: one for each column.
+    /// The temporary function that tests a domain: one for each column.
     pub fn function(&self) -> String {
         let place = self.columns.first().copied().unwrap_or_default();
         format!("pg_temp.crossover_fits_{}_{place}", self.table)
     }
 
-    /// Why a row is refused.
+    /// The reason for a reject file.
     pub fn reason(&self) -> String {
         let name = quoted(&self.name);
         match &self.kind {
@@ -154,7 +154,7 @@ impl RowConstraint {
         }
     }
 
-    /// Columns in which a row that breaks it is equal to one that stays.
+    /// Columns in which a violating row equals one that stays.
     pub fn equal_columns(&self) -> &[usize] {
         match &self.kind {
             ConstraintKind::Unique { equal, .. } => equal,
@@ -163,7 +163,7 @@ impl RowConstraint {
     }
 }
 
-/// What a schema that migration makes will demand.
+/// Constraints of a schema that migration creates.
 pub fn of_source(
     schema: &SourceSchema,
     fields: &[Vec<TargetField>],
@@ -207,13 +207,13 @@ pub fn of_source(
     constraints
 }
 
-/// Positions of the columns whose quoted names stand in a condition.
+/// Positions of the columns whose quoted names occur in a condition.
 fn named_in(condition: &str, table: &SourceTable) -> Vec<usize> {
     let named = |place: &usize| condition.contains(&quoted(&table.columns[*place].name));
     (0..table.columns.len()).filter(named).collect()
 }
 
-/// Whether SQLite itself has ensured that no two rows have the same key in these columns, and the
+/// `true` if SQLite itself has ensured that no two rows have the same key in these columns, and the
 /// target's types keep different values different.
 pub fn is_ensured<'a>(
     table: &SourceTable,
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_breaks_a_demand_is_found_by_its_address() {
+    fn a_violating_row_is_found_by_its_address() {
         let pairs = vec![("\"a\"".to_owned(), "\"x\"".to_owned()), ("b".into(), "y".into())];
         let reference = ConstraintKind::Reference { pairs, parent: "p".to_owned(), full: true };
         assert_eq!(

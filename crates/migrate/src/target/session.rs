@@ -1,5 +1,5 @@
-//! A connection that migrates: its settings, statements that a wish to stop can cancel, the server's
-//! errors in our words, and the lock that lets one migration at a time into a database.
+//! Session of a migration: its settings, cancellable statements, explained server errors, and the
+//! advisory lock that admits one migration at a time into a database.
 
 use engine::PostgresUrl;
 use tokio_postgres::error::SqlState;
@@ -12,13 +12,13 @@ use crate::{Error, TaskControl};
 
 /// Memory for building one index; the server's own setting is used if it is larger.
 const INDEX_MEMORY: &str = "256MB";
-/// How long another session's lock on a table is waited for.
+/// Longest wait for another session's lock on a table.
 const LOCK_WAIT: &str = "10s";
-/// And another program's claim of the database.
+/// Longest wait for the advisory lock of another migration.
 const CLAIM_WAIT: &str = "2s";
 
-/// Advisory locks: one for the program that migrates, one that its workers share, so that whoever
-/// goes on after a crash knows when the server has ended their work.
+/// Advisory locks: one for the migrating program, one that its workers share. A resumed migration
+/// waits for the second, until the server has ended the work of a crashed program.
 const LOCK_CLASS: i32 = 0x4372_6f73;
 const PROGRAM_LOCK: i32 = 1;
 const WORKERS_LOCK: i32 = 2;
@@ -64,9 +64,8 @@ impl TargetSession {
         Ok(Self { server_version: row.get(0), client, cancel, tls })
     }
 
-    /// Connects as one of the workers of the program that holds the claim. What one of its steps
-    /// commits is durable with the last transaction at the latest; until then nothing is lost but
-    /// time if the server goes down.
+    /// Connects a worker. A commit of its steps is durable with the last transaction at the latest;
+    /// a crash of the server before that costs only time.
     pub async fn worker(url: &PostgresUrl) -> Result<Self, Error> {
         let session = Self::connect(url).await?;
         let sql = format!(
@@ -77,7 +76,7 @@ impl TargetSession {
         Ok(session)
     }
 
-    /// Lets nobody else migrate into this database while the connection lasts.
+    /// Excludes other migrations from this database while the connection lasts.
     pub async fn claim(&self) -> Result<(), Error> {
         let failed = || Error::postgres("cannot lock the database for a migration");
         // A program that has just ended may not be gone from the server yet.
@@ -102,10 +101,10 @@ impl TargetSession {
         Err(Error::Claimed { process })
     }
 
-    /// Waits until the server has ended what workers of an earlier program, or our own that were
-    /// given up, had begun.
+    /// Waits until the server has ended the statements of all workers, of an earlier program or
+    /// cancelled ones.
     pub async fn wait_for_workers(&self, control: TaskControl<'_>) -> Result<(), Error> {
-        control.progress.set_message("waiting for the server to end what was begun");
+        control.progress.set_message("waiting for the server to end earlier statements");
         let sql = format!(
             "SET lock_timeout = 0; SELECT pg_advisory_lock({LOCK_CLASS}, {WORKERS_LOCK}); \
              SELECT pg_advisory_unlock({LOCK_CLASS}, {WORKERS_LOCK}); \
@@ -118,13 +117,13 @@ impl TargetSession {
         self.client.batch_execute("BEGIN").await.map_err(Error::postgres("cannot begin"))
     }
 
-    /// Asks the server to end whatever this session does.
+    /// Asks the server to cancel the running statement.
     pub async fn cancel(self) {
         // Without an answer the closed connection ends it later.
         let _ = self.cancel.cancel_query(self.tls).await;
     }
 
-    /// Runs one statement; a wish to stop cancels it on the server.
+    /// Runs one statement; an interruption cancels it on the server.
     pub async fn run(&self, sql: &str, control: TaskControl<'_>) -> Result<(), Error> {
         control.check()?;
         let running = self.client.batch_execute(sql);
@@ -147,14 +146,14 @@ impl TargetSession {
         })
     }
 
-    /// Undoes everything; if the connection is gone, the server has done so itself.
+    /// Rolls back; a lost connection has done so on the server.
     pub async fn roll_back(&self) {
         let _ = self.client.batch_execute("ROLLBACK").await;
     }
 }
 
-/// Creates the database that `url` names, over the server's database `postgres`, if there is none,
-/// with the encoding that holds every character; whether it was created.
+/// Creates the database that `url` names, with encoding UTF8, over the database `postgres`. Returns
+/// `false` if it exists.
 pub async fn create_database(url: &PostgresUrl) -> Result<bool, Error> {
     let Some(name) = url.database() else { return Ok(false) };
     let client = engine::postgres::connect(&url.with_database("postgres")).await?;

@@ -1,5 +1,5 @@
-//! How a migration begins: anew, or again where an earlier one was cut off. Either way it ends with
-//! the steps that are to be done.
+//! Beginning of a migration: a new one, rows to append, or one to resume. Each ends with the list
+//! of steps.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,29 +23,27 @@ use crate::source::{SourceFile, SourceSchema, estimated_rows, readers, selected}
 use crate::target::{MatchedTable, TargetSession, catalog, current_schema, match_tables};
 use crate::{Error, TaskControl};
 
-/// A migration whose steps are known.
+/// A migration whose target is prepared and whose steps are known.
 pub struct PreparedMigration {
-    /// What the steps work from.
     pub job: MigrationJob,
-    /// What is written down in the target.
+    /// Saved in the staging schema.
     pub saved: SavedMigration,
     pub steps: Vec<MigrationStep>,
-    /// Those that an earlier program had done.
+    /// Steps that an earlier run had finished.
     pub steps_done_before: usize,
-    /// When it began, as the server shows it.
+    /// Time of the beginning, as the server shows it.
     pub started: String,
-    /// What was found in the source before anything was done.
+    /// Findings of the audit before the transfer.
     pub findings: Vec<Finding>,
     pub rejects: Option<RejectFile>,
-    /// Sequences that go on after the largest value.
+    /// Sequences set to continue after the largest value.
     pub sequences_set: usize,
-    /// Where the time went so far.
     pub seconds: PhaseSeconds,
 }
 
-/// Begins a migration: the target is made ready and the steps are written down in it, in one
-/// transaction. It stays open, and everything else happens in it, where nothing may last before
-/// the end: a dry run over existing tables, or rows that are to be replaced.
+/// Begins a migration: prepares the target and saves the steps in it, in one transaction. That
+/// transaction stays open, and everything else happens in it, where nothing may last before the
+/// end: a dry run over existing tables, or rows that are replaced.
 pub async fn start(
     path: &Path,
     session: &TargetSession,
@@ -55,8 +53,7 @@ pub async fn start(
     begin(path, session, options, None, control).await
 }
 
-/// Begins to add rows, which have these names, to what is there, in one transaction that stays
-/// open.
+/// Begins to append rows with these names to existing ones, in one transaction that stays open.
 pub async fn append(
     path: &Path,
     session: &TargetSession,
@@ -109,7 +106,7 @@ async fn begin(
     }
 }
 
-/// What is known before the target is touched.
+/// The source with its audit, before the target is touched.
 struct AuditedSource {
     source: Arc<SourceFile>,
     schema: SourceSchema,
@@ -213,7 +210,7 @@ impl AuditedSource {
     }
 }
 
-/// Goes on with a migration that was cut off.
+/// Resumes an interrupted migration.
 pub async fn resume(
     path: &Path,
     session: &TargetSession,
@@ -262,7 +259,7 @@ pub async fn resume(
     })
 }
 
-/// Finds and sets aside the rows that cannot be moved, if that was asked for.
+/// Finds and sets aside rows that cannot be moved, if `--on-error reject` was given.
 async fn set_rejects_aside(
     session: &TargetSession,
     options: &MigrateOptions,
@@ -289,7 +286,7 @@ fn open_selected(
     Ok((Arc::new(source), schema))
 }
 
-/// The source's schema; with every value looked at if the types are to be chosen.
+/// The source's schema; with an audit of every value if types are chosen by them.
 fn read_source(
     path: &Path,
     options: &MigrateOptions,

@@ -1,5 +1,5 @@
-//! `--rejects FILE`: repaired rows are added to the tables, all or none. They pass through a small
-//! SQLite file of their own, so that they are read, checked and named like any others.
+//! Load of repaired rows (`--rejects FILE`), all or none. They pass through a small SQLite file, so
+//! that they are read, checked and named like any others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -17,10 +17,11 @@ use crate::{Error, TaskControl};
 /// By table and rowid of the small file: the row's name in the source.
 pub type RowNames = BTreeMap<String, HashMap<i64, String>>;
 
-/// Rows named of those that are there already.
+/// Rows named in the message about rows that exist already.
 const SHOWN: usize = 5;
 
-/// Makes `database` of the rows in the reject file `path`; the names that they had in the source.
+/// Makes `database` of the rows in the reject file `path`. Returns the names that they had in the
+/// source.
 pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     let rejects = read(path)?;
     if rejects.is_empty() {
@@ -56,14 +57,14 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     Ok(names)
 }
 
-/// A row that lacks a column which others of its table have would have NULL there.
+/// Refuses a row that lacks a column of other rows of its table: it would become NULL.
 fn refuse_incomplete(path: &Path, rejects: &[Rejected]) -> Result<(), Error> {
     for rejected in rejects {
         let of_table = rejects.iter().filter(|other| other.table == rejected.table);
         let mut columns = of_table.flat_map(|other| other.values.keys());
         if let Some(column) = columns.find(|column| !rejected.values.contains_key(*column)) {
             let reason = format!(
-                "{}, {}: column {column} is missing; write null where it is to be NULL",
+                "{}, {}: column {column} is missing; write null where it must be NULL",
                 rejected.table, rejected.row
             );
             return Err(Error::RejectFile { path: path.to_owned(), reason });
@@ -97,9 +98,9 @@ fn insert(
     Ok(())
 }
 
-/// Refuses rows that are in the target already where no key would: a file that is loaded a second
-/// time must not double them. The target itself is asked, so that no interruption, no copy of the
-/// file and no part of it can deceive, and nothing has to be kept of what was loaded.
+/// Refuses rows that the target already has where no key would refuse them: a second load must not
+/// double them. The target itself is asked, so that an interruption, a copy or a part of the file
+/// cannot deceive, and no record of loads is needed.
 pub async fn refuse_loaded(
     session: &TargetSession,
     source: &Arc<SourceFile>,
@@ -143,8 +144,7 @@ pub async fn refuse_loaded(
     )))
 }
 
-/// Whether a key refuses a row that is there already: a unique one of columns that are written and
-/// are never NULL.
+/// `true` if a key refuses an existing row: it is unique, its columns are written and never NULL.
 async fn has_key(session: &TargetSession, matched: &MatchedTable) -> Result<bool, Error> {
     let written: Vec<&str> = matched.written().map(|column| column.name.as_str()).collect();
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = $1 \

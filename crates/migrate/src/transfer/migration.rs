@@ -1,5 +1,5 @@
-//! What can be asked for: a migration, its continuation, its end, rows that were repaired. Each is
-//! done step by step and made the target's own in one last transaction.
+//! Entry points: migrate, resume, abandon, load repaired rows. Each works by steps and publishes in
+//! one last transaction.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -24,27 +24,26 @@ use crate::{Error, TaskControl};
 pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
-    /// `--map` rules.
     pub rules: MapRules,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
-    /// Prove the result before it is made the target's own.
+    /// Verify the result before it is published.
     pub verify: bool,
-    /// Rows that stand in the target's tables are deleted, tables to be created are dropped first.
+    /// Existing rows are deleted; tables that would be created are dropped first.
     pub replace: bool,
-    /// Undo everything instead of making it lasting.
+    /// Undo everything at the end.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
     pub reject_file: Option<PathBuf>,
-    /// About so many bytes of the source are one part: what an interruption costs at most.
+    /// Approximate bytes of the source in one part: the most that an interruption costs.
     pub part_bytes: u64,
-    /// Go on with an unfinished migration, if there is one; its own options apply then.
+    /// Resume an unfinished migration, if there is one; its own options apply then.
     pub resume: bool,
-    /// Add rows of a reject file also where equal ones are there; of no other use.
+    /// Add rows of a reject file also where equal ones exist.
     #[serde(skip)]
     pub add_again: bool,
-    /// How often a lost connection is tried anew; not a part of what goes on.
+    /// Attempts to reconnect after a lost connection; not saved with the migration.
     #[serde(skip)]
     pub reconnects: u32,
 }
@@ -71,8 +70,8 @@ impl Default for MigrateOptions {
 /// Moves a SQLite file into a PostgreSQL database.
 ///
 /// # Errors
-/// The target is as it was after any error but [`Error::CutOff`], after which the migration can go
-/// on or be abandoned; each names the place and the way out.
+/// The target is as it was after any error but [`Error::CutOff`], after which the migration can be
+/// resumed or abandoned. Each error names the place and the remedy.
 pub async fn migrate(
     source: &Path,
     target: &PostgresUrl,
@@ -89,7 +88,7 @@ pub async fn migrate(
         Some(found) => {
             refuse_other_options(options, &found.saved.options)?;
             session.wait_for_workers(control).await?;
-            // What the earlier program's workers had begun may be done meanwhile.
+            // Workers of the earlier run may have finished steps in the meantime.
             let found = state::find(&session.client).await?.unwrap_or(found);
             begin::resume(source, &session, found, control).await?
         }
@@ -103,7 +102,7 @@ pub async fn migrate(
     Ok(report)
 }
 
-/// A migration that goes on does so with its own options; others are not ignored in silence.
+/// Refuses options that differ from those with which the migration began.
 fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<(), Error> {
     let keys = |options: &MigrateOptions| {
         let options = MigrateOptions { resume: false, ..options.clone() };
@@ -152,7 +151,7 @@ pub async fn load_rejects(
     Ok(report)
 }
 
-/// Puts the target back as it was before an unfinished migration; what that was.
+/// Puts the target back as it was before an unfinished migration, which is returned.
 pub async fn abandon(
     target: &PostgresUrl,
     progress: &ProgressBar,
@@ -168,7 +167,7 @@ pub async fn abandon(
     Ok(found.unfinished())
 }
 
-/// The unfinished migration in a database, if there is one, for commands that come upon it.
+/// The unfinished migration in a database, for commands that would meet it.
 pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
     let client = engine::postgres::connect(target).await?;
     Ok(state::find(&client).await?.map(|found| found.unfinished()))

@@ -1,5 +1,5 @@
-//! The move itself: schema, rows by binary COPY, keys and indexes, step by step, and proved before
-//! it is made the target's own.
+//! Transfer of a database: schema, rows by binary COPY, keys and indexes, step by step, verified
+//! before it is published.
 
 mod begin;
 mod load_rejects;

@@ -1,5 +1,5 @@
-//! Makes the target ready for rows: creates the tables in a schema of Crossover's own, or checks that
-//! those that exist are empty and takes down what slows loading.
+//! Preparation of the target: creates the tables in the staging schema, or checks that existing
+//! tables are empty and suspends their indexes.
 
 use std::sync::Arc;
 
@@ -19,26 +19,26 @@ use crate::target::{
 use crate::verify::compare;
 use crate::{Error, TaskControl};
 
-/// A target that can take rows.
+/// A target that is ready for rows.
 pub struct PreparedTarget {
     /// The tables to load, parents first.
     pub to_load: Vec<MatchedTable>,
     /// Every table was made or emptied.
     pub fresh: bool,
-    /// Rows stand there that would be lost if the migration could not be undone as a whole.
+    /// Existing rows would be lost if the migration could not be undone as a whole.
     pub replaces_rows: bool,
     /// Steps after the rows: keys, indexes, foreign keys.
     pub rest: Vec<MigrationStep>,
     /// Foreign keys between these tables.
     pub references: Vec<Reference>,
-    /// What else the target demands of rows; asked for only if rows are to be rejected.
+    /// Further constraints of the target; read only if rows may be rejected.
     pub constraints: Vec<RowConstraint>,
-    /// What is restored as it was although it was not right.
+    /// Foreign keys that were not valid before and are restored like that.
     pub notices: Vec<String>,
 }
 
-/// Creates the schema that the audit proposes, apart from everything else in the target, and
-/// rehearses its keys and its move into place: what forbids them is found before a row is copied.
+/// Creates the proposed schema in the staging schema, then tries its keys and its publication in a
+/// savepoint: an obstacle is found before a row is copied.
 pub async fn create(
     session: &TargetSession,
     audit: &Audit,
@@ -55,12 +55,12 @@ pub async fn create(
         session.run(&table.sql(), control).await?;
     }
     let rest = of_statements(&statements);
-    session.run("SAVEPOINT rehearsal", control).await?;
+    session.run("SAVEPOINT before_trial", control).await?;
     for step in &rest {
         session.run(&step.sql, control).await?;
     }
     publish_tables(session, destination, control).await?;
-    session.run("ROLLBACK TO rehearsal", control).await?;
+    session.run("ROLLBACK TO before_trial", control).await?;
     let found = catalog(&session.client, STAGING_SCHEMA).await?;
     let to_load = match_tables(schema, &found, &options.rules)
         .map_err(|problems| Error::Target(problems.join("\n")))?;
@@ -98,10 +98,10 @@ pub async fn to_add(
     })
 }
 
-/// Tables that were left alone, with their rows.
+/// Tables left as they were, with their row counts.
 type KeptTables = Vec<(String, u64)>;
 
-/// Checks and empties existing tables and takes down their keys and indexes.
+/// Checks and empties existing tables and suspends their keys and indexes.
 pub async fn existing(
     session: &TargetSession,
     source: &Arc<SourceFile>,
@@ -133,7 +133,7 @@ pub async fn existing(
             to_load.push(table);
             continue;
         }
-        // What is there already and the same needs no move, for example a schema's version.
+        // Tables with equal rows need no load, for example a table with the schema version.
         let of_source = &schema.tables[table.source];
         let compared = compare(&session.client, source, of_source, &table, control).await?;
         if compared.equal {

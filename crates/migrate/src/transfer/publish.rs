@@ -1,5 +1,5 @@
-//! The last act: tables that were made apart move into the schema where they are to stand, and those
-//! that they replace go, all in one transaction.
+//! Publication: moves the finished tables from the staging schema into the target's, and drops
+//! those that they replace, in one transaction.
 
 use super::state::STAGING_SCHEMA;
 use crate::source::{SourceSchema, quoted};
@@ -9,14 +9,13 @@ use crate::{Error, TaskControl};
 pub struct Destination<'a> {
     pub schema: &'a SourceSchema,
     pub namespace: &'a str,
-    /// It is made if it is not there.
+    /// Create the schema if it does not exist.
     pub make_namespace: bool,
-    /// Tables of the same names are dropped.
+    /// Drop tables of the same names.
     pub replace: bool,
 }
 
-/// Moves every table of the source from Crossover's schema to where it is to stand. Must run in a
-/// transaction.
+/// Moves every table from the staging schema to `namespace`. Must run in a transaction.
 pub async fn publish_tables(
     session: &TargetSession,
     destination: &Destination<'_>,
@@ -40,8 +39,8 @@ pub async fn publish_tables(
     Ok(())
 }
 
-/// Names in the target's schema that tables of Crossover's, their indexes or sequences have too:
-/// they share one space of names. An index or sequence comes with the table that has it.
+/// Names in the target's schema that staged tables, their indexes or sequences have too: they share
+/// one namespace. An index or sequence is listed with its table.
 const TAKEN: &str = "\
     SELECT c.relname::text, o.relname::text \
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
@@ -64,7 +63,7 @@ async fn refuse_taken_names(session: &TargetSession, namespace: &str) -> Result<
             (name, Some(table)) => parts.push((name, table)),
         }
     }
-    // What belongs to a table that is named goes with it.
+    // Parts of a table that is already named add nothing.
     parts.retain(|(_, table)| !tables.contains(table));
     let mut ways = Vec::new();
     if !tables.is_empty() {

@@ -1,5 +1,5 @@
-//! A lost connection is made anew, a bounded number of times and after growing waits. The steps
-//! that are done stay done.
+//! Reconnection after a lost connection, a bounded number of times and after growing waits.
+//! Finished steps stay finished.
 
 use std::time::Duration;
 
@@ -10,10 +10,9 @@ use super::state;
 use crate::target::TargetSession;
 use crate::{Error, TaskControl};
 
-/// How often a lost connection is tried anew, unless the user says otherwise: for one and a half
-/// minutes, in which a server restarts.
+/// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
 pub const RECONNECTS: u32 = 8;
-/// The first wait; each is twice the one before.
+/// Doubled after each attempt, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
@@ -29,7 +28,7 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// None yet, and `most` attempts for each to come.
+    /// At most `most` attempts for each lost connection.
     pub fn at_most(most: u32) -> Self {
         Self { most, ..Self::default() }
     }
@@ -40,7 +39,7 @@ impl Outages {
 }
 
 impl Migration {
-    /// Connects again after `lost`, and learns from the target which steps are done.
+    /// Reconnects after `lost`, and reads from the target which steps are done.
     ///
     /// # Errors
     /// [`Error::Lost`] after the last attempt, [`Error::Interrupted`].
@@ -80,7 +79,7 @@ impl Migration {
         target: &PostgresUrl,
         control: TaskControl<'_>,
     ) -> Result<(), Error> {
-        // A worker alone may have lost its connection: the claim is kept then.
+        // Only a worker may have lost its connection: then the advisory lock is still held.
         if self.session.run("ROLLBACK", control).await.is_err() {
             let session = TargetSession::connect(target).await?;
             session.claim().await?;

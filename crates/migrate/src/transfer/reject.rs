@@ -1,6 +1,6 @@
-//! `--on-error reject`: which rows cannot be moved, found before the first one is: values that do
-//! not fit, rows that would break a constraint of the target, and rows that refer to rows that are
-//! not there or are themselves refused. They are kept whole in the reject file.
+//! Search for the rows to reject (`--on-error reject`), before the first row is copied: values that
+//! do not fit, violated constraints, and references to missing or rejected rows. They are kept
+//! whole in the reject file.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -19,21 +19,21 @@ use crate::target::{
 use crate::value::{NoOutput, TargetField, comparable, encode};
 use crate::{Error, TaskControl};
 
-/// More refused rows than this are a matter for repair, not for a list kept in memory.
+/// Beyond this count the source needs repair, not a list kept in memory.
 const MOST_REJECTS: u64 = 1_000_000;
 
-/// What rows are measured by.
+/// The rules that decide whether a row can be moved.
 pub struct RejectCriteria {
     pub source: Arc<SourceFile>,
     pub schema: SourceSchema,
-    /// Foreign keys between its tables.
+    /// Foreign keys between the tables.
     pub references: Vec<Reference>,
-    /// What else the target demands.
+    /// Further constraints of the target.
     pub constraints: Vec<RowConstraint>,
 }
 
 /// Finds all rows that cannot be moved, writes them to a new reject file, and marks them in
-/// `matched`, so that copy and verification pass over them.
+/// `matched`, so that load and verification skip them.
 pub async fn reject(
     session: &TargetSession,
     criteria: RejectCriteria,
@@ -50,7 +50,7 @@ pub async fn reject(
         Ok(search)
     })
     .await?;
-    // Parents first: a row that goes with its parent takes no key from another.
+    // Parents first: a row rejected with its parent takes no key from another.
     for place in 0..search.matched.len() {
         let violations = probe(session, &search, place, control).await?;
         if violations.is_empty() {
@@ -70,7 +70,7 @@ pub async fn reject(
     Ok((matched, search.file))
 }
 
-/// Rows of a table that PostgreSQL would refuse, by address, each with the demand that it breaks.
+/// Addresses of rows that PostgreSQL would refuse, each with the constraint that it violates.
 async fn probe(
     session: &TargetSession,
     search: &RejectSearch,
@@ -113,14 +113,13 @@ struct RejectSearch {
     matched: Vec<MatchedTable>,
     /// By table: addresses of refused rows.
     rejected: Vec<HashSet<i64>>,
-    /// By table: addresses of rows that break a demand, by its number.
+    /// By table: addresses of rows that violate a constraint, with its number.
     violations: Vec<HashMap<i64, usize>>,
-    /// By reference: keys to which nothing may refer.
+    /// By reference: keys of missing or rejected parents.
     missing: Vec<HashSet<KeyBytes>>,
     file: RejectFile,
 }
 
-/// Why a row is refused.
 struct RowRefusal<'a> {
     column: usize,
     reason: String,
@@ -151,7 +150,7 @@ impl RejectSearch {
         Ok(search)
     }
 
-    /// Reads these tables, then those that refer to rows refused meanwhile, and so on.
+    /// Reads these tables, then those that refer to newly rejected rows, and so on.
     fn refuse_rows(&mut self, tables: Vec<usize>, control: TaskControl<'_>) -> Result<(), Error> {
         let mut to_scan: HashSet<usize> = tables.into_iter().collect();
         while !to_scan.is_empty() {
@@ -160,13 +159,13 @@ impl RejectSearch {
                     to_scan.extend(self.scan(place, control)?);
                 }
             }
-            // Tables that take no part have nothing to scan.
+            // Unmatched tables have nothing to scan.
             to_scan.retain(|table| self.matched.iter().any(|matched| matched.source == *table));
         }
         Ok(())
     }
 
-    /// Keys that rows of the source refer to although no row has them.
+    /// Keys to which rows of the source refer without a parent.
     fn without_parent(
         &self,
         reference: &Reference,
@@ -194,7 +193,7 @@ impl RejectSearch {
             if keys.is_empty() {
                 return Ok(keys);
             }
-            // What SQLite keeps apart can be one key in the target: two forms of one UUID.
+            // Two keys in SQLite can be one in the target: two forms of one UUID.
             source.each_row(connection, parent, columns, None, control, |row| {
                 if let Some(found) = key(row, 1..=columns.len(), &reference.parent_fields) {
                     keys.remove(&found);
@@ -205,8 +204,7 @@ impl RejectSearch {
         })
     }
 
-    /// Reads a table and refuses what has not been refused before; the tables that refer to rows
-    /// newly refused.
+    /// Reads a table and rejects further rows. Returns the tables that refer to them.
     fn scan(&mut self, place: usize, control: TaskControl<'_>) -> Result<Vec<usize>, Error> {
         let Self { criteria, matched, rejected, violations, missing, file } = self;
         let matched = &matched[place];
@@ -239,7 +237,7 @@ impl RejectSearch {
                     return Err(file.too_many(MOST_REJECTS));
                 }
                 for (number, reference) in criteria.references.iter().enumerate() {
-                    // Its key is there all the same if an equal row stays.
+                    // Its key still exists if an equal row stays.
                     let stays = reference.parent_columns.iter().all(|each| equal.contains(each));
                     if reference.parent == matched.source && !stays {
                         let places = reference.parent_columns.iter().map(|column| column + 1);
@@ -256,7 +254,7 @@ impl RejectSearch {
     }
 }
 
-/// Why a row cannot be moved, as far as its own values and its parents tell.
+/// The refusal of a row for its own values or a missing parent.
 fn refusal(
     criteria: &RejectCriteria,
     missing: &[HashSet<KeyBytes>],

@@ -1,6 +1,6 @@
-//! The reject file: one JSON object per line with the whole row and why it was refused, to be
-//! repaired with any editor and loaded again. It has its name before the commit, so that a refused
-//! row is on disk whenever the others are in the target, whatever ends the program.
+//! Reject file: one JSON object per line with the whole row and the reason of its refusal, for
+//! repair in any editor and reload. It gets its name before the commit, so a refused row is on disk
+//! whenever the others are in the target.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
@@ -26,7 +26,7 @@ pub struct Rejected {
     pub values: Map<String, Value>,
 }
 
-/// A reject file being written; dropped before [`RejectFile::publish`], it goes away.
+/// A reject file being written; removed if dropped before [`RejectFile::publish`].
 #[derive(Debug)]
 pub struct RejectFile {
     path: PathBuf,
@@ -101,7 +101,7 @@ impl RejectFile {
         self.count
     }
 
-    /// The error for more rows than anybody would repair one by one.
+    /// The error for more than `most` rejected rows.
     pub fn too_many(&self, most: u64) -> Error {
         let reason = format!(
             "more than {} rows would be refused: repair the source or the target's types \
@@ -119,8 +119,8 @@ impl RejectFile {
             .map_err(|error| failed(&self.path, &error))
     }
 
-    /// Gives the file its name, on disk too: after this the commit may come. Without rejects there
-    /// is no file.
+    /// Renames the file to its final name, durably: only then may the commit follow. Without
+    /// rejects there is no file.
     pub fn publish(&mut self) -> Result<(), Error> {
         self.sync()?;
         if self.count == 0 {
@@ -131,18 +131,18 @@ impl RejectFile {
             .map_err(|error| failed(&self.path, &error))?;
         self.published = true;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // Where a folder cannot be synced, its names are as safe as that file system makes them.
+        // Some file systems cannot sync a folder: there its names are as safe as they can be.
         let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
         Ok(())
     }
 
-    /// Takes the name away again: the commit was refused, so no row is missing in the target.
+    /// Removes the name: the commit was refused, so no row is missing in the target.
     pub fn withdraw(&mut self) {
-        // Where that fails the file stays, which loses nothing.
+        // If that fails the file stays, which loses nothing.
         self.published &= std::fs::rename(&self.path, &self.unfinished).is_err();
     }
 
-    /// Where the refused rows are, once they are safe.
+    /// The file with the rejected rows, once it is durable.
     pub fn published(&self) -> Option<&Path> {
         self.published.then_some(self.path.as_path())
     }
@@ -156,8 +156,8 @@ impl Drop for RejectFile {
     }
 }
 
-/// Opens a file that nobody else is writing: whoever does holds its lock. What a killed program has
-/// left under this name is written anew, since it never came to its commit.
+/// Opens a file for one writer, which holds its lock. A file that a killed program left under this
+/// name is overwritten: its migration never came to its commit.
 fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
     match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -166,7 +166,7 @@ fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
         }
         created => {
             let created = created?;
-            // Some network file systems have no locks: there the name alone keeps others away.
+            // Some network file systems have no locks: there the name alone excludes others.
             let taken = matches!(created.try_lock(), Err(std::fs::TryLockError::WouldBlock));
             Ok((!taken).then_some(created))
         }
@@ -209,7 +209,7 @@ fn to_json(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// The stored value that a JSON value of a reject file stands for.
+/// The stored value that a JSON value of a reject file denotes.
 pub fn from_json(value: &Value) -> Option<Stored> {
     Some(match value {
         Value::Null => Stored::Null,

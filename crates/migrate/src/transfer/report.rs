@@ -1,4 +1,4 @@
-//! What a migration has done: rows by table, the proof, where the time went; as text for people.
+//! Migration report: rows by table, verification, seconds by phase; also as text.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,47 +10,45 @@ use crate::finding::{Finding, Losses};
 use crate::grid::grid;
 use crate::verify::VerificationReport;
 
-/// What a migration has done.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrationReport {
     pub source: PathBuf,
     /// The target, its password masked.
     pub target: String,
     pub schema: String,
-    /// Everything was done and undone again.
+    /// Everything was undone at the end.
     pub dry_run: bool,
     pub tables: Vec<MigratedTable>,
-    /// What the source has that was not carried over, or not as declared.
+    /// Features of the source that were not carried over, or not as declared.
     pub findings: Vec<Finding>,
-    /// What of the source does not arrive.
+    /// Rows and rules that do not arrive.
     pub not_carried_over: Losses,
-    /// Sequences that go on after the largest value.
+    /// Sequences set to continue after the largest value.
     pub sequences_set: usize,
-    /// The proof, unless it was declined.
+    /// `None` if verification was declined.
     pub verification: Option<VerificationReport>,
     /// Rows that were refused and kept in the reject file.
     pub rejected_rows: u64,
     pub reject_file: Option<PathBuf>,
-    /// What the target had before and still has although it is not right.
+    /// Faults of the target that existed before and still do.
     pub notices: Vec<String>,
     pub steps: usize,
-    /// Those that an earlier program had done before it was cut off.
+    /// Steps that an earlier run had finished.
     pub steps_done_before: usize,
-    /// Lost connections that were made anew.
+    /// Lost connections that were replaced.
     pub reconnects: u32,
-    /// What did not work after the commit, or what the source got meanwhile.
+    /// Failures after the commit, and changes of the source during the migration.
     pub after_commit: Vec<String>,
     pub seconds: PhaseSeconds,
 }
 
-/// A table that was moved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigratedTable {
     pub table: String,
     pub rows: u64,
-    /// Rows of the source that stayed behind, refused.
+    /// Rows of the source that were rejected.
     pub rejected_rows: u64,
-    /// It was there with the same rows already and was left alone.
+    /// It already held the same rows and was left unchanged.
     pub kept: bool,
 }
 
@@ -117,7 +115,7 @@ impl MigrationReport {
         }
         if self.reconnects > 0 {
             let times = if self.reconnects == 1 { "once" } else { "several times" };
-            let _ = writeln!(text, "the connection was lost {times}; it was made anew");
+            let _ = writeln!(text, "the connection was lost {times} and replaced");
         }
         let moved: u64 =
             self.tables.iter().filter(|table| !table.kept).map(|table| table.rows).sum();

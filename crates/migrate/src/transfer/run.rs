@@ -1,5 +1,5 @@
-//! A migration under way: its steps, the proof, the last transaction, and what follows when one of
-//! them fails.
+//! Run of a migration: its steps, verification, the last transaction, and recovery after a failed
+//! step.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -27,16 +27,15 @@ use crate::{Error, TaskControl};
 pub struct Migration {
     /// The connection that begins and ends it.
     pub session: TargetSession,
-    /// What is to be done.
     pub prepared: PreparedMigration,
     pub seconds: PhaseSeconds,
-    /// The connections that it has lost.
+    /// Lost connections so far.
     pub outages: Outages,
 }
 
 impl Migration {
-    /// Does what is to be done, to the report or to an error after which the target is as it was
-    /// or the migration can go on.
+    /// Carries out the migration. After an error the target is as it was, or the migration can be
+    /// resumed.
     pub async fn run(
         mut self,
         target: &PostgresUrl,
@@ -57,7 +56,7 @@ impl Migration {
         }
     }
 
-    /// Everything on the one connection whose transaction is open.
+    /// All steps on the one connection whose transaction is open.
     async fn in_one_transaction(
         &mut self,
         control: TaskControl<'_>,
@@ -74,7 +73,7 @@ impl Migration {
         Ok(verification)
     }
 
-    /// Each step lasting by itself, on connections side by side.
+    /// Each step in a transaction of its own, on parallel connections.
     async fn by_steps(
         &mut self,
         target: &PostgresUrl,
@@ -91,7 +90,7 @@ impl Migration {
             Err(error @ Error::CommitUnknown { .. }) => return Err(error),
             Err(error) => error,
         };
-        // Stopped cleanly, existing tables get their keys and indexes back at once.
+        // After a clean stop existing tables get their keys and indexes back at once.
         let clean_stop =
             matches!(error, Error::Interrupted) && self.prepared.saved.options.data_only;
         if error.is_cut_off() && !clean_stop {
@@ -103,7 +102,7 @@ impl Migration {
         }
     }
 
-    /// Works over new connections as often as they are lost and can be made anew.
+    /// Repeats the work over new connections whenever they are lost and can be replaced.
     async fn work_with_reconnects(
         &mut self,
         target: &PostgresUrl,
@@ -149,8 +148,8 @@ impl Migration {
         Ok(verification)
     }
 
-    /// Inside the last transaction: sequences, what was made apart becomes the target's own, and
-    /// the refused rows are safe on disk.
+    /// Last transaction: sets sequences, publishes the staged tables, and makes the reject file
+    /// durable.
     async fn complete(&mut self, control: TaskControl<'_>) -> Result<(), Error> {
         control.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
@@ -175,7 +174,7 @@ impl Migration {
         }
     }
 
-    /// The last commit. The reject file stays unless it was refused.
+    /// The last commit. A refused commit removes the reject file, an unanswered one keeps it.
     async fn commit(&mut self) -> Result<(), Error> {
         let Err(error) = self.session.commit().await else { return Ok(()) };
         let Some(rejects) = &mut self.prepared.rejects else { return Err(error) };
@@ -204,10 +203,11 @@ impl Migration {
         }
     }
 
-    /// The steps that are done, read from the target, or as far as is known if it cannot be asked.
+    /// The error of an interrupted migration, with the finished steps as read from the target, or
+    /// as last known.
     async fn cut_off(&self, cause: Error, control: TaskControl<'_>) -> Error {
-        // A worker's step may be committed after the failure of another's: it counts as done. A
-        // server that cannot be asked leaves the count as it was known.
+        // A worker's step may be committed after the failure of another's: it counts as done. If
+        // the server cannot be asked, the last known count stays.
         let _ = self.wait_for_workers(control).await;
         let state = match state::find(&self.session.client).await {
             Ok(Some(state)) => state,
@@ -219,7 +219,7 @@ impl Migration {
         Error::CutOff { cause: Box::new(cause), unfinished: state.unfinished() }
     }
 
-    /// A violated foreign key is explained by the source's own rows.
+    /// Explains a violated foreign key by the rows of the source.
     async fn name_orphans(&self, error: Error, control: TaskControl<'_>) -> Error {
         let Error::Constraint(message) = error else { return error };
         let (source, schema) = (self.prepared.job.source.clone(), self.prepared.job.schema.clone());
@@ -234,7 +234,7 @@ impl Migration {
         Error::Constraint(format!("{message}{named}"))
     }
 
-    /// After the commit: what is left to do and to say.
+    /// Vacuum after the commit, and the report.
     async fn finish(
         self,
         target: &PostgresUrl,

@@ -1,5 +1,5 @@
-//! Sequences behind identity, serial and `nextval` columns: after the rows they must go on after
-//! the largest value, or the application's next insert fails.
+//! Sequences behind identity, serial and `nextval` columns: they must continue after the largest
+//! value, or the application's next insert fails.
 
 use tokio_postgres::Client;
 
@@ -7,11 +7,11 @@ use crate::Error;
 use crate::source::{SourceSchema, quoted};
 use crate::target::MatchedTable;
 
-/// From this release on `ALTER SEQUENCE ... RESTART` is transactional and bounds are in the catalog;
-/// before, only the value is set, which a rollback leaves.
+/// First release with a transactional `ALTER SEQUENCE ... RESTART` and with bounds in the catalog.
+/// Before, only the value is set, which a rollback leaves.
 const TRANSACTIONAL_SINCE: i32 = 100_000;
 
-/// Sequences that belong to a column, or from which its default draws.
+/// Sequences that a column owns or that its default uses.
 const SEQUENCES: &str = "\
     SELECT t.oid, a.attname::text, format('%I.%I', n.nspname, s.relname) \
     FROM pg_class AS t \
@@ -49,7 +49,7 @@ impl Sequence {
         Ok(Self { name, least: row.get(0), most: row.get(1) })
     }
 
-    /// What makes it go on after `last`; `None` if it begins after that anyway.
+    /// The statement that makes it continue after `last`; `None` if it already does.
     fn after(&self, last: i64, server_version: i32) -> Option<String> {
         let Self { name, least, most } = self;
         if last < *least {
@@ -58,13 +58,13 @@ impl Sequence {
         if last < *most && server_version >= TRANSACTIONAL_SINCE {
             return Some(format!("ALTER SEQUENCE {name} RESTART WITH {}", last + 1));
         }
-        // At its end there is no number to restart with: the next one is refused, as it has to be.
+        // At its end there is no number to restart with: the next insert must be refused.
         let name = name.replace('\'', "''");
         Some(format!("SELECT setval('{name}', {}, true)", last.min(*most)))
     }
 }
 
-/// Sets every sequence behind the tables; how many.
+/// Sets every sequence of the tables. Returns their number.
 pub async fn set(
     client: &Client,
     schema: &SourceSchema,

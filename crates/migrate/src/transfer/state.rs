@@ -1,6 +1,6 @@
-//! What stands in the target while a migration is unfinished: a schema of Crossover's own with the
-//! steps, what is needed to go on, and the tables that are being made. It goes with the last
-//! transaction, which is why the target is either as it was or complete.
+//! State of an unfinished migration: a staging schema in the target with the steps, the options,
+//! and the tables that are being created. The last transaction removes it, so the target is either
+//! as it was or complete.
 
 use std::path::PathBuf;
 
@@ -15,40 +15,40 @@ use crate::finding::Losses;
 use crate::target::{Reference, RowConstraint, TargetSession};
 use crate::{Error, TaskControl};
 
-/// The schema in which everything unfinished lies.
+/// The staging schema: everything unfinished is in it.
 pub const STAGING_SCHEMA: &str = "crossover_migration";
 
-/// What a migration has to know to go on later.
+/// Saved data from which a migration can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedMigration {
     pub options: MigrateOptions,
     pub source: PathBuf,
-    /// The state of the file from which the rows come.
+    /// Fingerprint of the source file.
     pub fingerprint: String,
-    /// Where the tables are to stand in the end.
+    /// The schema into which the tables are published.
     pub namespace: String,
-    /// Existing tables that are loaded: quoted name, partitioned or not. Empty if tables are made.
+    /// Existing tables that are loaded: quoted name, partitioned or not. Empty if tables are
+    /// created.
     pub loaded: Vec<(String, bool)>,
     /// Tables that held the same rows already.
     pub kept: Vec<MigratedTable>,
     /// Foreign keys between the tables.
     pub references: Vec<Reference>,
-    /// What the target demands beyond types, if rows are to be rejected.
+    /// Further constraints of the target, if rows may be rejected.
     #[serde(default, rename = "demands")]
     pub constraints: Vec<RowConstraint>,
-    /// What is not right and was not right before.
+    /// Faults of the target that existed before.
     pub notices: Vec<String>,
-    /// What of the source does not arrive.
+    /// Rows and rules that do not arrive.
     #[serde(default)]
     pub not_carried_over: Losses,
 }
 
 #[derive(Clone, Debug)]
 pub struct MigrationState {
-    /// What it has to know.
     pub saved: SavedMigration,
     pub steps: Vec<MigrationStep>,
-    /// When it began, as the server shows it.
+    /// Time of the beginning, as the server shows it.
     pub started: String,
 }
 
@@ -96,7 +96,6 @@ pub async fn find(client: &Client) -> Result<Option<MigrationState>, Error> {
 }
 
 impl MigrationState {
-    /// What a command says of it.
     pub fn unfinished(&self) -> Unfinished {
         Unfinished {
             source: self.saved.source.clone(),
@@ -108,7 +107,6 @@ impl MigrationState {
     }
 }
 
-/// Makes the schema for everything unfinished.
 pub async fn create_staging_schema(
     session: &TargetSession,
     control: TaskControl<'_>,
@@ -116,7 +114,7 @@ pub async fn create_staging_schema(
     session.run(&format!("CREATE SCHEMA {STAGING_SCHEMA}"), control).await
 }
 
-/// Writes the state down. Must run in the transaction that touches the target first.
+/// Writes the state. Must run in the transaction that touches the target first.
 pub async fn write(
     client: &Client,
     saved: &SavedMigration,
@@ -169,8 +167,8 @@ pub async fn mark(client: &Client, step: &MigrationStep, rows: u64) -> Result<()
     client.batch_execute(&sql).await.map_err(Error::postgres("cannot mark a step as done"))
 }
 
-/// Removes the state. Must run in the last transaction; whatever else is left in the schema stops
-/// it.
+/// Removes the state. Must run in the last transaction; a remaining object in the schema makes it
+/// fail.
 pub async fn remove(session: &TargetSession, control: TaskControl<'_>) -> Result<(), Error> {
     let sql = format!(
         "DROP TABLE {STAGING_SCHEMA}.crossover_state, {STAGING_SCHEMA}.crossover_step; DROP SCHEMA {STAGING_SCHEMA}"

@@ -1,6 +1,6 @@
-//! The steps of a migration, written down in the target before the first of them is done: rows by
-//! parts, indexes, constraints, statistics. A step and its mark are one transaction, so a migration
-//! that was cut off anywhere goes on with the first step that is not done.
+//! Steps of a migration, saved in the target before the first of them runs: rows by parts, indexes,
+//! constraints, statistics. A step and its mark are one transaction, so an interrupted migration
+//! resumes with the first unmarked step.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ use crate::source::{
 };
 use crate::target::MatchedTable;
 
-/// The stages, one after the other; the steps of one stage go side by side.
+/// Stages in their order; the steps of one stage run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     Load,
@@ -29,12 +29,12 @@ impl Stage {
     pub const ALL: [Self; 5] =
         [Self::Load, Self::Index, Self::Attach, Self::Vacuum, Self::Validate];
 
-    /// Steps that lock several tables are done one after the other.
+    /// Steps that lock several tables run one after the other.
     pub fn is_side_by_side(self) -> bool {
         self != Self::Attach
     }
 
-    /// Its name in the state table.
+    /// Name in the state table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -45,7 +45,6 @@ impl Stage {
         }
     }
 
-    /// The stage of this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stage| stage.name() == name)
     }
@@ -62,15 +61,15 @@ pub struct MigrationStep {
     pub rowids: Option<(i64, i64)>,
     /// The statement; empty for [`Stage::Load`].
     pub sql: String,
-    /// What takes it back; empty if nothing has to.
+    /// The statement that undoes it; empty if none is needed.
     pub undo: String,
-    /// It is done and lasting.
+    /// Committed.
     pub done: bool,
     pub rows: u64,
 }
 
 impl MigrationStep {
-    /// A statement with what takes it back.
+    /// A statement with the one that undoes it.
     pub fn statement(stage: Stage, sql: impl Into<String>, undo: impl Into<String>) -> Self {
         let (sql, undo, table) = (sql.into(), undo.into(), String::new());
         Self { number: 0, stage, table, rowids: None, sql, undo, done: false, rows: 0 }
@@ -95,7 +94,8 @@ pub fn of_statements(statements: &Statements) -> Vec<MigrationStep> {
     steps
 }
 
-/// A foreign key is added without a look at the rows and validated later, beside others.
+/// Steps that add a foreign key without reading rows and validate it later, in parallel with
+/// others.
 pub fn validated(table: &str, name: &str, sql: &str, undo: &str) -> [MigrationStep; 2] {
     let validate = format!("ALTER TABLE {table} VALIDATE CONSTRAINT {name}");
     let validate = MigrationStep::statement(Stage::Validate, validate, "");
@@ -133,7 +133,7 @@ pub fn plan(
     Ok(steps)
 }
 
-/// Two validations of one table would wait for each other: they become one statement.
+/// Two validations of one table would wait for each other, so they become one statement.
 fn one_validation_per_table(steps: &mut Vec<MigrationStep>) {
     let mut merged: Vec<MigrationStep> = Vec::new();
     for step in steps.drain(..) {

@@ -1,6 +1,6 @@
-//! What stands in the way of fast loading: foreign keys and indexes are taken down before the rows
-//! and restored from PostgreSQL's own words afterwards. Both directions are written down as steps
-//! before anything is touched, so that whatever goes wrong can be put back.
+//! Suspended indexes and foreign keys: they are dropped before the load and restored from
+//! PostgreSQL's own definitions afterwards. Both directions are saved as steps before anything is
+//! dropped, so that they can be undone at any point.
 
 use tokio_postgres::{Client, Row};
 
@@ -9,10 +9,10 @@ use crate::Error;
 use crate::source::quoted;
 use crate::target::MatchedTable;
 
-/// What can be taken down around some tables.
+/// Indexes and foreign keys around some tables that can be suspended.
 #[derive(Clone, Debug, Default)]
 pub struct SuspendedIndexes {
-    /// Steps that restore it; their `undo` takes it down.
+    /// Steps that restore them; `undo` drops them.
     pub steps: Vec<MigrationStep>,
     /// Foreign keys that were not valid before and therefore are not afterwards.
     pub notices: Vec<String>,
@@ -30,8 +30,8 @@ const FOREIGN_KEYS: &str = "\
       AND NOT EXISTS (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid) \
     ORDER BY f.conrelid, f.conname";
 
-/// Indexes and their constraints. One stays in place if something hangs on it that its definition
-/// does not tell: clustering, replica identity, tablespace, comment, statistics, a view.
+/// Indexes and their constraints. An index stays in place if something depends on it that its
+/// definition does not show: clustering, replica identity, tablespace, comment, statistics, a view.
 const INDEXES: &str = "\
     SELECT format('%I.%I', n.nspname, t.relname), format('%I.%I', n.nspname, x.relname), \
            pg_get_indexdef(x.oid), k.conname::text, k.contype::text, \
@@ -62,7 +62,7 @@ const INDEXES: &str = "\
     ORDER BY (k.contype IS NOT DISTINCT FROM 'p') DESC, k.conname, x.relname";
 
 impl SuspendedIndexes {
-    /// Reads what can be taken down around the tables in `matched`.
+    /// Reads the indexes and foreign keys around the tables in `matched`.
     pub async fn read(client: &Client, matched: &[MatchedTable]) -> Result<Self, Error> {
         let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
         let failed = || Error::postgres("cannot read the target's keys and indexes");
@@ -70,7 +70,7 @@ impl SuspendedIndexes {
         // Without a search path every definition comes with the schemas that it needs.
         let path = "SELECT current_setting('search_path'), set_config('search_path', '', false)";
         let path: String = client.query_one(path, &[]).await.map_err(failed())?.get(0);
-        // Keys stand before the foreign keys that need them.
+        // Keys precede the foreign keys that need them.
         for row in client.query(INDEXES, &[&tables]).await.map_err(failed())? {
             suspended.add_index(&row);
         }

@@ -1,4 +1,5 @@
-//! The connections that do the steps of a migration, side by side where the steps allow it.
+//! Workers: connections that carry out the steps of a migration, in parallel where the steps allow
+//! it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +12,23 @@ use crate::source::{SourceFile, SourceSchema};
 use crate::target::{MatchedTable, TableLoad, TargetSession};
 use crate::{Error, TaskControl};
 
-/// What every step works from.
+/// Shared input of all steps.
 pub struct MigrationJob {
     pub source: Arc<SourceFile>,
     pub schema: SourceSchema,
     pub matched: Vec<MatchedTable>,
-    /// Each step is a transaction of its own, with its mark. Otherwise everything happens in one
-    /// transaction that is open already, on one connection.
+    /// Each step is a transaction with its mark. Otherwise everything happens in one open
+    /// transaction, on one connection.
     pub by_steps: bool,
     /// Tables were made or emptied for this migration.
     pub fresh: bool,
 }
 
 impl MigrationJob {
-    /// Does the steps of one stage that are not done, and marks them in `steps`.
+    /// Runs the unfinished steps of one stage, and marks them in `steps`.
     ///
     /// # Errors
-    /// The first step that fails; the others are given up with it.
+    /// The first step that fails; the others are cancelled.
     pub async fn run(
         &self,
         stage: Stage,
@@ -47,7 +48,7 @@ impl MigrationJob {
         Ok(())
     }
 
-    /// Takes steps from the queue until it is empty; their numbers and rows.
+    /// Takes steps from the queue until it is empty. Returns their numbers and rows.
     async fn work(
         &self,
         session: &TargetSession,
@@ -81,7 +82,7 @@ impl MigrationJob {
         })?;
         let table = self.schema.tables[matched.source].clone();
         control.progress.set_message(table.name.clone());
-        // Rows of a file that is new in this transaction can be written frozen, which saves
+        // Rows of a relation that is new in this transaction can be written frozen, which saves
         // PostgreSQL a second writing of every page.
         let whole = self.fresh && step.rowids.is_none() && !matched.partitioned;
         if self.by_steps {
@@ -123,7 +124,7 @@ impl MigrationJob {
         step: &MigrationStep,
         control: TaskControl<'_>,
     ) -> Result<u64, Error> {
-        // Not possible in a transaction: there it follows the commit.
+        // VACUUM cannot run in a transaction: there it follows the commit.
         if self.by_steps {
             control.progress.set_message(short(&step.sql));
             session.run(&step.sql, control).await?;

@@ -1,5 +1,5 @@
-//! One field as it is compared and as it is shown. Most types come back from PostgreSQL byte for
-//! byte as they were sent; the others are brought to one form first.
+//! Canonical form of a field for comparison, and its display. Most types come back from PostgreSQL
+//! byte for byte as they were sent; only the others need one.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
@@ -11,7 +11,7 @@ use super::{decimal, json};
 use crate::display::{ShownValue, shorten};
 use rusqlite::types::ValueRef;
 
-/// How a type's bytes are brought to one form.
+/// Conversion of a type's bytes to their canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canonical {
     Same,
@@ -24,7 +24,6 @@ pub enum Canonical {
 }
 
 impl Canonical {
-    /// The form of a type.
     pub fn of(postgres_type: &PostgresType) -> Self {
         match postgres_type {
             PostgresType::Numeric(_) => Self::Numeric,
@@ -35,7 +34,7 @@ impl Canonical {
     }
 }
 
-/// Appends a field in its one form: `length` as it came, then the bytes.
+/// Appends a field in canonical form: `length` as it came, then the bytes.
 #[inline]
 pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut Vec<u8>) {
     let Some(bytes) = field else {
@@ -66,8 +65,8 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
     out[start..start + 4].copy_from_slice(&bytes.to_be_bytes());
 }
 
-/// Appends a stored value that is not NULL in the form in which values that PostgreSQL takes for
-/// equal have the same bytes.
+/// Appends a stored value that is not NULL in a form with the same bytes for all values that
+/// PostgreSQL takes for equal.
 pub fn comparable(
     field: &TargetField,
     value: ValueRef<'_>,
@@ -84,7 +83,7 @@ pub fn comparable(
     Ok(())
 }
 
-/// A field, with its length in front, for people.
+/// A field in messages, given with its length in front.
 pub fn show(postgres_type: &PostgresType, field: &[u8]) -> String {
     let Some((length, bytes)) = field.split_first_chunk::<4>() else { return String::new() };
     if i32::from_be_bytes(*length) < 0 {

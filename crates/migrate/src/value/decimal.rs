@@ -58,7 +58,7 @@ impl Decimal {
         out.extend_from_slice(format!("e{exponent}").as_bytes());
     }
 
-    /// Whether `numeric(precision, scale)` keeps the number whole: `Err(true)` if it is too large,
+    /// Fits `numeric(precision, scale)` without rounding; otherwise `Err(true)` if it is too large,
     /// `Err(false)` if it would be rounded.
     pub fn fits(&self, precision: u16, scale: u16) -> Result<(), bool> {
         let before_point = self.digits.len() as i32 - self.scale;
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_shown_again() {
+    fn a_written_decimal_is_shown_unchanged() {
         for text in ["0", "-1.50", "12345678.000012", "0.00001", "10000", "-99999999", "0.0"] {
             let mut binary = Vec::new();
             Decimal::parse(text).unwrap().write(&mut binary);

@@ -1,5 +1,5 @@
-//! One stored value in PostgreSQL's binary COPY format, or the reason why it does not fit.
-//! Audit, copy and verification all use this one function, so they can never disagree.
+//! Encoder of one stored value into PostgreSQL's binary COPY format, or the reason why it does not
+//! fit. Audit, migration and verification all use it, so they cannot disagree.
 
 use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,17 @@ use super::moment::{self, ValueReading};
 use super::postgres_type::PostgresType;
 use super::unfit::{StorageClass, Unfit};
 
-/// What a column of the target takes and how values are read for it.
+/// Type of a target's column, with the reading of values for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetField {
     pub postgres_type: PostgresType,
-    /// How numbers are read where the type is a date or time, and blobs where it takes texts.
+    /// The reading of numbers where the type is a date or time, and of blobs where it takes texts.
     pub reading: Option<ValueReading>,
     pub not_null: bool,
 }
 
-/// Takes the bytes of fields, large ones borrowed from where they are stored.
+/// Receiver of encoded bytes; large values are borrowed from where they are stored.
 pub trait FieldSink {
-    /// Takes the next bytes.
     fn put(&mut self, bytes: &[u8]);
 }
 
@@ -32,7 +31,7 @@ impl FieldSink for Vec<u8> {
     }
 }
 
-/// For values that are only tried.
+/// For values that are only tested.
 pub struct NoOutput;
 
 impl FieldSink for NoOutput {
@@ -247,7 +246,7 @@ fn boolean(value: ValueRef<'_>) -> Result<bool, Unfit> {
     }
 }
 
-/// Text as it is; numbers as SQLite would show them.
+/// Text unchanged; numbers as SQLite would show them.
 #[inline]
 fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl FieldSink) -> Result<(), Unfit> {
     match value {

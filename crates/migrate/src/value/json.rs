@@ -1,5 +1,5 @@
-//! JSON as PostgreSQL takes it: a check before copying, and one canonical form for comparing,
-//! since jsonb sorts keys, drops blanks and keeps only the last of equal keys.
+//! JSON as PostgreSQL takes it: a check before copying, and one canonical form for comparing, since
+//! jsonb sorts keys, drops blanks and keeps only the last of equal keys.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,12 +8,11 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 
-/// Whether `text` is JSON that `json` takes.
 pub fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether `text` is JSON that `jsonb` takes: it refuses the escape of NUL and lone surrogates.
+/// `jsonb` also refuses the escape of NUL and lone surrogates.
 pub fn is_jsonb(text: &str) -> bool {
     if !text.contains("\\u") {
         return is_json(text);
@@ -32,7 +31,7 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-/// Whether an object in `text`, which is JSON, has one key more than once: jsonb keeps the last.
+/// `true` if an object in `text`, which is JSON, has one key more than once: jsonb keeps the last.
 pub fn repeats_a_key(text: &[u8]) -> bool {
     let mut document = JsonDocument { rest: std::str::from_utf8(text).unwrap_or_default() };
     let mut open: Vec<HashSet<String>> = Vec::new();
@@ -68,14 +67,14 @@ pub fn canonical(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// What is left of a document that is known to be valid and not too deep. serde_json's own values
-/// would round numbers to floats.
+/// The rest of a document that is known to be valid and not too deep. serde_json's own values would
+/// round numbers to floats.
 struct JsonDocument<'a> {
     rest: &'a str,
 }
 
 impl JsonDocument<'_> {
-    /// Writes the canonical form of the next value; what follows it.
+    /// Writes the canonical form of the next value. Returns the rest.
     fn value(mut self, out: &mut Vec<u8>) -> Option<Self> {
         self = self.skip_blanks();
         match self.rest.bytes().next()? {
@@ -128,7 +127,7 @@ impl JsonDocument<'_> {
         Some(rest)
     }
 
-    /// What follows the closing bracket (`Ok`), or the next element, past its comma (`Err`).
+    /// The rest after the closing bracket (`Ok`), or the next element, past its comma (`Err`).
     fn closed(&self, bracket: &str) -> Option<Result<Self, Self>> {
         let here = Self { rest: self.rest }.skip_blanks();
         if let Some(rest) = here.rest.strip_prefix(bracket) {
@@ -184,7 +183,7 @@ mod tests {
         assert_eq!(form(" [ ] "), form("[]"));
         assert_eq!(form(r#"{"a":1,"a":{ }}"#), form(r#"{"a":{}}"#));
         assert_eq!(form("[1.50e2,-0]"), form("[150 , 0]"));
-        // Beyond what a float can tell apart.
+        // Beyond the range of a float.
         assert_ne!(form("10000000000000000001"), form("10000000000000000002"));
         assert_eq!(form(r#"["\"]","x"]"#), form(r#"[ "\u0022]" ,"x"]"#));
     }

@@ -1,5 +1,5 @@
-//! Dates and times: read from SQLite's texts and numbers, counted as PostgreSQL counts them
-//! (days and microseconds since 2000-01-01).
+//! Dates and times: read from SQLite's texts and numbers, counted as PostgreSQL counts them (days
+//! and microseconds since 2000-01-01).
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ const EPOCH_DAYS: i64 = 10_957;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 /// The Julian day number of 1970-01-01 00:00.
 const JULIAN_EPOCH: f64 = 2_440_587.5;
-/// Years 1 to 9999 in microseconds since 2000-01-01: what ISO texts and jiff can say.
+/// Years 1 to 9999 in microseconds since 2000-01-01: the range of ISO texts and of jiff.
 const FIRST_MICROS: i64 = -730_119 * MICROS_PER_DAY;
 const LAST_MICROS: i64 = 2_921_940 * MICROS_PER_DAY - 1;
 
-/// A point in time as a text says it.
+/// A point in time, read from a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Microseconds since 2000-01-01 00:00; in UTC if `zoned`, else on the clock of the text.
+    /// Microseconds since 2000-01-01 00:00; in UTC if `zoned`, otherwise in the text's own time.
     pub micros: i64,
     /// The text ended with Z or an offset.
     pub zoned: bool,
@@ -28,8 +28,8 @@ pub struct Moment {
     pub digits: u8,
 }
 
-/// How values of another kind than the type's own are to be read (`--map '...=TYPE using ...'`):
-/// numbers as moments, blobs as texts.
+/// Reading of values of another kind than the type's own (`--map '...=TYPE using ...'`): numbers as
+/// moments, blobs as texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ValueReading {
     /// Seconds since 1970-01-01 UTC
@@ -57,12 +57,12 @@ impl ValueReading {
         ("utf8", Self::Utf8),
     ];
 
-    /// Its name on the command line.
+    /// On the command line.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether values of this type can be read so.
+    /// `true` if values of this type can be read so.
     pub fn suits(self, postgres_type: &PostgresType) -> bool {
         match self {
             Self::Utf8 => postgres_type.takes_texts(),
@@ -83,8 +83,8 @@ impl ValueReading {
         in_calendar(value.checked_mul(unit)?.checked_sub(EPOCH_DAYS * MICROS_PER_DAY)?)
     }
 
-    /// Microseconds since 2000-01-01 of a stored float, if it says a whole microsecond (a Julian
-    /// day: rounded to the millisecond, which is what its digits can tell).
+    /// Microseconds since 2000-01-01 of a stored float, if it is a whole microsecond. A Julian day
+    /// is rounded to the millisecond, the precision of its digits.
     pub fn real(self, value: f64) -> Option<i64> {
         let since_epoch = match self {
             Self::EpochSeconds => (value * 1e6).round(),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_numbers_as_told() {
+    fn numbers_are_read_by_their_reading() {
         let expected = parse(b"2021-03-04 05:06:07").unwrap().micros;
         assert_eq!(ValueReading::EpochSeconds.integer(1_614_834_367), Some(expected));
         assert_eq!(ValueReading::EpochMilliseconds.integer(1_614_834_367_000), Some(expected));

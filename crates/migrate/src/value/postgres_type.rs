@@ -1,4 +1,4 @@
-//! The PostgreSQL types that migration writes, as users write them and as the catalog names them.
+//! PostgreSQL types that migration writes, as users write them and as the catalog names them.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -54,7 +54,7 @@ pub enum PostgresType {
     Jsonb,
 }
 
-/// Digits of a second that PostgreSQL keeps unless told otherwise.
+/// PostgreSQL's default digits of a second.
 const SECOND_DIGITS: u8 = 6;
 
 impl PostgresType {
@@ -100,22 +100,21 @@ impl PostgresType {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
     }
 
-    /// Whether values are dates or timestamps.
     pub fn is_moment(&self) -> bool {
         matches!(self, Self::Date | Self::Timestamp(_) | Self::TimestampTz(_))
     }
 
-    /// Whether values are text without further form, compared exactly.
+    /// Text without further form, compared exactly.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Text | Self::Varchar(_))
     }
 
-    /// Whether any text, or any of a certain form, is a value.
+    /// Any text, or any text of a certain form, is a value.
     pub fn takes_texts(&self) -> bool {
         matches!(self, Self::Citext | Self::Char(_) | Self::Json | Self::Jsonb) || self.is_text()
     }
 
-    /// Whether PostgreSQL accepts a foreign key from a column of `other` to one of this type.
+    /// PostgreSQL accepts a foreign key from a column of `other` to one of this type.
     pub fn refers_to(&self, other: &Self) -> bool {
         self == other
             || (self.is_integer() && other.is_integer())
@@ -233,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn a_written_type_is_read_again() {
         for text in [
             "smallint",
             "integer",
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_postgresql_would_refuse() {
+    fn types_that_postgresql_refuses_are_refused() {
         for text in ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "x"] {
             assert!(text.parse::<PostgresType>().is_err(), "{text}");
         }

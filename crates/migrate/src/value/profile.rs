@@ -1,5 +1,5 @@
-//! What a column really holds: storage classes, ranges, lengths, what its texts look like, and
-//! which values a PostgreSQL type would refuse. Filled row by row in one pass.
+//! Profile of a column's stored values: storage classes, ranges, lengths, forms of its texts, and
+//! the values that a PostgreSQL type would refuse. Filled row by row in one pass.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ const JULIAN_DAYS: Range<f64> = 2_441_745.0..2_486_884.0;
 /// Longer texts are no numbers that people write.
 const LONGEST_NUMBER_BYTES: usize = 40;
 
-/// The evidence on one column.
+/// Profile of the values of one column.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Profile {
     pub nulls: u64,
@@ -29,7 +29,7 @@ pub struct Profile {
     pub reals: u64,
     pub texts: u64,
     pub blobs: u64,
-    /// Those of them that are texts in UTF-8 without NUL; not counted where bytea is to be the type
+    /// Blobs that are texts in UTF-8 without NUL; not counted where the type will be bytea
     pub utf8_blobs: u64,
     pub smallest_integer: Option<i64>,
     pub largest_integer: Option<i64>,
@@ -38,11 +38,11 @@ pub struct Profile {
     pub longest_text_characters: usize,
     /// Longest text or blob in bytes
     pub longest_value_bytes: usize,
-    /// What the texts, and numbers as moments, look like
+    /// Forms of the texts, and of numbers as moments
     pub looks: Looks,
     #[serde(skip)]
     pub infinities: RefusedValues,
-    /// Documents that jsonb would not keep whole; only looked for where it is to be the type
+    /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
     #[serde(skip)]
     pub repeated_keys: RefusedValues,
     /// Values that the column's type would refuse, by reason
@@ -53,7 +53,7 @@ pub struct Profile {
     pub text_unfits: BTreeMap<Unfit, RefusedValues>,
 }
 
-/// How many texts have a certain form; numbers are counted where they can be moments.
+/// Counts of texts by form; numbers are counted where they can be moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Looks {
     /// UUIDs of 36 characters
@@ -67,7 +67,7 @@ pub struct Looks {
     pub timestamps: u64,
     /// ISO timestamps with Z or an offset
     pub zoned_timestamps: u64,
-    /// Those of them that are written away from UTC
+    /// Zoned timestamps with another offset than UTC
     pub offsets: u64,
     pub json: u64,
     /// `true`, `false`, in any case
@@ -219,7 +219,7 @@ impl Profile {
         }
     }
 
-    /// Counts a number that is a moment in one of the units that programs use.
+    /// Counts a number that is a moment in one of the usual units.
     #[inline]
     fn add_moment(&mut self, number: f64) {
         let looks = &mut self.looks;
@@ -228,8 +228,8 @@ impl Profile {
         looks.julian_days += u64::from(JULIAN_DAYS.contains(&number));
     }
 
-    /// What all values are as moments, if they are numbers of one unit: its name, and how `--map`
-    /// reads them.
+    /// The unit of all values if they are moments as numbers: its name, and its reading for
+    /// `--map`.
     pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
         let Self { integers, reals, texts, blobs, looks, .. } = self;
         let numbers = integers + reals;
@@ -244,7 +244,7 @@ impl Profile {
         units.into_iter().find(|(count, _)| *count == numbers).map(|(_, unit)| unit)
     }
 
-    /// What every text of the column looks like, if they have one form.
+    /// The form that every text of the column has.
     pub fn form(&self) -> Option<TextKind> {
         let Self { texts, looks, .. } = self;
         if *texts == 0 {
@@ -267,12 +267,12 @@ impl Profile {
         self.nulls + self.integers + self.reals + self.texts + self.blobs
     }
 
-    /// Whether every value that is not NULL is text.
+    /// Every value that is not NULL is text.
     pub fn only_texts(&self) -> bool {
         self.integers + self.reals + self.blobs == 0
     }
 
-    /// Whether a 64-bit float holds every stored integer exactly.
+    /// A 64-bit float holds every stored integer exactly.
     pub fn integers_exact_in_double(&self) -> bool {
         [self.smallest_integer, self.largest_integer]
             .into_iter()
@@ -280,8 +280,7 @@ impl Profile {
             .all(|number| number.unsigned_abs() <= EXACT_IN_DOUBLE)
     }
 
-    /// Whether some value does not fit the type tried (NULLs and lengths apart, which no other
-    /// type would mend).
+    /// Some value does not fit the type tried. NULLs do not count, since no other type would help.
     pub fn has_unreadable(&self) -> bool {
         self.unfits.keys().any(|unfit| *unfit != Unfit::Null)
     }
@@ -292,7 +291,7 @@ impl Profile {
         self.blobs == 0 && self.text_unfits.is_empty() && !refused
     }
 
-    /// Whether every value surely fits `postgres_type`, judged by the counts alone.
+    /// Every value surely fits `postgres_type`, by the counts alone.
     pub fn allows(&self, postgres_type: &PostgresType) -> bool {
         let Self { integers, reals, texts, blobs, looks, .. } = self;
         let within = |least: i64, most: i64| {
@@ -329,7 +328,7 @@ impl Profile {
     }
 }
 
-/// Whether a text is a number as people write it: `-12.50`, but not `007`, which is a code.
+/// `true` for a number as people write it: `-12.50`, but not `007`, which is a code.
 fn is_decimal(written: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = written.strip_prefix('-').unwrap_or(written);
@@ -338,7 +337,7 @@ fn is_decimal(written: &str) -> bool {
     digits(whole) && digits(fraction) && !is_code
 }
 
-/// Whether a moment with a zone is written away from UTC.
+/// `true` for a zoned moment with another offset than UTC.
 pub fn is_away_from_utc(moment: &[u8]) -> bool {
     let zone = moment.iter().skip(11).skip_while(|byte| !matches!(byte, b'+' | b'-'));
     zone.skip(1).any(|byte| (b'1'..=b'9').contains(byte))

@@ -1,4 +1,4 @@
-//! Why a stored value does not fit a PostgreSQL column: one variant per reason, said in words.
+//! Reasons why a stored value does not fit a PostgreSQL column, one variant each.
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
@@ -19,7 +19,6 @@ pub enum StorageClass {
 }
 
 impl StorageClass {
-    /// The class of a value.
     pub fn of(value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Null => Self::Null,
@@ -30,7 +29,6 @@ impl StorageClass {
         }
     }
 
-    /// Its name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -42,7 +40,7 @@ impl StorageClass {
     }
 }
 
-/// The reason why a value does not fit.
+/// Reason why a value does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unfit {
     /// NULL in a column that is NOT NULL.

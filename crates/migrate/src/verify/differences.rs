@@ -1,5 +1,5 @@
-//! Which rows differ: a second look at the few buckets of keys whose sums differ, so that memory
-//! stays bounded however many rows there are.
+//! Differing rows, found by a second reading of the few buckets of keys whose sums differ: memory
+//! stays bounded for any number of rows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::target::MatchedTable;
 use crate::value::show;
 use crate::{Error, TaskControl};
 
-/// Buckets looked into and differences shown per table.
+/// Limits of buckets searched and of differences shown per table.
 const BUCKETS_SHOWN: usize = 16;
 const DIFFERENCES_SHOWN: usize = 20;
 
@@ -47,14 +47,14 @@ pub struct ColumnDifference {
     pub target: String,
 }
 
-/// Rows of the looked-at buckets by key.
+/// Rows of the searched buckets by key.
 type RowsByKey = HashMap<u64, Vec<DifferingRow>>;
 
 /// A row kept for comparison.
 struct DifferingRow {
-    /// Its fields in their one form: these are compared.
+    /// Its fields in canonical form, which are compared.
     canonical: Vec<Vec<u8>>,
-    /// Its fields as they came: these are shown.
+    /// Its fields as received, which are shown.
     raw: Vec<Vec<u8>>,
 }
 
@@ -94,7 +94,7 @@ pub async fn differences(
     Ok(found)
 }
 
-/// Keeps the rows of certain buckets.
+/// Collects the rows of certain buckets.
 struct Collector<'a> {
     shape: &'a Shape,
     looked_at: &'a BTreeSet<usize>,

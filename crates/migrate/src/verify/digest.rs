@@ -1,5 +1,6 @@
-//! A digest of a table that does not depend on the order of its rows: sums of 128-bit hashes, per
-//! column and, for whole rows, per bucket of keys. Buckets that differ say where to look closer.
+//! Digest of a table that does not depend on the order of its rows: sums of 128-bit hashes, per
+//! column and, for whole rows, per bucket of keys. Differing buckets limit the search for differing
+//! rows.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -20,7 +21,7 @@ pub struct TableDigest {
 }
 
 impl TableDigest {
-    /// Nothing yet, for `columns` columns.
+    /// An empty digest of `columns` columns.
     pub fn empty(columns: usize) -> Self {
         Self { rows: 0, columns: vec![0; columns], buckets: vec![0; BUCKETS] }
     }
@@ -36,16 +37,14 @@ impl TableDigest {
         }
     }
 
-    /// The digest of the whole table.
     pub fn table(&self) -> u128 {
         self.buckets.iter().fold(0, |sum, bucket| sum.wrapping_add(*bucket))
     }
 }
 
-/// How the columns of a table are brought to one form and which of them name a row.
+/// Canonical forms of a table's columns, and the columns that identify a row.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// The form of each column.
     pub forms: Vec<Canonical>,
     /// The positions of the key's columns; all columns if there is no key.
     pub key: Vec<usize>,
@@ -58,7 +57,7 @@ pub struct Hasher<'a> {
     row: CanonicalRow,
 }
 
-/// A row with every field in its one form: length and bytes, as in binary COPY.
+/// A row with every field in canonical form: length and bytes, as in binary COPY.
 #[derive(Default)]
 pub struct CanonicalRow {
     bytes: Vec<u8>,
@@ -108,13 +107,11 @@ impl CanonicalRow {
         hash
     }
 
-    /// The hash of the whole row.
     pub fn hash(&self) -> u128 {
         xxh3_128(&self.bytes)
     }
 }
 
-/// The bucket of a key.
 pub fn bucket(key: u64) -> usize {
     key as usize % BUCKETS
 }

@@ -1,5 +1,5 @@
-//! Proof that both databases hold the same: counts and content digests of every table and column,
-//! computed from each side's own rows, and the keys of rows that differ.
+//! Verification that both databases hold the same: counts and content digests of every table and
+//! column, computed from each side's own rows, and the keys of rows that differ.
 
 mod differences;
 mod digest;
@@ -37,12 +37,13 @@ use crate::{Error, TaskControl};
 
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
-    /// `--map` rules: how numbers in dates are read.
+    /// `--map` rules, for the reading of numbers as dates.
     pub rules: MapRules,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
-    /// Larger tables of the target are read in parts of about so many bytes, side by side.
+    /// Approximate bytes of the target in one part; the parts of larger tables are read in
+    /// parallel.
     pub part_bytes: u64,
 }
 
@@ -57,13 +58,12 @@ impl Default for VerifyOptions {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct VerificationReport {
     pub tables: Vec<TableVerification>,
-    /// What of the source does not arrive; a migration says that itself.
+    /// Rows and rules that do not arrive; `None` inside a migration, whose report has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_carried_over: Option<Losses>,
 }
 
 impl VerificationReport {
-    /// Whether everything that was compared is the same.
     pub fn is_equal(&self) -> bool {
         self.tables.iter().all(|table| table.equal)
     }
@@ -135,7 +135,7 @@ pub async fn verify(
     Ok(VerificationReport { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 
-/// Up to `count` connections whose transactions see one state of the database; at least one.
+/// Up to `count` connections on one snapshot; at least one.
 async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Client>, Error> {
     const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     let failed = || Error::postgres("cannot begin");
@@ -148,7 +148,7 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
     let join = format!("{BEGIN}; SET TRANSACTION SNAPSHOT '{}'", row.get::<_, &str>(0));
     let mut clients = vec![first];
     while clients.len() < count {
-        // A server that gives no more connections is compared over fewer.
+        // A server with too few connections is compared over fewer.
         let Ok(client) = engine::postgres::connect(target).await else { break };
         client.batch_execute(&join).await.map_err(failed())?;
         clients.push(client);
@@ -156,8 +156,7 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
     Ok(clients)
 }
 
-/// Compares all matched tables side by side and in parts, over connections that see one state of the
-/// target.
+/// Compares all matched tables in parallel parts, over connections on one snapshot.
 pub(crate) async fn compare_all(
     clients: &[&Client],
     source: &Arc<SourceFile>,
@@ -169,8 +168,8 @@ pub(crate) async fn compare_all(
     let Some(first) = clients.first() else { return Ok(VerificationReport::default()) };
     let parts = part::plan(first, source, schema, matched, part_bytes).await?;
     let comparison = TableComparisons::new(source, schema, matched, &parts, control);
-    // Large rows one at a time, over one connection, since each keeps the room for its largest; and
-    // for the same reason the source's first.
+    // Large rows are read one at a time over one connection, since each connection keeps a buffer
+    // for its largest. The source's come first for the same reason.
     let (mut large, others): (Vec<&ComparisonPart>, Vec<&ComparisonPart>) =
         parts.iter().partition(|part| part.is_large);
     large.sort_by_key(|part| part.of_source == OfSource::None);
@@ -207,7 +206,7 @@ pub(crate) async fn compare(
     conclude(client, source, table, matched, &shape, sides, control).await
 }
 
-/// What has been read of a table.
+/// Both sides' digests of one part.
 struct PartDigests {
     of_source: TableDigest,
     of_target: TableDigest,
@@ -215,7 +214,7 @@ struct PartDigests {
     unfit: Vec<BadRow>,
 }
 
-/// Tables of which some parts have been read.
+/// Sums of the parts read so far, by table.
 struct TableComparisons<'a> {
     source: &'a Arc<SourceFile>,
     schema: &'a SourceSchema,
@@ -238,7 +237,7 @@ impl<'a> TableComparisons<'a> {
         Self { source, schema, matched, tables: Mutex::new(tables), control }
     }
 
-    /// Reads a part; with the last one of a table comes its result, beside the table's place.
+    /// Reads a part. Returns the table's place and result with its last part.
     async fn add(
         &self,
         client: &Client,
@@ -308,7 +307,7 @@ async fn read(
     Ok(PartDigests { of_source, of_target, unfit })
 }
 
-/// What was read of a table, put side by side; rows that differ are looked for.
+/// Compares both sides of a table, and searches for differing rows.
 async fn conclude(
     client: &Client,
     source: &Arc<SourceFile>,

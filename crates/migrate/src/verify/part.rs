@@ -1,6 +1,6 @@
 //! Parts of a comparison. Digests are sums, so the parts of a table can be read side by side and
-//! added up, and the rows of a part need not be the same on both sides: the source is cut by ranges
-//! of rowids, the target by ranges of its own pages, or of the key before release 14.
+//! added up, and both sides may be cut differently: the source by ranges of rowids, the target by
+//! ranges of its pages, or of the key before release 14.
 
 use tokio_postgres::{Client, Row};
 
@@ -12,13 +12,11 @@ use crate::source::{
 };
 use crate::target::MatchedTable;
 
-/// PostgreSQL's usual page; a target with others has parts of another size.
+/// PostgreSQL's default page size; with another one only the size of parts differs.
 const PAGE_BYTES: u64 = 8192;
-/// What is kept outside of a table's pages is compressed at most 255 times: below this no row of it
-/// is large.
+/// TOAST compresses at most 255 times: a table with less TOAST has no large row.
 const SMALLEST_TOAST_BYTES: u64 = (LARGE_ROW_BYTES / 256) as u64;
-/// The release from which on a range of pages is read without all others
-/// (`server_version_num`).
+/// First release that reads a range of pages without all others (`server_version_num`).
 const PAGE_RANGES_SINCE: i32 = 140_000;
 
 /// Some rows of a table on each side.
@@ -26,7 +24,6 @@ const PAGE_RANGES_SINCE: i32 = 140_000;
 pub struct ComparisonPart {
     /// The table, by its place among those that are matched.
     pub table: usize,
-    /// What is read of the source.
     pub of_source: OfSource,
     /// A condition on the target's rows; `None` for all.
     pub of_target: Option<String>,
@@ -34,7 +31,7 @@ pub struct ComparisonPart {
     pub is_large: bool,
 }
 
-/// What a part reads of the source.
+/// The rows of the source in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSource {
     All,
@@ -89,7 +86,7 @@ pub async fn plan(
     Ok(parts)
 }
 
-/// Whether some row is large. SQLite tells lengths without reading what is long.
+/// `true` if some row is large. SQLite reads lengths without reading long values.
 pub fn is_large(source: &SourceFile, table: &SourceTable) -> Result<bool, Error> {
     let bytes =
         |column: &SourceColumn| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
@@ -104,7 +101,7 @@ pub fn is_large(source: &SourceFile, table: &SourceTable) -> Result<bool, Error>
     })
 }
 
-/// The pages of each table, and the bytes that it keeps outside of them.
+/// The pages of each table, and the bytes of its TOAST.
 async fn sizes(client: &Client, matched: &[MatchedTable]) -> Result<Vec<(u64, u64)>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let sql = format!(
@@ -119,7 +116,7 @@ async fn sizes(client: &Client, matched: &[MatchedTable]) -> Result<Vec<(u64, u6
     Ok(rows.iter().map(|row| (number(row, 0), number(row, 1))).collect())
 }
 
-/// Conditions that together hold of every row.
+/// Conditions of which exactly one holds for each row.
 fn page_ranges(pages: u64, count: u64) -> Vec<Option<String>> {
     if count == 1 {
         return vec![None];
@@ -167,7 +164,7 @@ async fn indexed_key(
     Ok(row.get::<_, bool>(0).then_some(name))
 }
 
-/// Pairs what is read of both sides; the side with fewer parts is nothing in the others.
+/// Pairs the parts of both sides; the shorter list is filled with empty parts.
 fn join(
     table: usize,
     of_source: Vec<OfSource>,

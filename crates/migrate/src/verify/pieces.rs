@@ -1,5 +1,5 @@
-//! A large row that is hashed piece by piece, straight from where it is stored, so that no copy of
-//! it is made. Its hashes are those of a row in one piece.
+//! Incremental hash of a large row, fed from where it is stored, so that no copy of it is made. Its
+//! hashes are those of a row in one piece.
 
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -7,10 +7,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::digest::Shape;
 use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
 
-/// From here on a row is large.
 pub const LARGE_ROW_BYTES: usize = 8 << 20;
 
-/// A row on its way.
+/// Hash state of a row.
 pub struct RowPieces {
     shape: Shape,
     row: Box<Xxh3>,
@@ -47,7 +46,7 @@ impl RowPieces {
         Self { shape: shape.clone(), row, field, columns: Vec::new(), key }
     }
 
-    /// Takes the next field as the source has it.
+    /// Adds the next field as the source has it.
     pub fn add_stored(&mut self, field: &TargetField, value: ValueRef<'_>) -> Result<(), Unfit> {
         if self.form() == Canonical::Same {
             encode(field, value, self)?;
@@ -62,7 +61,7 @@ impl RowPieces {
         Ok(())
     }
 
-    /// Takes the next field, its length and its bytes, as the target sends it.
+    /// Adds the next field, its length and bytes, as the target sends it.
     pub fn add(&mut self, length: &[u8], bytes: Option<&[u8]>) {
         match (self.form(), bytes) {
             (Canonical::Same, Some(bytes)) => {
@@ -87,7 +86,6 @@ impl RowPieces {
         self.field.reset();
     }
 
-    /// Its hashes, after the last field.
     pub fn hashes(self) -> Hashes {
         let is_whole = self.shape.key.len() == self.shape.forms.len();
         let key = if is_whole { self.row.digest() } else { xxh3_64(&self.key.concat()) };

@@ -1,5 +1,5 @@
-//! The rows of both sides in one form: SQLite's encoded as they would be copied, PostgreSQL's by
-//! binary COPY out. Both are handed over tuple by tuple, without the leading field count.
+//! Rows of both sides in one form: SQLite's encoded as they would be copied, PostgreSQL's by binary
+//! COPY out. Both are passed on tuple by tuple, without the leading field count.
 
 use futures_util::TryStreamExt as _;
 use rusqlite::Row;
@@ -17,17 +17,17 @@ use crate::{Error, TaskControl};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
 const HEAD_BYTES: usize = 19;
-/// Rows between two looks at progress and interruption.
+/// Rows between two checks of progress and interruption.
 const ROWS_BETWEEN_LOOKS: u64 = 4096;
-/// Rows of the source that cannot be encoded are named, but not all of them.
+/// Unfit rows of the source that are named.
 pub const UNFIT_SHOWN: usize = 20;
 
-/// Takes the rows of a table.
+/// Receiver of the rows of a table.
 pub trait Take {
     /// Takes a row in binary COPY form.
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error>;
 
-    /// What a large row is hashed by piece by piece; `None` where it is taken whole.
+    /// Hash state for a large row; `None` if rows are taken whole.
     fn pieces(&self) -> Option<RowPieces> {
         None
     }
@@ -35,15 +35,16 @@ pub trait Take {
     fn take_pieces(&mut self, _: RowPieces) {}
 }
 
-/// Rows that are taken one after the other in one piece.
+/// A receiver of whole rows.
 impl<F: FnMut(&[u8]) -> Result<(), Error>> Take for F {
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
         self(tuple)
     }
 }
 
-/// Reads the source's table or a part of it; rows that do not fit the target's types are returned (the first few)
-/// and handed over as nothing, so that they count as different. Rejected rows do not take part.
+/// Reads the source's table or a part of it. Rows that do not fit the target's types are returned
+/// (the first few) and not passed on, so that they count as different. Rejected rows do not take
+/// part.
 pub fn of_source(
     source: &SourceFile,
     table: &SourceTable,
@@ -136,8 +137,8 @@ fn encode_row(
     Ok(None)
 }
 
-/// Reads the target's table, or the rows for which a condition holds. Large rows are read one by
-/// one if there are any: of those that follow each other the connection would hold several.
+/// Reads the target's table, or the rows that meet a condition. Large rows are read one by one,
+/// since the connection would buffer several in sequence.
 pub async fn of_target(
     client: &Client,
     matched: &MatchedTable,
@@ -156,7 +157,7 @@ pub async fn of_target(
          FROM {relation} WHERE ({within}) AND {bytes} >= {LARGE_ROW_BYTES}"
     );
     let failed = Error::postgres(format!("cannot look for large rows of {relation}"));
-    // Copied, since a row that is kept would keep the connection's buffer, however large that is.
+    // Copied, since a kept row would keep the connection's large buffer.
     let large = client.query(&sql, &[]).await.map_err(failed)?;
     let large: Vec<String> = large.into_iter().map(|row| row.get(0)).collect();
     let others = format!("({within}) AND {bytes} < {LARGE_ROW_BYTES}");
@@ -167,7 +168,7 @@ pub async fn of_target(
     Ok(rows)
 }
 
-/// The bytes of a row's texts and blobs as the target tells them, most without reading them.
+/// Expression for the bytes of a row's texts and blobs, most of them not read.
 fn bytes_in_target(columns: &[MatchedColumn]) -> String {
     let bytes = columns.iter().filter_map(|column| {
         let name = quoted(&column.name);
@@ -217,7 +218,7 @@ async fn copy_out(
             control.advance(ROWS_BETWEEN_LOOKS)?;
         }
     }
-    // The end of the stream carries the server's verdict.
+    // The end of the stream carries the server's result.
     while stream.try_next().await.map_err(failed())?.is_some() {}
     control.advance(rows % ROWS_BETWEEN_LOOKS)?;
     Ok(rows)

@@ -1,4 +1,4 @@
-//! A verification for people: one line per table, and below it the rows that differ.
+//! Verification report as text and CSV: one line per table, and below it the rows that differ.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::display::{rows, thousands};
 use crate::finding::Losses;
 use crate::grid::grid;
 
-/// Digits of a digest shown in tables: enough to compare two by eye.
+/// Digits of a digest in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
 
 impl VerificationReport {
@@ -30,7 +30,7 @@ impl VerificationReport {
         }
         let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing = self.tables.iter().filter(|table| !table.equal).count();
-        let verdict = match differing {
+        let summary = match differing {
             0 if self.leaves_rows_behind() => {
                 format!("equal: {} in every column, but others were left behind", rows(compared))
             }
@@ -38,7 +38,7 @@ impl VerificationReport {
             _ => format!("{differing} of {} tables differ", self.tables.len()),
         };
         let losses = self.not_carried_over.as_ref().and_then(Losses::line);
-        for line in losses.into_iter().chain([verdict]) {
+        for line in losses.into_iter().chain([summary]) {
             let _ = writeln!(text, "{line}");
         }
         text
@@ -71,7 +71,7 @@ impl VerificationReport {
 }
 
 impl TableVerification {
-    /// What differs in this table, a line each.
+    /// The differences of this table, a line each.
     pub fn differences_text(&self) -> String {
         let mut text = String::new();
         for difference in &self.differences {

@@ -1,5 +1,5 @@
-//! Keys that mean one thing in SQLite and another in PostgreSQL, and what is only taken for a part
-//! of something else.
+//! Keys that mean one thing in SQLite and another in PostgreSQL, and tables that only look like
+//! shadow tables.
 
 use migrate::{AuditReport, MigrateOptions};
 
@@ -16,7 +16,7 @@ fn of_kind(report: &AuditReport, kind: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn tables_with_names_like_those_behind_a_virtual_table_are_moved() {
+async fn tables_named_like_shadow_tables_are_moved() {
     let file = File::new(
         "CREATE VIRTUAL TABLE map USING rtree(id, a, b); CREATE TABLE map_data(x INTEGER); \
          INSERT INTO map_data VALUES (7); \
@@ -40,7 +40,7 @@ async fn tables_with_names_like_those_behind_a_virtual_table_are_moved() {
 }
 
 #[tokio::test]
-async fn a_parent_that_is_equal_only_by_sqlites_collation_is_missing() {
+async fn a_parent_equal_only_by_collation_is_missing() {
     let file = File::new(
         "CREATE TABLE country(code TEXT PRIMARY KEY COLLATE NOCASE, zone TEXT UNIQUE COLLATE RTRIM); \
          INSERT INTO country VALUES ('PT', 'WET'), ('hu', 'CET'); \
@@ -157,7 +157,7 @@ async fn a_citext_parent_is_found_in_any_case() {
 }
 
 #[tokio::test]
-async fn what_a_type_would_alter_is_named_with_the_type_that_keeps_it() {
+async fn altered_values_are_named_with_a_type_that_keeps_them() {
     let file = File::new(
         "CREATE TABLE log(at TIMESTAMPTZ, body JSON); \
          INSERT INTO log VALUES ('2021-03-04 05:06:07', '{\"b\":1,\"a\":2,\"b\":3}'), \

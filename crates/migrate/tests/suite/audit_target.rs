@@ -1,4 +1,4 @@
-//! The audit against tables that exist: what it calls a blocker is one, and its cures harm no row.
+//! Audits against existing tables: a blocker really blocks, and a cure harms no row.
 
 use std::sync::atomic::AtomicBool;
 

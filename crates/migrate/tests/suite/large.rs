@@ -1,4 +1,4 @@
-//! Rows of many megabytes: the same proof by pieces as by whole rows, differences in them found.
+//! Rows of many megabytes: hashed by pieces as whole, with their differences found.
 
 use migrate::{MigrateOptions, MigrationReport};
 
@@ -44,7 +44,7 @@ async fn large_rows_arrive_and_are_proved() {
 }
 
 #[test]
-fn the_memory_for_a_large_document_is_said_beforehand() {
+fn the_audit_notes_the_memory_for_a_large_document() {
     let file = File::new(
         "CREATE TABLE t(j JSON); INSERT INTO t VALUES ('[\"' || hex(zeroblob(34000000)) || '\"]')",
     );

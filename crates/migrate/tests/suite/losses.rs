@@ -1,4 +1,4 @@
-//! What does not arrive is counted and named: rows of virtual tables, and rules.
+//! Losses in reports: rows of virtual tables, and rules, are counted and named.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn the_audit_counts_rows_and_rules_that_do_not_arrive() {
 }
 
 #[test]
-fn a_virtual_table_that_cannot_be_opened_is_counted_by_its_shadow() {
+fn an_unreadable_virtual_table_is_counted_by_its_shadow() {
     let file = library();
     file.run(
         "PRAGMA writable_schema = on; UPDATE sqlite_schema \

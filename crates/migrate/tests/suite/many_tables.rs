@@ -35,7 +35,7 @@ fn asked(error: &Error) -> u32 {
 }
 
 #[tokio::test]
-async fn too_few_locks_are_known_before_and_the_number_that_is_named_is_enough() {
+async fn too_few_locks_fail_early_and_the_named_number_suffices() {
     let file = many();
     let report = file.audit(&[]).unwrap();
     let warned = report.findings.iter().find(|each| each.kind == "many_tables").unwrap();

@@ -1,4 +1,4 @@
-//! What the tests share: a SQLite file from a script, a fresh database on a shared server.
+//! Shared helpers: a SQLite file from a script, a fresh database on a shared server.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

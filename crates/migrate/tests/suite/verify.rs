@@ -1,4 +1,4 @@
-//! Verification finds what was changed on purpose, and nothing else.
+//! Verification: it finds planted changes, and nothing more.
 
 use std::sync::atomic::AtomicBool;
 
@@ -121,6 +121,6 @@ async fn parts_of_a_table_add_up_to_the_whole() {
 }
 
 #[tokio::test]
-async fn before_pages_can_be_read_by_ranges_the_key_is() {
+async fn before_release_14_parts_are_ranges_of_the_key() {
     parts_add_up(&Target::release("9.6").await).await;
 }

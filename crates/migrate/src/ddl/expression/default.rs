@@ -1,5 +1,5 @@
-//! The default of a column as PostgreSQL writes it, if it surely means the same, or else a
-//! statement's expression that does for people who know their data.
+//! Default of a column as PostgreSQL writes it, if it surely means the same; otherwise an
+//! expression that comes close.
 
 use rusqlite::types::Value;
 
@@ -20,8 +20,8 @@ pub fn default_expression(column: &SourceColumn, field: &TargetField) -> Option<
     }
 }
 
-/// What may be meant, to be looked at: the time of the server's zone, numbers that are random but
-/// no secrets.
+/// An expression that comes close, for review: the time of the server's zone, random numbers that
+/// are no secrets.
 pub fn default_proposal(column: &SourceColumn, field: &TargetField) -> Option<String> {
     let default = column.default.as_deref().filter(|_| column.default_value.is_none())?;
     if let Some(now) = now(default) {
@@ -44,7 +44,7 @@ pub fn default_proposal(column: &SourceColumn, field: &TargetField) -> Option<St
 }
 
 fn constant(value: &Value, field: &TargetField) -> Option<String> {
-    // What the encoder takes, PostgreSQL takes; numbers that are read as moments are no literals.
+    // PostgreSQL takes every value that the encoder takes; numbers read as moments are no literals.
     encode(field, value.into(), &mut Vec::new()).ok()?;
     let wanted = &field.postgres_type;
     let written = match (wanted, value) {

@@ -1,5 +1,5 @@
 //! Expressions of a SQLite schema (CHECK, the WHERE of an index) as PostgreSQL writes them, where
-//! both surely mean the same; for all others the statement that people may start from.
+//! both surely mean the same; for all others a draft.
 
 mod default;
 mod now;

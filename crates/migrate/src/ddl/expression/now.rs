@@ -1,4 +1,4 @@
-//! The current moment as defaults of SQLite have it, and what PostgreSQL has for it.
+//! Current moment as SQLite's defaults write it, and its equal in PostgreSQL.
 
 use crate::source::{SqlTokenKind, tokens};
 use crate::value::PostgresType;

@@ -1,5 +1,5 @@
-//! What a condition compares: columns, functions of them and literals, and which of them compare in
-//! PostgreSQL as they do in SQLite.
+//! Operands of a condition: columns, functions of them and literals, with the rules by which they
+//! compare in PostgreSQL as in SQLite.
 
 use super::parse::{Expression, Literal};
 use crate::source::{Affinity, SourceTable, quoted};
@@ -8,7 +8,7 @@ use crate::value::{EXACT_IN_DOUBLE, PostgresType, TargetField, ValueReading};
 /// Digits of a decimal number that any 64-bit float keeps.
 const EXACT_DIGITS: usize = 15;
 
-/// What can be compared with what.
+/// Classes of comparable operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandKind {
     Integer,
@@ -77,7 +77,7 @@ impl Operands<'_> {
         Some(Operand { sql, kind })
     }
 
-    /// A column of texts, whatever its collation.
+    /// A column of texts, under any collation.
     pub fn text(&self, expression: &Expression) -> Option<String> {
         let Expression::Column(position) = expression else { return None };
         let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
@@ -107,7 +107,7 @@ impl Operands<'_> {
         Some(Operand { sql, kind })
     }
 
-    /// Whether the type of a column lets in JSON alone.
+    /// The type of the column admits JSON alone.
     pub fn is_json(&self, column: usize) -> bool {
         matches!(self.fields[column].postgres_type, PostgresType::Json | PostgresType::Jsonb)
     }
@@ -147,12 +147,12 @@ impl Operands<'_> {
     }
 }
 
-/// Whether blobs become texts, which SQLite orders after all texts and measures in bytes.
+/// Blobs become texts, but SQLite orders them after all texts and measures them in bytes.
 fn is_decoded(field: &TargetField) -> bool {
     field.reading == Some(ValueReading::Utf8)
 }
 
-/// Whether two columns of these kinds compare here as in SQLite.
+/// Two columns of these kinds compare here as in SQLite.
 pub fn comparable(left: OperandKind, right: OperandKind) -> bool {
     left == right
         || matches!(
@@ -162,7 +162,7 @@ pub fn comparable(left: OperandKind, right: OperandKind) -> bool {
         )
 }
 
-/// A text as a literal of PostgreSQL, whatever `standard_conforming_strings` says.
+/// A text as a literal of PostgreSQL, under any `standard_conforming_strings`.
 pub fn literal_text(text: &str) -> Option<String> {
     if text.contains('\0') {
         return None;

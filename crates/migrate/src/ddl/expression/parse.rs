@@ -1,9 +1,9 @@
-//! The part of SQLite's expressions that translation understands, as a tree. The order of binding
-//! is SQLite's (<https://sqlite.org/lang_expr.html>); a chain such as `a < b < c` is refused.
+//! Parser of the SQLite expressions that translation understands. Precedence is SQLite's
+//! (<https://sqlite.org/lang_expr.html>); a chain such as `a < b < c` is refused.
 
 use crate::source::{SourceTable, SqlToken, SqlTokenKind, tokens};
 
-/// Deeper nesting is left to people.
+/// Deeper nesting is not translated.
 const DEEPEST: usize = 50;
 
 #[derive(Clone, Debug, PartialEq)]

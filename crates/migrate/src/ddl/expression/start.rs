@@ -1,4 +1,5 @@
-//! What people may start from where translation ends: the same SQL with names as migration writes them.
+//! Draft of an expression that translation does not understand: the same SQL with names as
+//! migration writes them.
 
 use crate::source::{SqlTokenKind, quoted, tokens};
 

@@ -1,8 +1,8 @@
-//! A condition of SQLite as PostgreSQL writes it, or nothing if it would not surely hold for exactly
-//! the same rows. What makes the difference in SQL that both accept:
+//! Translation of a SQLite condition for PostgreSQL, refused if it might not hold for exactly the
+//! same rows. The differences in SQL that both accept:
 //!
-//! - SQLite compares texts byte by byte (PostgreSQL: collation "C"), by NOCASE without regard to the
-//!   case of ASCII letters, which is `lower()` under "C"; LIKE is always of that kind.
+//! - SQLite compares texts byte by byte (PostgreSQL: collation "C"). NOCASE ignores the case of
+//!   ASCII letters, which is `lower()` under "C"; LIKE always does so.
 //! - SQLite converts a literal by the column's affinity; only literals that need none are taken.
 //! - A decimal literal of up to 15 digits names one float and one `numeric` alike.
 
@@ -56,7 +56,7 @@ impl Translator<'_> {
                 (operand.kind == OperandKind::Boolean).then_some(operand.sql)
             }
             Expression::Function(name, arguments) => match (name.as_str(), arguments.as_slice()) {
-                // What the type ensures, but of NULL, of which it is not known.
+                // The type ensures this, except for NULL, for which it is unknown.
                 ("json_valid", [Expression::Column(column)]) => {
                     let name = self.operands.name(*column);
                     let is_json = self.operands.is_json(*column);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_surely_means_the_same_is_translated() {
+    fn conditions_with_equal_meaning_are_translated() {
         for (text, expected) in [
             ("n IS NOT NULL", "\"n\" IS NOT NULL"),
             ("N > -3 and name = 'it''s'", "\"n\" > -3 AND \"name\" = 'it''s'"),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_might_not_is_left_to_people() {
+    fn conditions_with_doubtful_meaning_are_not_translated() {
         for text in [
             "",
             "n",
