@@ -19,6 +19,8 @@ pub struct ColumnEvidence<'a> {
     pub candidate: &'a Candidate,
     pub field: &'a TargetField,
     pub profile: &'a Profile,
+    /// The type of its texts' form would make values of a unique key equal.
+    pub form_collides: bool,
     /// The names of the existing table and column in the target, quoted, if types come from there.
     pub target: Option<(&'a str, &'a str)>,
 }
@@ -250,6 +252,7 @@ impl ColumnEvidence<'_> {
         let mut keys = self.table.foreign_keys.iter();
         let refers = keys.any(|key| key.columns.contains(&self.position));
         if refers
+            || self.form_collides
             || self.candidate.is_rule
             || !text
             || self.target.is_some()

@@ -143,7 +143,7 @@ impl ColumnEvidence<'_> {
         let form = self.profile.form().filter(|_| self.profile.only_texts());
         let of_form = form.map(TextKind::postgres_type).filter(|better| {
             let plain = [PostgresType::Jsonb, PostgresType::Boolean, PostgresType::BigInt];
-            !plain.contains(better)
+            !plain.contains(better) && !self.form_collides
         });
         let first = match unfit {
             Unfit::TooLong { .. } => self.wider(),

@@ -36,7 +36,7 @@ use crate::source::{
     schema,
 };
 use crate::target::{TargetCatalog, match_tables};
-use crate::value::{PostgresType, Profile, TargetField};
+use crate::value::{PostgresType, Profile, TargetField, TextKind};
 use crate::{Error, TaskControl};
 
 #[derive(Clone, Debug, Default)]
@@ -281,7 +281,9 @@ fn findings_of(
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
         let (fields, profiles) = (&fields[place], scanned.scan.profiles);
-        findings.extend(of_columns(table, &candidates[place], fields, &profiles, options));
+        let candidates = &candidates[place];
+        let found = of_columns(source, table, candidates, fields, &profiles, options, control)?;
+        findings.extend(found);
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
             findings.extend(entry::findings(source, table, fields, &profiles, control)?);
@@ -316,12 +318,14 @@ fn findings_of(
 
 /// The findings on the values of all columns of a table.
 fn of_columns(
+    source: &SourceFile,
     table: &SourceTable,
     candidates: &[Candidate],
     fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
-) -> Vec<Finding> {
+    control: TaskControl<'_>,
+) -> Result<Vec<Finding>, Error> {
     let relation = options.target.as_ref().and_then(|catalog| {
         let relation = catalog.relation(&table.name)?;
         Some((catalog.quoted(&relation.name), relation))
@@ -331,16 +335,23 @@ fn of_columns(
         let names = relation.as_ref().and_then(|(name, relation)| {
             Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
         });
+        let (field, profile) = (&fields[position], &profiles[position]);
+        let form = profile.form().filter(|_| profile.only_texts()).map(TextKind::postgres_type);
+        let form_collides = match form.filter(|form| *form != field.postgres_type) {
+            Some(form) => unique::would_collide(source, table, fields, position, form, control)?,
+            None => false,
+        };
         findings.extend(column::findings(&column::ColumnEvidence {
             table,
             position,
             candidate: &candidates[position],
-            field: &fields[position],
-            profile: &profiles[position],
+            field,
+            profile,
+            form_collides,
             target: names.as_ref().map(|(table, column)| (*table, column.as_str())),
         }));
     }
-    findings
+    Ok(findings)
 }
 
 fn table_report(

@@ -15,7 +15,7 @@ use crate::ddl::index_predicate;
 use crate::display::{ShownValue, thousands};
 use crate::finding::{Example, Finding, RefusedValues, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable};
-use crate::value::{TargetField, comparable};
+use crate::value::{PostgresType, TargetField, comparable};
 use crate::{Error, TaskControl};
 
 /// A unique key that is carried over.
@@ -57,6 +57,25 @@ pub fn findings(
         }
     }
     Ok(findings)
+}
+
+/// `true` if a unique key would hold equal values after `column` has become `postgres_type`.
+pub fn would_collide(
+    source: &SourceFile,
+    table: &SourceTable,
+    fields: &[TargetField],
+    column: usize,
+    postgres_type: PostgresType,
+    control: TaskControl<'_>,
+) -> Result<bool, Error> {
+    let mut fields = fields.to_vec();
+    fields[column].postgres_type = postgres_type;
+    for key in keys(table, &fields).iter().filter(|key| key.columns.contains(&column)) {
+        if key.made_equal(source, control)?.count > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn keys<'a>(table: &'a SourceTable, fields: &'a [TargetField]) -> Vec<UniqueKey<'a>> {

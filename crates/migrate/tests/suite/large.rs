@@ -54,3 +54,25 @@ fn the_audit_notes_the_memory_for_a_large_document() {
     assert!(text.contains(message), "{text}");
     assert!(!file.audit_text(&["t.j=json"]).contains("the longest document"));
 }
+
+#[test]
+fn the_audit_notes_the_memory_for_rows_with_large_values() {
+    let file = File::new(
+        "CREATE TABLE a(x BLOB, y BLOB); \
+         INSERT INTO a VALUES (zeroblob(70000000), zeroblob(3000000)), (NULL, NULL); \
+         CREATE TABLE b(x BLOB); INSERT INTO b VALUES (zeroblob(60000000))",
+    );
+    let report = file.audit(&[]).unwrap();
+    let noted = report.findings.iter().filter(|finding| finding.kind == "large_rows");
+    let noted: Vec<String> = noted.map(ToString::to_string).collect();
+    let readers = std::thread::available_parallelism().unwrap().get().min(4);
+    let (rows, megabytes) = (if readers == 1 { "1 row" } else { "rows" }, 73 * readers);
+    let expected = match readers {
+        1 => "a: rows of up to 73 MB: audit and migrate hold one at a time".to_owned(),
+        _ => format!(
+            "a: {rows} of up to 73 MB: audit and migrate hold up to {readers} at a time, {megabytes} \
+             MB of memory"
+        ),
+    };
+    assert_eq!(noted, [format!("{expected}; see that there is as much")]);
+}

@@ -120,3 +120,17 @@ async fn rows_have_the_names_that_they_had_in_the_source() {
     let error = load(&target, &file).await.unwrap_err().to_string();
     assert!(error.contains("tag, code \"m\""), "{error}");
 }
+
+#[tokio::test]
+async fn a_column_that_all_rows_of_the_file_lack_is_named() {
+    let (file, target) = repaired().await;
+    let whole = std::fs::read_to_string(reject_file(&file)).unwrap();
+    let lacking = whole.replace(",\"c\":\"y\"", "").replace(",\"c\":null", "");
+    assert_ne!(whole, lacking);
+    std::fs::write(reject_file(&file), lacking).unwrap();
+    let error = load(&target, &file).await.unwrap_err().to_string();
+    assert!(error.contains("note, rowid 70: column c is missing"), "{error}");
+    assert_eq!(counts(&target).await, ["1 1"]);
+    std::fs::write(reject_file(&file), whole).unwrap();
+    load(&target, &file).await.unwrap();
+}

@@ -8,7 +8,7 @@ use migrate::{Finding, MigrateOptions, Severity};
 use crate::support::{File, Target, rules};
 
 /// Broken files, each to be repaired by its audit report alone.
-const CASES: [&str; 30] = [
+const CASES: [&str; 31] = [
     // Types.
     "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (0.1 + 0.2), ('x'), (x'00ff')",
     "CREATE TABLE t(any1, any2 BLOB); INSERT INTO t VALUES (1, 2), ('a', 'b'), (x'00', x'01')",
@@ -33,6 +33,9 @@ const CASES: [&str; 30] = [
      INSERT INTO t VALUES (1614834367, 1614834367, 1614834367000), (1614834368, 1614834369, 'x')",
     "CREATE TABLE t(u UUID UNIQUE); INSERT INTO t VALUES \
          ('00000000-0000-4000-8000-00000000000A'), ('00000000-0000-4000-8000-00000000000a')",
+    "CREATE TABLE t(u TEXT UNIQUE, n TEXT UNIQUE, i INTEGER UNIQUE); INSERT INTO t VALUES \
+         ('00000000-0000-4000-8000-00000000000A', '1.5', '00000000-0000-4000-8000-00000000000A'), \
+         ('00000000-0000-4000-8000-00000000000a', '1.50', '00000000-0000-4000-8000-00000000000a')",
     "CREATE TABLE t(a TIMESTAMPTZ, b TIMESTAMPTZ, j JSON); \
      INSERT INTO t VALUES ('2021-01-01', '2021-01-01 00:00:00+02:00', '{\"a\": 1, \"a\": 2}')",
     "CREATE TABLE t(u TEXT, d TEXT, f TEXT, n TEXT, m TEXT, j TEXT, k TEXT, created_at INTEGER); \
@@ -153,7 +156,7 @@ async fn every_remedy_that_the_audit_prints_works() {
             }
         }
     }
-    let row = "INSERT INTO case_29_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
+    let row = "INSERT INTO case_30_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
                length(b), length(d), octet_length(f), c BETWEEN localtimestamp - '1 min'::interval \
                AND localtimestamp)";
     assert_eq!(target.texts(row).await, ["19 32 16 t"]);
