@@ -200,8 +200,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     for finding in notes {
         shared.say(&format!("{}: {finding}", finding.severity.name()));
     }
-    if report.findings.iter().any(|finding| finding.statement.is_some()) {
-        shared.say("crossover audit shows statements for what was not carried over");
+    if let Some(hint) = report.statements_hint() {
+        shared.say(&hint);
     }
     let complete = report.after_commit.is_empty()
         && report.rejected_rows == 0

@@ -108,7 +108,7 @@ fn weaker(
          {both}",
         names(table, key)
     );
-    let fix = format!("add the index below{or}");
+    let fix = format!("add the proposed index{or}");
     let finding =
         Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
     finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)

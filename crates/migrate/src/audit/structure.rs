@@ -176,7 +176,7 @@ fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
             let statement = proposed::default(table, column, field);
             let fix = match (&statement, &column.default_value) {
                 (Some(_), _) => {
-                    "the statement below comes close: its time is that of the server's zone, its \
+                    "the proposed statement comes close: its time is that of the server's zone, its \
                      random numbers are no secrets"
                 }
                 (None, Some(_)) => "its value is none of the type: write one by hand",
@@ -341,7 +341,7 @@ fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Optio
     let predicate = index_predicate(index, table, fields);
     let statement = proposed::collated_index(table, &key, index.unique, predicate.as_deref());
     let fix = match statement {
-        Some(_) => "add the index below",
+        Some(_) => "add the proposed index",
         None => "give it a collation of PostgreSQL that means the same",
     };
     let finding = Finding::on_table(Severity::Warning, kind, &table.name, message, fix);

@@ -68,6 +68,15 @@ pub struct PhaseSeconds {
 }
 
 impl MigrationReport {
+    /// The command that shows the proposed statements, which the findings here leave out.
+    pub fn statements_hint(&self) -> Option<String> {
+        let is_proposed = self.findings.iter().any(|finding| finding.statement.is_some());
+        let source = self.source.display();
+        is_proposed.then(|| {
+            format!("crossover audit {source} shows statements for what was not carried over")
+        })
+    }
+
     /// The report as text, ending with a newline.
     pub fn to_text(&self) -> String {
         let mut table = grid(["table", "rows", "proof", ""], &[1]);
