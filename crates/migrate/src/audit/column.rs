@@ -7,8 +7,8 @@ use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceColumn, SourceTable};
 use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
-/// From this size on a document's memory is worth a note.
-const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
+/// From this size on a value's memory is worth a note.
+const HEAVY_VALUE_BYTES: usize = 64 << 20;
 
 /// A column with the results of its scan.
 pub struct ColumnEvidence<'a> {
@@ -295,10 +295,9 @@ impl ColumnEvidence<'_> {
     /// Documents are compared in canonical form, which takes copies of them.
     fn heavy(&self) -> Option<Finding> {
         let bytes = self.profile.longest_value_bytes;
-        if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_DOCUMENT_BYTES {
+        if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_VALUE_BYTES {
             return None;
         }
-        let megabytes = |bytes: usize| thousands(bytes as u64 / 1_000_000);
         let message = format!(
             "the longest document has {} MB: comparing it as jsonb takes about {} MB of memory",
             megabytes(bytes),
@@ -324,6 +323,26 @@ impl ColumnEvidence<'_> {
         let finding = self.finding(Severity::Note, "infinity", message, String::new());
         Some(finding.counted(refused.count, refused.examples.clone()))
     }
+}
+
+/// Each of `readers` holds one row at a time.
+pub fn large_rows(table: &SourceTable, profiles: &[Profile], readers: usize) -> Option<Finding> {
+    let longest = || profiles.iter().map(|profile| profile.longest_value_bytes);
+    if longest().max().unwrap_or(0) < HEAVY_VALUE_BYTES {
+        return None;
+    }
+    let bytes: usize = longest().sum();
+    let held = match readers {
+        1 => "one at a time".to_owned(),
+        _ => format!("up to {readers} at a time, {} MB of memory", megabytes(readers * bytes)),
+    };
+    let message = format!("rows of up to {} MB: audit and migrate hold {held}", megabytes(bytes));
+    let (severity, fix) = (Severity::Note, "see that there is as much");
+    Some(Finding::on_table(severity, "large_rows", &table.name, message, fix))
+}
+
+fn megabytes(bytes: usize) -> String {
+    thousands(bytes as u64 / 1_000_000)
 }
 
 fn several(becomes: &str) -> String {

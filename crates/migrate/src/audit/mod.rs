@@ -284,6 +284,7 @@ fn findings_of(
         let candidates = &candidates[place];
         let found = of_columns(source, table, candidates, fields, &profiles, options, control)?;
         findings.extend(found);
+        findings.extend(column::large_rows(table, &profiles, source.connections()));
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
             findings.extend(entry::findings(source, table, fields, &profiles, control)?);

@@ -66,13 +66,10 @@ fn the_audit_notes_the_memory_for_rows_with_large_values() {
     let noted = report.findings.iter().filter(|finding| finding.kind == "large_rows");
     let noted: Vec<String> = noted.map(ToString::to_string).collect();
     let readers = std::thread::available_parallelism().unwrap().get().min(4);
-    let (rows, megabytes) = (if readers == 1 { "1 row" } else { "rows" }, 73 * readers);
-    let expected = match readers {
-        1 => "a: rows of up to 73 MB: audit and migrate hold one at a time".to_owned(),
-        _ => format!(
-            "a: {rows} of up to 73 MB: audit and migrate hold up to {readers} at a time, {megabytes} \
-             MB of memory"
-        ),
+    let held = match readers {
+        1 => "one at a time".to_owned(),
+        _ => format!("up to {readers} at a time, {} MB of memory", 73 * readers),
     };
+    let expected = format!("a: rows of up to 73 MB: audit and migrate hold {held}");
     assert_eq!(noted, [format!("{expected}; see that there is as much")]);
 }
