@@ -57,11 +57,12 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     Ok(names)
 }
 
-/// Refuses a row that lacks a column of other rows of its table: it would become NULL.
+/// Refuses a row that lacks a column that it had, or that other rows of its table have: it would
+/// become NULL.
 fn refuse_incomplete(path: &Path, rejects: &[Rejected]) -> Result<(), Error> {
     for rejected in rejects {
         let of_table = rejects.iter().filter(|other| other.table == rejected.table);
-        let mut columns = of_table.flat_map(|other| other.values.keys());
+        let mut columns = of_table.flat_map(|other| other.values.keys().chain(&other.columns));
         if let Some(column) = columns.find(|column| !rejected.values.contains_key(*column)) {
             let reason = format!(
                 "{}, {}: column {column} is missing; write null where it must be NULL",

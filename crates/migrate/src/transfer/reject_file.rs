@@ -21,6 +21,10 @@ pub struct Rejected {
     pub row: String,
     pub column: String,
     pub reason: String,
+    /// The columns that `values` had when it was written; a repaired row needs them all. Empty in
+    /// files of earlier builds.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// All values by column. Blobs are `{"blob": hex}`, text that is not UTF-8 `{"text": hex}`,
     /// infinities `{"real": "inf"}`.
     pub values: Map<String, Value>,
@@ -87,6 +91,7 @@ impl RejectFile {
             row: table.row_name(row, columns),
             column: table.columns[column].name.clone(),
             reason: reason.to_owned(),
+            columns: values.keys().cloned().collect(),
             values,
         };
         serde_json::to_writer(&mut self.writer, &rejected)

@@ -125,8 +125,8 @@ async fn rows_have_the_names_that_they_had_in_the_source() {
 async fn a_column_that_all_rows_of_the_file_lack_is_named() {
     let (file, target) = repaired().await;
     let whole = std::fs::read_to_string(reject_file(&file)).unwrap();
-    let lacking = whole.replace(",\"c\":\"y\"", "").replace(",\"c\":null", "");
-    assert_ne!(whole, lacking);
+    let lacking = whole.replace(",\"c\":\"[ 1]\"", "").replace(",\"c\":null", "");
+    assert!(!lacking.contains("\"c\":"), "{lacking}");
     std::fs::write(reject_file(&file), lacking).unwrap();
     let error = load(&target, &file).await.unwrap_err().to_string();
     assert!(error.contains("note, rowid 70: column c is missing"), "{error}");
