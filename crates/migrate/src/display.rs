@@ -19,12 +19,11 @@ impl Display for ShownValue<'_> {
             ValueRef::Text(bytes) => formatter.write_str(&shorten(&String::from_utf8_lossy(bytes))),
             ValueRef::Blob(bytes) => {
                 formatter.write_str("x'")?;
-                for byte in bytes.iter().take(SHOWN_CHARACTERS / 4) {
-                    write!(formatter, "{byte:02x}")?;
-                }
+                let shown = &bytes[..bytes.len().min(SHOWN_CHARACTERS / 4)];
+                formatter.write_str(&hexadecimal(shown))?;
                 let more = if bytes.len() > SHOWN_CHARACTERS / 4 { "..." } else { "" };
-                let plural = if bytes.len() == 1 { "" } else { "s" };
-                write!(formatter, "{more}' ({} byte{plural})", thousands(bytes.len() as u64))
+                let count = bytes.len() as u64;
+                write!(formatter, "{more}' ({} byte{})", thousands(count), plural(count))
             }
         }
     }
@@ -72,6 +71,22 @@ pub fn thousands(count: u64) -> String {
 pub fn rows(count: u64) -> String {
     let noun = if count == 1 { "row" } else { "rows" };
     format!("{} {noun}", thousands(count))
+}
+
+/// Items separated by commas.
+pub fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::new();
+    for (place, item) in items.into_iter().enumerate() {
+        if place > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(item.as_ref());
+    }
+    text
+}
+
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `s` unless there is exactly one.

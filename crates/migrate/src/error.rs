@@ -31,7 +31,6 @@ pub enum Error {
         path.display(), path.display()
     )]
     Damaged { path: PathBuf, reason: String },
-    /// Another program holds the file's lock.
     #[error(
         "{}: locked by another program for more than 10 seconds; try again when it has committed",
         path.display()
@@ -57,7 +56,6 @@ pub enum Error {
     /// More readers in parallel than connections.
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,
-    /// A task ended without a result.
     #[error("a worker ended early ({0})")]
     Worker(String),
     #[error("PostgreSQL: {doing}: {}", postgres_message(report))]
@@ -66,7 +64,6 @@ pub enum Error {
         /// The server's report. Not a `source`: the message already contains it.
         report: tokio_postgres::Error,
     },
-    /// The connection was lost while committing.
     #[error(
         "the connection was lost while committing, so it is not known whether the rows are there: \
          crossover verify tells{}",
@@ -91,11 +88,7 @@ pub enum Error {
     },
     /// The migration was interrupted and can be resumed.
     #[error("{cause}\n{unfinished}")]
-    CutOff {
-        cause: Box<Error>,
-        /// Its progress.
-        unfinished: Unfinished,
-    },
+    CutOff { cause: Box<Error>, unfinished: Unfinished },
     /// The target holds an interrupted migration.
     #[error("{0}")]
     Unfinished(Unfinished),
@@ -126,13 +119,10 @@ pub enum Error {
          its own"
     )]
     OtherOptions(String),
-    /// `--table` or `--exclude` that matches nothing.
     #[error("no table of the source is called {name}; it has {known}")]
     NoSuchTable { name: String, known: String },
-    /// `--skip-index` that matches nothing.
     #[error("no index of the source is called {name}; it has {known}")]
     NoSuchIndex { name: String, known: String },
-    /// The audit found blockers.
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
          (crossover audit shows all{way_out})"
@@ -153,7 +143,6 @@ pub enum Error {
     /// A constraint that the copied rows violate.
     #[error("{0}; the target is as it was")]
     Constraint(String),
-    /// Verification found differences.
     #[error(
         "verification found differences, so nothing was committed (a trigger of the target may \
          have changed rows):\n{0}"
@@ -261,14 +250,11 @@ pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
 /// A refused value, named by its place.
 #[derive(Clone, Debug)]
 pub struct BadRow {
-    /// The table in the source.
     pub table: String,
     /// The row, for example `rowid 4711`.
     pub row: String,
-    /// The column in the source.
     pub column: String,
     pub value: String,
-    /// The reason in words.
     pub reason: String,
     pub fix: String,
 }

@@ -2,7 +2,6 @@
 //! types and PostgreSQL does; nothing is lost silently on the way.
 
 mod audit;
-mod control;
 mod ddl;
 mod display;
 mod error;
@@ -12,6 +11,7 @@ mod mapping;
 mod recipe;
 mod source;
 mod target;
+mod task;
 mod transfer;
 mod value;
 mod verify;
@@ -19,7 +19,6 @@ mod verify;
 pub use audit::{
     AuditOptions, AuditReport, ColumnReport, TableReport, audit, audit_target_constraints,
 };
-pub use control::TaskControl;
 pub use error::{BadRow, Error, Unfinished};
 pub use finding::{Example, Finding, Losses, Lost, Severity};
 pub use mapping::{MapRule, MapRules};
@@ -29,6 +28,7 @@ pub use source::{
     SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
+pub use task::Task;
 pub use transfer::{
     MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
     unfinished,

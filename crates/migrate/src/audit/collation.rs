@@ -2,20 +2,18 @@
 //! apart, and their substitutes (citext, lower()) make more of them equal.
 
 use std::collections::HashSet;
-use std::sync::atomic::AtomicBool;
 
-use indicatif::ProgressBar;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::proposed;
 use crate::display::{ShownValue, plural, thousands};
-use crate::finding::{Example, Finding, Lost, RefusedValues, Severity};
+use crate::finding::{Example, Finding, Lost, RefusedValues};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::PostgresType;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 const SHOWN: usize = 3;
 
@@ -51,6 +49,7 @@ pub fn findings(
     schema: &SourceSchema,
     table: &SourceTable,
     candidates: &[Candidate],
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let is_text = |column: usize| {
@@ -68,7 +67,7 @@ pub fn findings(
         };
         let mut duplicates = Vec::new();
         if collated("NOCASE") {
-            duplicates.extend(beyond_ascii(source, connection, table, &key)?);
+            duplicates.extend(beyond_ascii(source, connection, table, &key, task)?);
         }
         let ignores_case = |column: usize| {
             table.columns[column].collation.as_deref() == Some("NOCASE") && is_text(column)
@@ -91,8 +90,7 @@ pub fn findings(
 }
 
 fn names(table: &SourceTable, key: &CollatedKey) -> String {
-    let names = key.iter().map(|(column, _)| table.columns[*column].name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+    table.names(key.iter().map(|(column, _)| *column))
 }
 
 /// PostgreSQL's key refuses less than SQLite's.
@@ -109,8 +107,7 @@ fn weaker(
         names(table, key)
     );
     let fix = format!("add the proposed index{or}");
-    let finding =
-        Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
+    let finding = Finding::warning("weaker_uniqueness", &table.name, message, fix);
     finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)
 }
 
@@ -120,12 +117,11 @@ fn beyond_ascii(
     connection: &Connection,
     table: &SourceTable,
     key: &CollatedKey,
+    task: Task<'_>,
 ) -> Result<Option<Finding>, Error> {
     let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
     let (mut seen, mut refused) = (HashSet::new(), RefusedValues::default());
-    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
-    let control = TaskControl { progress: &progress, interrupted: &stop };
-    source.each_row(connection, table, &columns, None, control, |row| {
+    source.each_row(connection, table, &columns, None, task.uncounted(), |row| {
         let (mut folded, mut is_beyond) = (String::new(), false);
         for place in 1..=columns.len() {
             match row.get_ref(place).map_err(|error| source.explain(error))? {
@@ -213,7 +209,7 @@ fn finding(
         return None;
     }
     let fix = "keep the column text, or repair them first";
-    let (severity, kind) = (Severity::Warning, "duplicates_under_collation");
-    let finding = Finding::on_table(severity, kind, &table.name, message(refused.count), fix);
+    let finding =
+        Finding::warning("duplicates_under_collation", &table.name, message(refused.count), fix);
     Some(finding.counted(refused.count, refused.examples))
 }

@@ -13,7 +13,6 @@ const HEAVY_VALUE_BYTES: usize = 64 << 20;
 /// A column with the results of its scan.
 pub struct ColumnEvidence<'a> {
     pub table: &'a SourceTable,
-    /// Its position in the table.
     pub position: usize,
     /// The type its values were tried against.
     pub candidate: &'a Candidate,
@@ -81,15 +80,14 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    fn finding(
+    pub fn finding(
         &self,
         severity: Severity,
         kind: &'static str,
         message: String,
         fix: String,
     ) -> Finding {
-        Finding::on_table(severity, kind, &self.table.name, message, fix)
-            .on_column(&self.column().name)
+        Finding::of(severity, kind, &self.table.name, message, fix).on_column(&self.column().name)
     }
 
     fn blocker(&self, unfit: Unfit, refused: &RefusedValues) -> Finding {
@@ -337,8 +335,8 @@ pub fn large_rows(table: &SourceTable, profiles: &[Profile], readers: usize) -> 
         _ => format!("up to {readers} at a time, {} MB of memory", megabytes(readers * bytes)),
     };
     let message = format!("rows of up to {} MB: audit and migrate hold {held}", megabytes(bytes));
-    let (severity, fix) = (Severity::Note, "see that there is as much");
-    Some(Finding::on_table(severity, "large_rows", &table.name, message, fix))
+    let fix = "see that there is as much";
+    Some(Finding::note("large_rows", &table.name, message, fix))
 }
 
 fn megabytes(bytes: usize) -> String {

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use crate::finding::{Finding, Lost, Severity};
+use crate::finding::{Finding, Lost};
 use crate::source::{SourceSchema, tokens};
 
 /// Findings on the header, and on the conflict clauses of tables that migration would create.
@@ -36,14 +36,12 @@ fn header(connection: &Connection) -> rusqlite::Result<Vec<Finding>> {
     if version != 0 {
         let message = format!("{version} is not carried over: PostgreSQL has no such number");
         let fix = "keep it in a table if the application reads it";
-        let (severity, kind, place) = (Severity::Warning, "user_version", "PRAGMA user_version");
-        findings.push(Finding::on_table(severity, kind, place, message, fix));
+        findings.push(Finding::warning("user_version", "PRAGMA user_version", message, fix));
     }
     let application = number("application_id")?;
     if application != 0 {
         let message = format!("{application} is not carried over: it tells kinds of files apart");
-        let (severity, kind, place) = (Severity::Note, "application_id", "PRAGMA application_id");
-        findings.push(Finding::on_table(severity, kind, place, message, ""));
+        findings.push(Finding::note("application_id", "PRAGMA application_id", message, ""));
     }
     Ok(findings)
 }
@@ -72,8 +70,7 @@ fn conflict(table: &str, clause: &str) -> Finding {
         "IGNORE" => "write INSERT ... ON CONFLICT DO NOTHING in the application",
         _ => "PostgreSQL undoes the whole statement: see what the application expects",
     };
-    Finding::on_table(Severity::Warning, "conflict_clause", table, message, fix)
-        .losing(Lost::ConflictClause)
+    Finding::warning("conflict_clause", table, message, fix).losing(Lost::ConflictClause)
 }
 
 #[cfg(test)]

@@ -16,17 +16,6 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     }
 }
 
-fn warning(
-    evidence: &ColumnEvidence<'_>,
-    kind: &'static str,
-    message: String,
-    fix: String,
-) -> Finding {
-    Finding::on_table(Severity::Warning, kind, &evidence.table.name, message, fix)
-        .on_column(&evidence.column().name)
-}
-
-/// Texts without a zone.
 fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
     let looks = &evidence.profile.looks;
     let count = looks.dates + looks.timestamps;
@@ -38,7 +27,7 @@ fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
         0 => format!("to keep them as written: {}", evidence.retype(&PostgresType::Timestamp(6))),
         _ => "write their zones if they are others".to_owned(),
     };
-    let finding = warning(evidence, "zone_assumed", message, fix);
+    let finding = evidence.finding(Severity::Warning, "zone_assumed", message, fix);
     Some(finding.counted(count, Vec::new()))
 }
 
@@ -55,7 +44,11 @@ fn offsets(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
         if count == 1 { "is" } else { "are" }
     );
     let fix = format!("to keep the texts: {}", evidence.retype(&PostgresType::Text));
-    Some(warning(evidence, "offset_not_kept", message, fix).counted(count, Vec::new()))
+    Some(
+        evidence
+            .finding(Severity::Warning, "offset_not_kept", message, fix)
+            .counted(count, Vec::new()),
+    )
 }
 
 /// Documents of which jsonb drops a part.
@@ -70,6 +63,6 @@ fn repeated_keys(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
         if refused.count == 1 { " has" } else { "s have" }
     );
     let fix = format!("to keep them as written: {}", evidence.retype(&PostgresType::Json));
-    let finding = warning(evidence, "repeated_keys", message, fix);
+    let finding = evidence.finding(Severity::Warning, "repeated_keys", message, fix);
     Some(finding.counted(refused.count, refused.examples.clone()))
 }

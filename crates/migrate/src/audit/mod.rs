@@ -7,6 +7,7 @@ mod entry;
 mod file_header;
 mod keys;
 mod lossy_values;
+mod made_index;
 mod object;
 mod pglz;
 mod proposed;
@@ -24,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-pub(crate) use keys::{all_findings as key_findings, missing_parents};
+pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
 
@@ -35,9 +36,9 @@ use crate::source::{
     Affinity, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted, readers,
     schema,
 };
-use crate::target::{TargetCatalog, match_tables};
+use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
@@ -61,7 +62,6 @@ pub struct AuditReport {
     pub proposed_schema: String,
 }
 
-/// A table and its columns.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
     pub name: String,
@@ -73,7 +73,6 @@ pub struct TableReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct ColumnReport {
     pub name: String,
-    /// The declared type as written.
     pub declared_type: String,
     pub affinity: Affinity,
     #[serde(flatten)]
@@ -118,13 +117,13 @@ pub fn audit(
     interrupted: &AtomicBool,
 ) -> Result<AuditReport, Error> {
     let source = SourceFile::open(source, readers())?;
-    Ok(audit_source(&source, options, TaskControl { progress, interrupted })?.report)
+    Ok(audit_source(&source, options, Task { progress, interrupted })?.report)
 }
 
 pub(crate) fn audit_source(
     source: &SourceFile,
     options: &AuditOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
@@ -138,10 +137,10 @@ pub(crate) fn audit_source(
         Ok((found, estimate, general))
     })?;
     options.rules.check(&schema)?;
-    control.progress.set_length(estimate.iter().sum());
+    task.progress.set_length(estimate.iter().sum());
     let candidates = candidates(&schema, options)?;
-    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, control)?;
-    findings_of(source, schema, &candidates, scanned, general, options, control)
+    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, task)?;
+    findings_of(source, schema, &candidates, scanned, general, options, task)
 }
 
 /// The type against which each column is tried: the target's, or the candidate of its declaration.
@@ -149,22 +148,15 @@ fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<C
     let Some(catalog) = &options.target else {
         return schema.tables.iter().map(|table| candidate(table, &options.rules)).collect();
     };
-    let matched = match_tables(schema, catalog, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let of_table = |table: crate::target::MatchedTable| {
-        let columns = table.columns.into_iter();
-        columns
-            .map(|column| Candidate {
-                field: Some(column.field),
-                may_fall_back: false,
-                is_rule: false,
-            })
-            .collect()
+    let matched = match_tables(schema, catalog, &options.rules)?;
+    let of_column = |column: MatchedColumn| {
+        let not_null = column.field.not_null;
+        Candidate { field: Some(column.field), not_null, may_fall_back: false, is_rule: false }
     };
+    let of_table = |table: MatchedTable| table.columns.into_iter().map(of_column).collect();
     Ok(matched.into_iter().map(of_table).collect())
 }
 
-/// Result of scanning one table.
 #[derive(Default)]
 struct ScannedTable {
     scan: scan::Scan,
@@ -184,7 +176,7 @@ fn scan_all(
     candidates: &[Vec<Candidate>],
     estimate: &[u64],
     creates: bool,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<ScannedTable>, Error> {
     let mut work: Vec<(u64, ScanTask)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
@@ -201,20 +193,21 @@ fn scan_all(
     let worker = || {
         source.with(|connection| {
             loop {
-                control.check()?;
+                task.check()?;
                 let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 match next {
                     None => return Ok(()),
                     Some((_, ScanTask::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let scan = scan::scan(source, connection, table, candidates, control)?;
+                        let scan = scan::scan(source, connection, table, candidates, task)?;
                         results.lock().unwrap_or_else(PoisonError::into_inner)[place].scan = scan;
                     }
                     Some((_, ScanTask::Keys(place))) => {
                         let table = &schema.tables[place];
                         let candidates = &candidates[place];
-                        let mut findings =
-                            collation::findings(source, connection, schema, table, candidates)?;
+                        let mut findings = collation::findings(
+                            source, connection, schema, table, candidates, task,
+                        )?;
                         // The target's own keys are audited separately.
                         if creates {
                             let keys = keys::findings(source, connection, schema, table);
@@ -236,16 +229,6 @@ fn scan_all(
     Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The types that the columns of a table get.
-fn chosen(table: &SourceTable, candidates: &[Candidate], profiles: &[Profile]) -> Vec<TargetField> {
-    let each = table.columns.iter().enumerate().zip(candidates.iter().zip(profiles));
-    let chosen = each.map(|((position, column), (candidate, profile))| {
-        let not_null = column.not_null || table.primary_key.contains(&position);
-        choose(candidate, not_null, profile)
-    });
-    chosen.collect()
-}
-
 /// `findings`: those on the file and on objects without values.
 fn findings_of(
     source: &SourceFile,
@@ -254,15 +237,14 @@ fn findings_of(
     scanned: Vec<ScannedTable>,
     mut findings: Vec<Finding>,
     options: &AuditOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
-    let mut fields: Vec<Vec<TargetField>> = schema
-        .tables
-        .iter()
-        .zip(candidates.iter().zip(&scanned))
-        .map(|(table, (candidates, scanned))| chosen(table, candidates, &scanned.scan.profiles))
-        .collect();
+    let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
+        let each = candidates.iter().zip(&scanned.scan.profiles);
+        each.map(|(candidate, profile)| choose(candidate, profile)).collect()
+    };
+    let mut fields: Vec<Vec<TargetField>> = candidates.iter().zip(&scanned).map(chosen).collect();
     if creates {
         let allows = |table: usize, column: usize, field: &TargetField| {
             let free = candidates[table][column].may_fall_back
@@ -282,12 +264,12 @@ fn findings_of(
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
         let (fields, profiles) = (&fields[place], scanned.scan.profiles);
         let candidates = &candidates[place];
-        let found = of_columns(source, table, candidates, fields, &profiles, options, control)?;
+        let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
         findings.extend(found);
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
-            findings.extend(entry::findings(source, table, fields, &profiles, control)?);
+            findings.extend(entry::findings(source, table, fields, &profiles, task)?);
         }
         let is_kept =
             |check: &SourceCheck| creates && check_condition(check, table, fields).is_some();
@@ -303,7 +285,7 @@ fn findings_of(
         tables.push(table_report(table, fields, profiles));
     }
     if creates {
-        findings.extend(unique::findings(source, &schema, &fields, &tables, control)?);
+        findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
         findings.extend(too_many(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
@@ -325,7 +307,7 @@ fn of_columns(
     fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let relation = options.target.as_ref().and_then(|catalog| {
         let relation = catalog.relation(&table.name)?;
@@ -339,7 +321,7 @@ fn of_columns(
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts()).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
-            Some(form) => unique::would_collide(source, table, fields, position, form, control)?,
+            Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
             None => false,
         };
         findings.extend(column::findings(&column::ColumnEvidence {

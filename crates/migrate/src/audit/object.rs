@@ -4,12 +4,12 @@
 use rusqlite::Connection;
 
 use super::proposed;
-use crate::control::blocking;
 use crate::display::rows;
-use crate::finding::{Finding, Lost, Severity};
+use crate::finding::{Finding, Lost};
 use crate::source::{Content, OtherKind, OtherObject, SourceFile, SourceSchema, content, quoted};
 use crate::target::TargetCatalog;
-use crate::{Error, TaskControl};
+use crate::task::blocking;
+use crate::{Error, Task};
 use std::sync::Arc;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
@@ -43,7 +43,7 @@ fn has(target: &TargetCatalog, object: &OtherObject) -> bool {
 fn rule(schema: &SourceSchema, object: &OtherObject, lost: Lost) -> Finding {
     let message = format!("a {} is not carried over", object.kind.name());
     let fix = "write its equal for PostgreSQL by hand";
-    Finding::on_table(Severity::Warning, "not_carried_over", &object.name, message, fix)
+    Finding::warning("not_carried_over", &object.name, message, fix)
         .proposing(proposed::object(schema, object))
         .losing(lost)
 }
@@ -74,8 +74,7 @@ fn of_virtual(
     let names = schema.shadows_of(object);
     if !names.is_empty() {
         let message = format!("its own tables are passed over: {}", names.join(", "));
-        let (severity, kind) = (Severity::Note, "shadow_tables");
-        let finding = Finding::on_table(severity, kind, &object.name, message, "");
+        let finding = Finding::note("shadow_tables", &object.name, message, "");
         findings.push(finding.counted(names.len() as u64, Vec::new()));
     }
     Ok(findings)
@@ -115,8 +114,7 @@ fn left_behind(
          FROM {name}; then leave this one out: --exclude '{}'",
         object.name
     );
-    let (severity, kind) = (Severity::Warning, "rows_left_behind");
-    let finding = Finding::on_table(severity, kind, &object.name, message, fix);
+    let finding = Finding::warning("rows_left_behind", &object.name, message, fix);
     Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))
 }
 
@@ -125,10 +123,10 @@ pub async fn objects(
     source: &Arc<SourceFile>,
     schema: &SourceSchema,
     target: TargetCatalog,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let (source, schema) = (source.clone(), schema.clone());
-    let found = blocking(control, move |_| {
+    let found = blocking(task, move |_| {
         source.with(|connection| {
             let found = findings(connection, &schema, Some(&target));
             found.map_err(|error| source.explain(error))

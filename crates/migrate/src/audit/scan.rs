@@ -1,7 +1,6 @@
 //! Scan of a table: every value is counted and tried against the type of its column, every row
 //! against the CHECKs of its table.
 
-use indicatif::ProgressBar;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
@@ -11,12 +10,10 @@ use crate::mapping::Candidate;
 use crate::source::{SourceFile, SourceTable};
 use crate::value::json::repeats_a_key;
 use crate::value::{NoOutput, PostgresType, Profile, TargetField, encode};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
-/// Result of one pass over a table.
 #[derive(Default)]
 pub struct Scan {
-    /// Profiles of the columns, in order.
     pub profiles: Vec<Profile>,
     /// Rows that violate a CHECK, by its place in the table. SQLite does not look at rows that were
     /// there before it, nor at any under `PRAGMA ignore_check_constraints`.
@@ -32,14 +29,14 @@ pub fn scan(
     connection: &Connection,
     table: &SourceTable,
     candidates: &[Candidate],
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Scan, Error> {
     let (checks, untested) = checks(connection, table);
-    let scan = match read(source, connection, table, candidates, &checks, control) {
+    let scan = match read(source, connection, table, candidates, &checks, task) {
         Err(Error::Sqlite { .. }) if !checks.is_empty() => {
-            let mut scan = read(source, connection, table, candidates, &[], control)?;
+            let mut scan = read(source, connection, table, candidates, &[], task)?;
             for (place, condition) in &checks {
-                match violators(source, connection, table, condition, control) {
+                match violators(source, connection, table, condition, task) {
                     Ok(refused) => scan.violations.push((*place, refused)),
                     Err(Error::Sqlite { source: error, .. }) => {
                         scan.untested.push((*place, reason(error)));
@@ -62,14 +59,14 @@ fn read(
     table: &SourceTable,
     candidates: &[Candidate],
     checks: &[(usize, String)],
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Scan, Error> {
     let columns: Vec<usize> = (0..table.columns.len()).collect();
     let mut profiles = vec![Profile::default(); columns.len()];
     let text = TargetField { postgres_type: PostgresType::Text, reading: None, not_null: false };
     let mut refused = vec![RefusedValues::default(); checks.len()];
     let conditions: Vec<String> = checks.iter().map(|(_, condition)| condition.clone()).collect();
-    source.each_row_of(connection, &table.select_with(&conditions), control, |row| {
+    source.each_row_of(connection, &table.select_with(&conditions), task, |row| {
         for ((position, profile), candidate) in profiles.iter_mut().enumerate().zip(candidates) {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             profile.add(value);
@@ -120,21 +117,17 @@ fn read(
     Ok(Scan { profiles, violations, untested: Vec::new() })
 }
 
-/// The rows that violate one CHECK.
 fn violators(
     source: &SourceFile,
     connection: &Connection,
     table: &SourceTable,
     condition: &str,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<RefusedValues, Error> {
     let columns: Vec<usize> = (0..table.columns.len()).collect();
-    // These rows have been counted.
-    let hidden = ProgressBar::hidden();
-    let control = TaskControl { progress: &hidden, interrupted: control.interrupted };
     let mut refused = RefusedValues::default();
     let sql = table.select_with(&[condition.to_owned()]);
-    source.each_row_of(connection, &sql, control, |row| {
+    source.each_row_of(connection, &sql, task.uncounted(), |row| {
         if is_violated(row, columns.len() + 1) {
             let row = || Example { row: table.row_name(row, &columns), value: String::new() };
             refused.add(row);

@@ -31,9 +31,8 @@ pub fn declaration(
 }
 
 fn names(table: &SourceTable) -> Vec<Finding> {
-    let blocker = |kind, message: String, fix: String| {
-        Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
-    };
+    let blocker =
+        |kind, message: String, fix: String| Finding::blocker(kind, &table.name, message, fix);
     let long = |name: &str, what: &str, fix: String| {
         let bytes = name.len();
         let message = match bytes {
@@ -101,7 +100,7 @@ fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
     };
     let message =
         format!("{when}every table of PostgreSQL has a column {name} of its own, and no other");
-    let finding = Finding::on_table(severity, "system_column", &table.name, message, fix);
+    let finding = Finding::of(severity, "system_column", &table.name, message, fix);
     Some(finding.on_column(name))
 }
 
@@ -131,8 +130,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
             "RTRIM" => "compare rtrim(...) of both sides".to_owned(),
             _ => "give it a collation of PostgreSQL with the same order".to_owned(),
         };
-        let (severity, kind) = (Severity::Warning, "collation_not_carried_over");
-        let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+        let finding = Finding::warning("collation_not_carried_over", &table.name, message, fix);
         findings.push(finding.losing(Lost::Collation));
     }
     findings
@@ -140,7 +138,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
 
 fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let lose = |lost, kind, message: String, fix: &str| {
-        Finding::on_table(Severity::Warning, kind, &table.name, message, fix).losing(lost)
+        Finding::warning(kind, &table.name, message, fix).losing(lost)
     };
     let mut findings = Vec::new();
     for check in &table.checks {
@@ -216,7 +214,7 @@ pub fn check_violation(
         true => (Severity::Blocker, "repair them, or drop the check from the source"),
         false => (Severity::Warning, "repair them before the check is added in PostgreSQL"),
     };
-    let finding = Finding::on_table(severity, "check_violation", &table.name, message, fix);
+    let finding = Finding::of(severity, "check_violation", &table.name, message, fix);
     finding.counted(refused.count, refused.examples).about_rows()
 }
 
@@ -232,7 +230,7 @@ pub fn check_not_tested(
         true => "PostgreSQL tests every row as it arrives",
         false => "look at the rows before the check is added in PostgreSQL",
     };
-    Finding::on_table(Severity::Warning, "check_not_tested", &table.name, message, fix)
+    Finding::warning("check_not_tested", &table.name, message, fix)
 }
 
 /// Indexes that are left out for any types.
@@ -248,8 +246,7 @@ fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         let message =
             format!("the index {} is not carried over{unique}, {why}", shorten(&index.name));
-        let (severity, kind) = (Severity::Warning, "index_not_carried_over");
-        Finding::on_table(severity, kind, &table.name, message, "").losing(Lost::Index)
+        Finding::warning("index_not_carried_over", &table.name, message, "").losing(Lost::Index)
     })
 }
 
@@ -263,8 +260,7 @@ fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option
         "--map '{}.{name}=jsonb', or leave the index out: --skip-index '{}'",
         table.name, index.name
     );
-    let (severity, kind) = (Severity::Blocker, "index_of_json");
-    Some(Finding::on_table(severity, kind, &table.name, message, fix).on_column(name))
+    Some(Finding::blocker("index_of_json", &table.name, message, fix).on_column(name))
 }
 
 fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
@@ -277,8 +273,7 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
                 shorten(&index.name),
                 index.name.len()
             );
-            let (severity, kind) = (Severity::Warning, "long_index_name");
-            findings.push(Finding::on_table(severity, kind, &table.name, message, ""));
+            findings.push(Finding::warning("long_index_name", &table.name, message, ""));
         }
         let is_translated = !index.partial || index_predicate(index, table, fields).is_some();
         let what = if index.columns().is_none() {
@@ -292,8 +287,7 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         findings.push(
-            Finding::on_table(
-                Severity::Warning,
+            Finding::warning(
                 "index_not_carried_over",
                 &table.name,
                 format!("{}, {what}, is not carried over{unique}", shorten(&index.name)),
@@ -344,13 +338,12 @@ fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Optio
         Some(_) => "add the proposed index",
         None => "give it a collation of PostgreSQL that means the same",
     };
-    let finding = Finding::on_table(Severity::Warning, kind, &table.name, message, fix);
+    let finding = Finding::warning(kind, &table.name, message, fix);
     Some(finding.proposing(statement).losing(lost))
 }
 
 fn kinds(table: &SourceTable) -> Vec<Finding> {
-    let note =
-        |kind, message: &str| Finding::on_table(Severity::Note, kind, &table.name, message, "");
+    let note = |kind, message: &str| Finding::note(kind, &table.name, message, "");
     let mut findings = Vec::new();
     if table.rowid == Rowid::None {
         findings.push(note("without_rowid", "WITHOUT ROWID becomes an ordinary primary key"));

@@ -10,16 +10,16 @@ use engine::PostgresUrl;
 use indicatif::ProgressBar;
 
 use super::AuditOptions;
-use super::keys::{orphans, orphans_finding};
-use crate::control::blocking;
+use super::keys::ParentLookup;
 use crate::display::thousands;
 use crate::finding::{Example, Finding, Severity};
-use crate::source::{SourceFile, SourceSchema, SourceTable, selected};
+use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
-    catalog, current_schema, existing_constraints, match_tables, references,
+    catalog, existing_constraints, match_tables, namespace, references,
 };
-use crate::{Error, TaskControl};
+use crate::task::blocking;
+use crate::{Error, Task};
 
 const SHOWN: usize = 5;
 
@@ -34,42 +34,33 @@ pub async fn audit_target_constraints(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finding>, Error> {
-    let control = TaskControl { progress, interrupted };
+    let task = Task { progress, interrupted };
     let session = TargetSession::connect(target).await?;
-    let namespace = match schema {
-        Some(schema) => schema.to_owned(),
-        None => current_schema(&session.client).await?,
-    };
-    let (source, schema) = blocking(control, {
+    let namespace = namespace(&session.client, schema).await?;
+    let (source, schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
-        move |_| {
-            let source = SourceFile::open(&path, 1)?;
-            let schema = selected(&source, &selection)?;
-            Ok((Arc::new(source), schema))
-        }
+        move |task| open_selected(&path, &selection, 1, task)
     })
     .await?;
     let found = catalog(&session.client, &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let matched = match_tables(&schema, &found, &options.rules)?;
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
     let mut findings = Vec::new();
     for of_table in &matched {
-        findings.extend(
-            probe_table(&session, &source, &schema, of_table, &constraints, control).await?,
-        );
+        findings
+            .extend(probe_table(&session, &source, &schema, of_table, &constraints, task).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
     let declared = references::of_source(&schema, &matched);
-    let without_parent = blocking(control, move |control| {
+    let without_parent = blocking(task, move |task| {
         let mut findings = Vec::new();
         for reference in &references {
-            control.check()?;
+            task.check()?;
             findings.extend(orphans_of(&source, &schema, reference)?);
         }
         let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
         for reference in declared.iter().filter(|own| !is_kept(own)) {
-            control.check()?;
+            task.check()?;
             findings.extend(orphans_of(&source, &schema, reference)?.map(taken_by_target));
         }
         Ok(findings)
@@ -98,7 +89,7 @@ async fn probe_table(
     schema: &SourceSchema,
     matched: &MatchedTable,
     constraints: &[RowConstraint],
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let own: Vec<&RowConstraint> =
         constraints.iter().filter(|constraint| constraint.table == matched.source).collect();
@@ -108,7 +99,7 @@ async fn probe_table(
     }
     let table = &schema.tables[matched.source];
     session.begin().await?;
-    let probe = ConstraintProbe::load(session, source, table, matched, &own, control).await?;
+    let probe = ConstraintProbe::load(session, source, table, matched, &own, task).await?;
     for constraint in own {
         let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
         if count > 0 {
@@ -138,7 +129,7 @@ fn violation_finding(
     let fix = "repair them, or let --on-error reject keep them apart";
     let named = addresses.iter().map(|address| table.address_name(*address));
     let examples = named.map(|row| Example { row, value: String::new() });
-    Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
+    Finding::blocker(kind, &table.name, message, fix)
         .counted(count, examples.collect())
         .about_rows()
 }
@@ -149,13 +140,6 @@ fn orphans_of(
     schema: &SourceSchema,
     reference: &Reference,
 ) -> Result<Option<Finding>, Error> {
-    let (table, parent) = (&schema.tables[reference.child], &schema.tables[reference.parent]);
-    let found = source.with(|connection| {
-        let (columns, parent_columns) = (&reference.columns, &reference.parent_columns);
-        let folded = reference.ignores_case();
-        orphans(source, connection, table, columns, parent, parent_columns, &folded)
-    })?;
-    let names = reference.columns.iter().map(|column| table.columns[*column].name.as_str());
-    let names = names.collect::<Vec<_>>().join(", ");
-    Ok(orphans_finding(table, &names, &parent.name, found))
+    let lookup = ParentLookup::of(schema, reference);
+    source.with(|connection| lookup.finding(source, connection, &lookup.parent.name))
 }

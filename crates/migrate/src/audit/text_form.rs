@@ -24,19 +24,19 @@ pub fn may_vary(field: &TargetField, profile: &Profile) -> bool {
 }
 
 /// Spelling of the first value of a column.
-pub struct WrittenForm {
+pub struct ValueSpelling {
     class: StorageClass,
     text: Vec<u8>,
 }
 
-impl WrittenForm {
+impl ValueSpelling {
     pub fn of(value: ValueRef<'_>) -> Self {
         let text = if let ValueRef::Text(text) = value { text.to_vec() } else { Vec::new() };
         Self { class: StorageClass::of(value), text }
     }
 
     /// `true` if `value`, which fits the type, has this spelling.
-    pub fn is_way_of(&self, postgres_type: &PostgresType, value: ValueRef<'_>) -> bool {
+    pub fn is_spelling_of(&self, postgres_type: &PostgresType, value: ValueRef<'_>) -> bool {
         if self.class != StorageClass::of(value) {
             return false;
         }
@@ -91,8 +91,9 @@ mod tests {
     #[test]
     fn values_of_one_spelling_differ_only_if_different() {
         let same = |postgres_type: &str, one: &str, other: &str| {
-            let way = WrittenForm::of(ValueRef::Text(one.as_bytes()));
-            way.is_way_of(&postgres_type.parse().unwrap(), ValueRef::Text(other.as_bytes()))
+            let spelling = ValueSpelling::of(ValueRef::Text(one.as_bytes()));
+            spelling
+                .is_spelling_of(&postgres_type.parse().unwrap(), ValueRef::Text(other.as_bytes()))
         };
         for (postgres_type, one, other, expected) in [
             ("uuid", "00000000000000000000000000000001", "0000000000000000000000000000000a", true),
@@ -108,8 +109,8 @@ mod tests {
         ] {
             assert_eq!(same(postgres_type, one, other), expected, "{one} {other}");
         }
-        let number = WrittenForm::of(ValueRef::Integer(1));
-        assert!(number.is_way_of(&PostgresType::Text, ValueRef::Integer(2)));
-        assert!(!number.is_way_of(&PostgresType::Text, ValueRef::Text(b"1")));
+        let number = ValueSpelling::of(ValueRef::Integer(1));
+        assert!(number.is_spelling_of(&PostgresType::Text, ValueRef::Integer(2)));
+        assert!(!number.is_spelling_of(&PostgresType::Text, ValueRef::Text(b"1")));
     }
 }

@@ -4,7 +4,7 @@
 
 use super::schema::Statements;
 use crate::display::thousands;
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 
 /// Locks that PostgreSQL takes (counted on releases 9.6 to 18) for a table with its toast table and
 /// sequence, an index, a constraint over an index.
@@ -35,8 +35,7 @@ pub fn warning(statements: &Statements) -> Option<Finding> {
         "ALTER SYSTEM SET max_locks_per_transaction = {setting} and restart it; migrate looks before \
          it begins"
     );
-    let (severity, place) = (Severity::Warning, "max_locks_per_transaction");
-    let finding = Finding::on_table(severity, "many_tables", place, message, fix);
+    let finding = Finding::warning("many_tables", "max_locks_per_transaction", message, fix);
     (needed > DEFAULT_ROOM).then_some(finding)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::expression::{condition, default_expression};
+use crate::display::list;
 use crate::source::{Index, Rowid, SourceCheck, SourceSchema, SourceTable, quoted, resolve};
 use crate::value::{PostgresType, TargetField};
 
@@ -154,9 +155,9 @@ pub fn statements(
             let mut sql = format!(
                 "ALTER TABLE {} ADD CONSTRAINT {key_name} FOREIGN KEY ({}) REFERENCES {} ({})",
                 name(table),
-                names(table, &resolved.key.columns),
+                table.quoted_names(resolved.key.columns.iter().copied()),
                 name(parent),
-                names(parent, &parent_columns)
+                parent.quoted_names(parent_columns)
             );
             for (event, action) in
                 [("UPDATE", &resolved.key.on_update), ("DELETE", &resolved.key.on_delete)]
@@ -170,11 +171,6 @@ pub fn statements(
         }
     }
     statements
-}
-
-fn names(table: &SourceTable, columns: &[usize]) -> String {
-    let names = columns.iter().map(|column| quoted(&table.columns[*column].name));
-    names.collect::<Vec<_>>().join(", ")
 }
 
 fn column(
@@ -244,7 +240,7 @@ fn keys(
             parts.extend(columns.iter().map(|column| table.columns[*column].name.as_str()));
         }
         let key = quoted(&taken.choose(&parts, ending));
-        let columns = names(table, columns);
+        let columns = table.quoted_names(columns.iter().copied());
         statements.push(KeyStatements {
             index: format!("CREATE UNIQUE INDEX {key} ON {name} ({columns})"),
             attach: Some(format!(
@@ -267,20 +263,16 @@ fn keys(
             None if index.partial => continue,
             None => String::new(),
         };
-        let parts: Vec<String> = columns
-            .iter()
-            .zip(&index.parts)
-            .map(|(column, part)| {
-                let descending = if part.descending { " DESC" } else { "" };
-                format!("{}{descending}", quoted(&table.columns[*column].name))
-            })
-            .collect();
+        let parts = columns.iter().zip(&index.parts).map(|(column, part)| {
+            let descending = if part.descending { " DESC" } else { "" };
+            format!("{}{descending}", quoted(&table.columns[*column].name))
+        });
         let unique = if index.unique { "UNIQUE " } else { "" };
         let named = match index.name.len() {
             0..=LONGEST_NAME_BYTES => index.name.clone(),
             _ => taken.choose(&[&index.name], "idx"),
         };
-        let (index, parts) = (quoted(&named), parts.join(", "));
+        let (index, parts) = (quoted(&named), list(parts));
         let index = format!("CREATE {unique}INDEX {index} ON {name} ({parts}){predicate}");
         statements.push(KeyStatements { index, attach: None });
     }

@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter};
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::display::{rows, thousands};
+use crate::display::{list, rows, thousands};
 
 /// A feature that is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,10 +28,8 @@ pub enum Lost {
     Deferral,
     Check,
     Default,
-    /// The expression of a generated column.
     GeneratedColumn,
     Collation,
-    /// ON CONFLICT of a constraint.
     ConflictClause,
 }
 
@@ -87,7 +85,6 @@ impl Losses {
         !self.rows.is_empty() || (!self.rules.is_empty() && !accepted)
     }
 
-    /// A line for people, or nothing.
     pub fn line(&self) -> Option<String> {
         (!self.is_empty()).then(|| format!("not carried over: {self}"))
     }
@@ -102,6 +99,6 @@ impl Display for Losses {
             let (one, several) = rule.nouns();
             format!("{} {}", thousands(*count), if *count == 1 { one } else { several })
         });
-        formatter.write_str(&of_tables.chain(of_kinds).collect::<Vec<_>>().join(", "))
+        formatter.write_str(&list(of_tables.chain(of_kinds)))
     }
 }

@@ -58,8 +58,35 @@ pub struct Finding {
 }
 
 impl Finding {
+    pub fn blocker(
+        kind: &'static str,
+        table: &str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self::of(Severity::Blocker, kind, table, message, fix)
+    }
+
+    pub fn warning(
+        kind: &'static str,
+        table: &str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self::of(Severity::Warning, kind, table, message, fix)
+    }
+
+    pub fn note(
+        kind: &'static str,
+        table: &str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self::of(Severity::Note, kind, table, message, fix)
+    }
+
     /// A finding about a table as a whole.
-    pub fn on_table(
+    pub fn of(
         severity: Severity,
         kind: &'static str,
         table: &str,
@@ -163,7 +190,6 @@ impl RefusedValues {
     }
 }
 
-/// Examples kept of each kind.
 const EXAMPLES: usize = 5;
 
 /// A row and the value in question.

@@ -12,6 +12,7 @@ use crate::value::{PostgresType, Profile, TargetField};
 pub struct Candidate {
     /// The type and its reading; `None` if only the values can decide.
     pub field: Option<TargetField>,
+    pub not_null: bool,
     /// Another type may be chosen if a value does not fit this one.
     pub may_fall_back: bool,
     /// It comes from a `--map` rule.
@@ -31,20 +32,21 @@ pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>
         let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
         if let Some(mapping) = rules.find(&table.name, &column.name) {
             let field = field(mapping.postgres_type.clone(), mapping.reading);
-            return Ok(Candidate { field, may_fall_back: false, is_rule: true });
+            return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
         }
         let (field, may_fall_back) = match declared::declared(column) {
             DeclaredType::Hard(hard) => (field(hard, None), false),
             DeclaredType::IfAllowed(soft) => (field(soft, None), true),
             DeclaredType::Unknown => (None, true),
         };
-        Ok(Candidate { field, may_fall_back, is_rule: false })
+        Ok(Candidate { field, not_null, may_fall_back, is_rule: false })
     };
     table.columns.iter().enumerate().map(each).collect()
 }
 
 /// The type for a column after all its values have been tried against `candidate`.
-pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> TargetField {
+pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
+    let not_null = candidate.not_null;
     let field = |postgres_type| TargetField { postgres_type, reading: None, not_null };
     match &candidate.field {
         None => field(fallback(profile)),

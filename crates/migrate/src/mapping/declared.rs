@@ -4,7 +4,6 @@
 use crate::source::{Affinity, SourceColumn};
 use crate::value::{PostgresType, declared_parts};
 
-/// The intention of a declared type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeclaredType {
     /// This type; a value that does not fit is a fault.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::display::list;
 use crate::source::{SourceSchema, fits_pattern};
 use crate::value::{PostgresType, ValueReading};
 
@@ -13,7 +14,6 @@ use crate::value::{PostgresType, ValueReading};
 pub struct MapRule {
     written: String,
     pattern: String,
-    /// The type that the column gets.
     pub postgres_type: PostgresType,
     /// The reading of numbers or blobs in it.
     pub reading: Option<ValueReading>,
@@ -89,12 +89,10 @@ impl MapRules {
             let table = rule.pattern.split('.').next().unwrap_or_default();
             let known = match schema.table(table) {
                 Some(table) => {
-                    let columns = table.columns.iter().map(|column| column.name.as_str());
-                    format!("{} has {}", table.name, columns.collect::<Vec<_>>().join(", "))
+                    format!("{} has {}", table.name, table.names(0..table.columns.len()))
                 }
                 None => {
-                    let tables = schema.tables.iter().map(|table| table.name.as_str());
-                    format!("the tables are {}", tables.collect::<Vec<_>>().join(", "))
+                    format!("the tables are {}", list(schema.tables.iter().map(|t| &t.name)))
                 }
             };
             let problem = format!("fits no column; {known}");

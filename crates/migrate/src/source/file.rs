@@ -11,11 +11,10 @@ use engine::sqlite::file::{self, beside};
 use rusqlite::{Connection, ErrorCode, Row};
 
 use super::schema::SourceTable;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Attempts to take a common snapshot while another program writes.
 const SNAPSHOT_ATTEMPTS: usize = 200;
-/// Longest wait for a locked file.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Rows read before progress and interruption are looked at.
@@ -41,42 +40,31 @@ impl SourceFile {
             readers.push(open(path)?);
         }
         let watcher = open(path)?;
-        for _ in 0..SNAPSHOT_ATTEMPTS {
+        let mut attempts = 0;
+        loop {
+            let is_last = attempts == SNAPSHOT_ATTEMPTS;
+            if is_last {
+                readers.truncate(1);
+            }
             let fingerprint = fingerprint(path);
             let before = data_version(&watcher).map_err(explain)?;
             for reader in &readers {
                 begin(reader).map_err(explain)?;
             }
             // The version a connection sees changes exactly if another one committed in between.
-            if data_version(&watcher).map_err(explain)? == before {
-                return Ok(Self::over(path, readers, (watcher, before), fingerprint));
+            if is_last || data_version(&watcher).map_err(explain)? == before {
+                return Ok(Self {
+                    path: path.to_owned(),
+                    connections: readers.len(),
+                    idle: Mutex::new(readers),
+                    watcher: Mutex::new((watcher, before)),
+                    fingerprint,
+                });
             }
             for reader in &readers {
                 reader.execute_batch("ROLLBACK").map_err(explain)?;
             }
-        }
-        readers.truncate(1);
-        let fingerprint = fingerprint(path);
-        let before = data_version(&watcher).map_err(explain)?;
-        for reader in &readers {
-            begin(reader).map_err(explain)?;
-        }
-        Ok(Self::over(path, readers, (watcher, before), fingerprint))
-    }
-
-    fn over(
-        path: &Path,
-        readers: Vec<Connection>,
-        watcher: (Connection, i64),
-        fingerprint: String,
-    ) -> Self {
-        let connections = readers.len();
-        Self {
-            path: path.to_owned(),
-            idle: Mutex::new(readers),
-            connections,
-            watcher: Mutex::new(watcher),
-            fingerprint,
+            attempts += 1;
         }
     }
 
@@ -118,10 +106,10 @@ impl SourceFile {
         table: &SourceTable,
         columns: &[usize],
         rowids: Option<(i64, i64)>,
-        control: TaskControl<'_>,
+        task: Task<'_>,
         each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        self.each_row_of(connection, &table.select(columns, rowids), control, each)
+        self.each_row_of(connection, &table.select(columns, rowids), task, each)
     }
 
     /// The same for a statement of its own.
@@ -129,7 +117,7 @@ impl SourceFile {
         &self,
         connection: &Connection,
         sql: &str,
-        control: TaskControl<'_>,
+        task: Task<'_>,
         mut each: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let explain = |error| sqlite_error(&self.path, error);
@@ -140,10 +128,10 @@ impl SourceFile {
             each(row)?;
             count += 1;
             if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-                control.advance(ROWS_BETWEEN_LOOKS)?;
+                task.advance(ROWS_BETWEEN_LOOKS)?;
             }
         }
-        control.advance(count % ROWS_BETWEEN_LOOKS)?;
+        task.advance(count % ROWS_BETWEEN_LOOKS)?;
         Ok(count)
     }
 

@@ -19,7 +19,7 @@ pub use schema::{
     Affinity, ForeignKey, Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, OtherKind,
     OtherObject, Rowid, SourceCheck, SourceColumn, SourceSchema, SourceTable,
 };
-pub use selection::{Selection, estimated_rows, fits_pattern, selected};
+pub use selection::{Selection, estimated_rows, fits_pattern, open_selected};
 pub use shadow::{Content, content};
 pub use token::{SqlToken, SqlTokenKind, closing, tokens};
 

@@ -2,10 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::file::SourceFile;
 use super::quoted;
 use super::schema::SourceTable;
-use crate::Error;
 
 /// Large enough that a part's own transaction costs nothing against its rows.
 pub const PART_BYTES: u64 = 64 << 20;
@@ -28,18 +26,16 @@ pub fn ranges((least, most): (i64, i64), count: u64) -> Vec<(i64, i64)> {
 
 /// The first and the last rowid; `None` without rows or rowids.
 pub fn rowid_span(
-    source: &SourceFile,
     connection: &Connection,
     table: &SourceTable,
-) -> Result<Option<(i64, i64)>, Error> {
+) -> rusqlite::Result<Option<(i64, i64)>> {
     let Some(rowid) = table.rowid_expression() else { return Ok(None) };
     let name = quoted(&table.name);
     let sql = format!(
         "SELECT (SELECT min({rowid}) FROM main.{name}), (SELECT max({rowid}) FROM main.{name})"
     );
-    let span: (Option<i64>, Option<i64>) = connection
-        .query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .map_err(|error| source.explain(error))?;
+    let span: (Option<i64>, Option<i64>) =
+        connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(span.0.zip(span.1))
 }
 

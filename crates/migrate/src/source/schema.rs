@@ -9,9 +9,8 @@ use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
 use super::{quoted, shadow};
-use crate::display::ShownValue;
+use crate::display::{ShownValue, list};
 
-/// The schema of one SQLite file.
 #[derive(Clone, Debug, Default)]
 pub struct SourceSchema {
     /// Ordinary tables, in the order of their names. SQLite's own are left out.
@@ -42,9 +41,7 @@ pub struct SourceCheck {
 /// The kinds of objects that hold no rows of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherKind {
-    /// `CREATE VIEW`
     View,
-    /// `CREATE TRIGGER`
     Trigger,
     /// `CREATE VIRTUAL TABLE`, for example full-text search
     VirtualTable,
@@ -75,7 +72,6 @@ pub struct SourceTable {
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes and unique constraints, without the primary key's.
     pub indexes: Vec<Index>,
-    /// Declared `STRICT`.
     pub strict: bool,
     /// `Some` with the last number used if declared `AUTOINCREMENT`.
     pub autoincrement: Option<i64>,
@@ -90,7 +86,6 @@ pub struct SourceTable {
     pub row_names: Arc<HashMap<i64, String>>,
 }
 
-/// Address of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rowid {
     /// This column (`INTEGER PRIMARY KEY`) is the rowid.
@@ -103,7 +98,6 @@ pub enum Rowid {
     None,
 }
 
-/// A column of a table.
 #[derive(Clone, Debug)]
 pub struct SourceColumn {
     pub name: String,
@@ -112,7 +106,6 @@ pub struct SourceColumn {
     /// By SQLite's rules for the declared type.
     pub affinity: Affinity,
     pub not_null: bool,
-    /// The default's text as written.
     pub default: Option<String>,
     /// The value that it gives every row, if it is the same for all.
     pub default_value: Option<Value>,
@@ -168,7 +161,6 @@ pub struct ForeignKey {
     pub parent_columns: Vec<String>,
     /// `ON UPDATE` action, for example `NO ACTION`.
     pub on_update: String,
-    /// `ON DELETE` action.
     pub on_delete: String,
 }
 
@@ -203,7 +195,6 @@ pub const MOST_INDEX_COLUMNS: usize = 32;
 pub enum IndexOmission {
     /// By `--skip-index`.
     Asked,
-    /// It has more than [`MOST_INDEX_COLUMNS`].
     TooManyColumns,
 }
 
@@ -232,6 +223,16 @@ impl SourceSchema {
 }
 
 impl SourceTable {
+    /// The names of these columns, separated by commas.
+    pub fn names(&self, columns: impl IntoIterator<Item = usize>) -> String {
+        list(columns.into_iter().map(|column| &self.columns[column].name))
+    }
+
+    /// The same, quoted.
+    pub fn quoted_names(&self, columns: impl IntoIterator<Item = usize>) -> String {
+        list(columns.into_iter().map(|column| quoted(&self.columns[column].name)))
+    }
+
     /// The position of the column of this name, without regard to ASCII case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
@@ -308,15 +309,11 @@ impl SourceTable {
             return self.rowid_name(rowid);
         }
         let key = if self.primary_key.is_empty() { columns } else { &self.primary_key };
-        let parts: Vec<String> = key
-            .iter()
-            .filter_map(|column| {
-                let position = columns.iter().position(|each| each == column)?;
-                let value = row.get_ref(position + 1).ok()?;
-                Some(format!("{} {}", self.columns[*column].name, ShownValue(value)))
-            })
-            .take(8)
-            .collect();
-        parts.join(", ")
+        let parts = key.iter().filter_map(|column| {
+            let position = columns.iter().position(|each| each == column)?;
+            let value = row.get_ref(position + 1).ok()?;
+            Some(format!("{} {}", self.columns[*column].name, ShownValue(value)))
+        });
+        list(parts.take(8))
     }
 }

@@ -1,16 +1,19 @@
 //! Selection of tables and indexes (`--table`, `--exclude`, `--skip-index`), and estimates of row
 //! counts.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use super::file::SourceFile;
-use super::quoted;
+use super::file::{SourceFile, readers};
+use super::parts::rowid_span;
 use super::read_schema::schema;
 use super::schema::{
     Index, IndexOmission, MOST_INDEX_COLUMNS, OtherKind, SourceSchema, SourceTable,
 };
-use crate::Error;
+use crate::{Error, Task};
 
 /// Patterns of table names, `*` matching anything.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -108,25 +111,28 @@ fn estimate(connection: &Connection, table: &SourceTable) -> Option<u64> {
         .flatten()
         .flatten();
     let span = || {
-        let rowid = table.rowid_expression()?;
-        let name = quoted(&table.name);
-        let sql = format!(
-            "SELECT (SELECT max({rowid}) FROM main.{name}) - (SELECT min({rowid}) FROM main.{name})"
-        );
-        connection.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0)).ok().flatten()
+        let (least, most) = rowid_span(connection, table).ok()??;
+        most.checked_sub(least).map(|span| span.saturating_add(1))
     };
-    let rows = match analysed {
-        Some(rows) => Some(rows),
-        None => span().map(|span| span.saturating_add(1)),
-    };
-    rows.and_then(|rows| u64::try_from(rows).ok())
+    analysed.or_else(span).and_then(|rows| u64::try_from(rows).ok())
 }
 
-/// The selected schema of a source.
-pub fn selected(source: &SourceFile, selection: &Selection) -> Result<SourceSchema, Error> {
-    source.with(|connection| {
-        selection.apply(schema(connection).map_err(|error| source.explain(error))?)
-    })
+/// Opens a source and reads its selected schema. Progress expects each row `passes` times.
+pub fn open_selected(
+    path: &Path,
+    selection: &Selection,
+    passes: u64,
+    task: Task<'_>,
+) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
+    let source = SourceFile::open(path, readers())?;
+    let (schema, rows) = source.with(|connection| {
+        let schema = schema(connection).map_err(|error| source.explain(error))?;
+        let schema = selection.apply(schema)?;
+        let rows = estimated_rows(connection, &schema);
+        Ok((schema, rows))
+    })?;
+    task.progress.set_length(passes * rows.iter().sum::<u64>());
+    Ok((Arc::new(source), schema))
 }
 
 /// `true` if `name` matches `pattern`, in which `*` is any text; ASCII case is ignored, as SQLite

@@ -69,7 +69,6 @@ fn replaces(option: &str, ending: &str) -> bool {
 }
 
 struct VirtualTableClause {
-    /// The module, in lower case.
     module: String,
     /// The options, in lower case, with their values.
     options: Vec<(String, String)>,

@@ -13,7 +13,6 @@ pub struct Facts {
     /// Collations named by COLLATE other than BINARY, in upper case.
     pub collations: Vec<String>,
     pub column_collations: Vec<(String, String)>,
-    /// Generated columns and their expressions.
     pub generated: Vec<(String, String)>,
     /// Some foreign key is `INITIALLY DEFERRED`.
     pub deferred: bool,

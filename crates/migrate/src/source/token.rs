@@ -68,7 +68,6 @@ impl SqlToken<'_> {
 /// Operators of more than one character, the longest first.
 const LONG_SYMBOLS: [&str; 10] = ["->>", "->", "<=", ">=", "<>", "<<", ">>", "!=", "==", "||"];
 
-/// The tokens of a statement.
 pub fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     let mut tokens = Vec::new();
     let mut start = 0;

@@ -15,7 +15,6 @@ pub struct TargetCatalog {
     pub relations: Vec<Relation>,
 }
 
-/// A table of the target.
 #[derive(Clone, Debug)]
 pub struct Relation {
     pub oid: u32,
@@ -27,7 +26,6 @@ pub struct Relation {
     pub columns: Vec<RelationColumn>,
 }
 
-/// A column of a table of the target.
 #[derive(Clone, Debug)]
 pub struct RelationColumn {
     pub name: String,
@@ -70,8 +68,11 @@ fn by_name<'a, T>(items: &'a [T], name: &str, of: impl Fn(&T) -> &str) -> Option
     similar.next().filter(|_| similar.next().is_none())
 }
 
-/// The schema in which unqualified tables are made: the first of the search path.
-pub async fn current_schema(client: &Client) -> Result<String, Error> {
+/// `schema`, or the one in which unqualified tables are created: the first of the search path.
+pub async fn namespace(client: &Client, schema: Option<&str>) -> Result<String, Error> {
+    if let Some(schema) = schema {
+        return Ok(schema.to_owned());
+    }
     let row = client
         .query_one("SELECT current_schema()::text", &[])
         .await
@@ -84,10 +85,7 @@ pub async fn current_schema(client: &Client) -> Result<String, Error> {
 /// Reads the tables of a schema, or of the first of the search path, over a connection of its own.
 pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
     let client = engine::postgres::connect(url).await?;
-    let schema = match schema {
-        Some(schema) => schema.to_owned(),
-        None => current_schema(&client).await?,
-    };
+    let schema = namespace(&client, schema).await?;
     catalog(&client, &schema).await
 }
 
@@ -113,7 +111,6 @@ const COLUMNS: &str = "\
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
     ORDER BY c.relname, a.attnum";
 
-/// Reads the tables of `schema`.
 pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Error> {
     let rows = client
         .query(COLUMNS, &[&schema])

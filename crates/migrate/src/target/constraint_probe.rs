@@ -10,7 +10,7 @@ use super::matching::MatchedTable;
 use super::row_constraint::{ADDRESS, ConstraintKind, RowConstraint};
 use super::session::TargetSession;
 use crate::source::{SourceFile, SourceTable, quoted};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 const PROBE_TABLE: &str = "pg_temp.crossover_probe";
 /// Identity and generated columns (`server_version_num`).
@@ -31,15 +31,15 @@ impl<'a> ConstraintProbe<'a> {
         table: &SourceTable,
         matched: &MatchedTable,
         constraints: &[&RowConstraint],
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Self, Error> {
         let probe = Self { session };
         let is_needed = |name: &str| {
             constraints.iter().any(|constraint| constraint.needs.iter().any(|each| each == name))
         };
-        let kept = probe.make(&matched.relation, is_needed, control).await?;
+        let kept = probe.make(&matched.relation, is_needed, task).await?;
         for constraint in constraints {
-            probe.relax(constraint, control).await?;
+            probe.relax(constraint, task).await?;
         }
         let columns = matched.columns.iter().filter(|column| kept.contains(&column.name));
         let probed = MatchedTable {
@@ -47,7 +47,7 @@ impl<'a> ConstraintProbe<'a> {
             columns: columns.cloned().collect(),
             ..matched.clone()
         };
-        control.progress.set_message(format!("{}: asking PostgreSQL", table.name));
+        task.progress.set_message(format!("{}: asking PostgreSQL", table.name));
         let load = Arc::new(TableLoad {
             table: table.clone(),
             matched: probed,
@@ -55,8 +55,8 @@ impl<'a> ConstraintProbe<'a> {
             freeze: false,
             addressed: true,
         });
-        load.run(&session.client, source, control).await?;
-        session.run(&format!("ANALYZE {PROBE_TABLE}"), control).await?;
+        load.run(&session.client, source, task).await?;
+        session.run(&format!("ANALYZE {PROBE_TABLE}"), task).await?;
         Ok(probe)
     }
 
@@ -66,7 +66,7 @@ impl<'a> ConstraintProbe<'a> {
         &self,
         relation: &str,
         is_needed: impl Fn(&str) -> bool,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Vec<String>, Error> {
         let TargetSession { client, server_version, .. } = self.session;
         let mut like = format!("LIKE {relation} INCLUDING DEFAULTS");
@@ -75,8 +75,8 @@ impl<'a> ConstraintProbe<'a> {
                 like.push_str(&format!(" INCLUDING {what}"));
             }
         }
-        self.session.run(&format!("DROP TABLE IF EXISTS {PROBE_TABLE}"), control).await?;
-        self.session.run(&format!("CREATE TEMP TABLE crossover_probe ({like})"), control).await?;
+        self.session.run(&format!("DROP TABLE IF EXISTS {PROBE_TABLE}"), task).await?;
+        self.session.run(&format!("CREATE TEMP TABLE crossover_probe ({like})"), task).await?;
         let rows = client
             .query(
                 "SELECT attname::text, coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '' \
@@ -94,16 +94,12 @@ impl<'a> ConstraintProbe<'a> {
             dropped.iter().map(|name| format!("DROP COLUMN {}", quoted(name))).collect();
         changes.push(format!("ADD COLUMN {} bigint", quoted(ADDRESS)));
         let sql = format!("ALTER TABLE {PROBE_TABLE} {}", changes.join(", "));
-        self.session.run(&sql, control).await?;
+        self.session.run(&sql, task).await?;
         Ok(kept)
     }
 
     /// Gives a column the base type of its domain, and creates a function that tests the domain.
-    async fn relax(
-        &self,
-        constraint: &RowConstraint,
-        control: TaskControl<'_>,
-    ) -> Result<(), Error> {
+    async fn relax(&self, constraint: &RowConstraint, task: Task<'_>) -> Result<(), Error> {
         let ConstraintKind::Domain { column, domain, base } = &constraint.kind else {
             return Ok(());
         };
@@ -116,7 +112,7 @@ impl<'a> ConstraintProbe<'a> {
              END $function$",
             constraint.function()
         );
-        self.session.run(&sql, control).await
+        self.session.run(&sql, task).await
     }
 
     /// Deletes the rows that violate a constraint, so that none of them takes a key from another.
@@ -162,7 +158,7 @@ impl<'a> ConstraintProbe<'a> {
         Ok((count_violations, rows.iter().map(|row| row.get(0)).collect()))
     }
 
-    pub async fn drop_table(self, control: TaskControl<'_>) -> Result<(), Error> {
-        self.session.run(&format!("DROP TABLE {PROBE_TABLE}"), control).await
+    pub async fn drop_table(self, task: Task<'_>) -> Result<(), Error> {
+        self.session.run(&format!("DROP TABLE {PROBE_TABLE}"), task).await
     }
 }

@@ -105,14 +105,8 @@ fn constraint(
     needs: Vec<String>,
     kind: ConstraintKind,
 ) -> RowConstraint {
-    let columns = sources(table, &needs);
+    let columns = table.sources(&needs);
     RowConstraint { table: table.source, name, columns, needs, kind }
-}
-
-/// The source's columns behind those of the target.
-fn sources(table: &MatchedTable, names: &[String]) -> Vec<usize> {
-    let place = |name: &String| table.columns.iter().find(|column| column.name == *name);
-    names.iter().filter_map(place).map(|column| column.source).collect()
 }
 
 fn check(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowConstraint> {
@@ -142,7 +136,7 @@ fn reference(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowCo
 fn unique(row: &Row, matched: &MatchedTable, table: &SourceTable) -> Option<RowConstraint> {
     let (keys, needs, plain): (Vec<String>, Vec<String>, Vec<String>) =
         (row.get(2), row.get(5), row.get(6));
-    let columns = sources(matched, &plain);
+    let columns = matched.sources(&plain);
     let type_of = |wanted: usize| {
         let column = matched.columns.iter().find(|column| column.source == wanted);
         column.map(|column| &column.field.postgres_type)

@@ -13,12 +13,12 @@ use tokio_postgres::{Client, CopyInSink};
 
 use super::matching::MatchedTable;
 use super::row_constraint::ADDRESS;
-use crate::control::StopOnDrop;
-use crate::display::ShownValue;
+use crate::display::{ShownValue, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
+use crate::task::StopOnDrop;
 use crate::value::{FieldSink, StorageClass, Unfit, encode};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -42,11 +42,10 @@ pub struct TableLoad {
 
 impl TableLoad {
     pub fn statement(&self) -> String {
-        let mut columns: Vec<String> =
-            self.matched.written().map(|column| quoted(&column.name)).collect();
-        columns.extend(self.addressed.then(|| quoted(ADDRESS)));
+        let columns = self.matched.written().map(|column| quoted(&column.name));
+        let columns = list(columns.chain(self.addressed.then(|| quoted(ADDRESS))));
         let freeze = if self.freeze { ", FREEZE" } else { "" };
-        let (relation, columns) = (&self.matched.relation, columns.join(", "));
+        let relation = &self.matched.relation;
         format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
     }
 
@@ -55,7 +54,7 @@ impl TableLoad {
         self: Arc<Self>,
         client: &Client,
         source: &Arc<SourceFile>,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<u64, Error> {
         let sink: CopyInSink<Bytes> = client
             .copy_in(&self.statement())
@@ -67,12 +66,12 @@ impl TableLoad {
         let stop = stopper.flag();
         let reader = tokio::task::spawn_blocking({
             let (load, source, stop) = (self.clone(), source.clone(), stop.clone());
-            let progress = control.progress.clone();
+            let progress = task.progress.clone();
             move || load.read(&source, &progress, &stop, &sender)
         });
         let sent = tokio::select! {
             sent = send(sink, receiver) => Some(sent),
-            () = control.interruption() => None,
+            () = task.interruption() => None,
         };
         drop(stopper);
         let read = reader.await.map_err(|error| Error::Worker(error.to_string()))?;
@@ -99,12 +98,12 @@ impl TableLoad {
         sender: &mpsc::Sender<CopyMessage>,
     ) -> Result<u64, Error> {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
-        let control = TaskControl { progress, interrupted: stop };
+        let task = Task { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone(), sender);
         let rejected = &self.matched.rejected;
         let (mut place, mut passed_over) = (0, 0);
         let rows = source.with(|connection| {
-            source.each_row(connection, &self.table, &columns, self.rowids, control, |row| {
+            source.each_row(connection, &self.table, &columns, self.rowids, task, |row| {
                 place += 1;
                 if !rejected.is_empty() && rejected.contains(&self.table.address(row, place)) {
                     passed_over += 1;
@@ -175,7 +174,6 @@ impl TableLoad {
     }
 }
 
-/// Message from the reading thread.
 enum CopyMessage {
     Rows(Bytes),
     /// All rows have been read; only this ends the COPY.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::catalog::{Relation, TargetCatalog};
+use crate::Error;
 use crate::mapping::MapRules;
 use crate::source::{SourceSchema, SourceTable};
 use crate::value::TargetField;
@@ -14,11 +15,9 @@ use crate::value::TargetField;
 pub struct MatchedTable {
     /// Place in the source's schema.
     pub source: usize,
-    /// The target table's object identifier.
     pub oid: u32,
     /// The target table's name, quoted, with its schema.
     pub relation: String,
-    /// The target is a partitioned table.
     pub partitioned: bool,
     /// Its columns, in the order of the source.
     pub columns: Vec<MatchedColumn>,
@@ -38,18 +37,22 @@ pub struct MatchedColumn {
 }
 
 impl MatchedTable {
-    /// The columns that are written.
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
         self.columns.iter().filter(|column| !column.computed)
     }
+
+    /// The source's columns behind those of the target that have one.
+    pub fn sources(&self, names: &[String]) -> Vec<usize> {
+        let column = |name: &String| self.columns.iter().find(|column| column.name == *name);
+        names.iter().filter_map(column).map(|column| column.source).collect()
+    }
 }
 
-/// Matches every table of the source.
 pub fn match_tables(
     schema: &SourceSchema,
     catalog: &TargetCatalog,
     rules: &MapRules,
-) -> Result<Vec<MatchedTable>, Vec<String>> {
+) -> Result<Vec<MatchedTable>, Error> {
     let mut matched = Vec::new();
     let mut problems = Vec::new();
     for (source, table) in schema.tables.iter().enumerate() {
@@ -75,7 +78,7 @@ pub fn match_tables(
             },
         }
     }
-    if problems.is_empty() { Ok(matched) } else { Err(problems) }
+    if problems.is_empty() { Ok(matched) } else { Err(Error::Target(problems.join("\n"))) }
 }
 
 fn match_columns(

@@ -10,7 +10,7 @@ pub(crate) mod references;
 pub(crate) mod row_constraint;
 mod session;
 
-pub use catalog::{TargetCatalog, catalog, current_schema, read_catalog};
+pub use catalog::{TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
 pub use matching::{MatchedColumn, MatchedTable, match_tables};

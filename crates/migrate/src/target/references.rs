@@ -65,17 +65,11 @@ pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<
     for row in rows {
         let table = |oid: u32| matched.iter().find(|table| table.oid == oid);
         let (Some(child), Some(parent)) = (table(row.get(0)), table(row.get(1))) else { continue };
-        let places = |table: &MatchedTable, names: Vec<String>| -> Option<Vec<usize>> {
-            let place = |name: String| {
-                table.columns.iter().find(|each| each.name == name).map(|each| each.source)
-            };
-            names.into_iter().map(place).collect()
-        };
-        let columns = places(child, row.get(2));
-        let (Some(columns), Some(parent_columns)) = (columns, places(parent, row.get(3))) else {
-            continue;
-        };
-        references.extend(reference(matched, child.source, columns, parent.source, parent_columns));
+        let (names, parent_names): (Vec<String>, Vec<String>) = (row.get(2), row.get(3));
+        let (columns, parents) = (child.sources(&names), parent.sources(&parent_names));
+        if columns.len() == names.len() && parents.len() == parent_names.len() {
+            references.extend(reference(matched, child.source, columns, parent.source, parents));
+        }
     }
     Ok(references)
 }

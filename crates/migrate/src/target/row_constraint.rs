@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ddl::Statements;
+use crate::display::list;
 use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
 use crate::value::{PostgresType, TargetField};
 
@@ -15,7 +16,6 @@ pub const ADDRESS: &str = "crossover address";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RowConstraint {
     pub table: usize,
-    /// The constraint's or index's name.
     pub name: String,
     /// Columns of the source in the constraint; the first is named with a violating row.
     pub columns: Vec<usize>,
@@ -55,7 +55,6 @@ pub enum ConstraintKind {
         keys: Vec<String>,
         /// Only rows for which this holds.
         predicate: Option<String>,
-        /// Two NULLs are the same.
         nulls_are_equal: bool,
         /// Columns of the source in which rows with the same key are equal.
         equal: Vec<usize>,
@@ -98,7 +97,7 @@ impl RowConstraint {
                 // As texts NULLs are equal too, and json, which has no equality.
                 let row = |of: &str| {
                     let parts = columns.iter().map(|column| format!("{of}.{column}"));
-                    format!("ROW({})::text", parts.collect::<Vec<_>>().join(", "))
+                    format!("ROW({})::text", list(parts))
                 };
                 format!(
                     "SELECT DISTINCT j.{address} FROM {rows} AS j JOIN {relation} AS t ON {} = {}",

@@ -8,7 +8,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::postgres_message;
 use crate::source::quoted;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Memory for building one index; the server's own setting is used if it is larger.
 const INDEX_MEMORY: &str = "256MB";
@@ -23,7 +23,6 @@ const LOCK_CLASS: i32 = 0x4372_6f73;
 const PROGRAM_LOCK: i32 = 1;
 const WORKERS_LOCK: i32 = 2;
 
-/// A connection to the target.
 pub struct TargetSession {
     pub client: Client,
     /// `server_version_num`, for example 180001.
@@ -103,14 +102,14 @@ impl TargetSession {
 
     /// Waits until the server has ended the statements of all workers, of an earlier program or
     /// cancelled ones.
-    pub async fn wait_for_workers(&self, control: TaskControl<'_>) -> Result<(), Error> {
-        control.progress.set_message("waiting for the server to end earlier statements");
+    pub async fn wait_for_workers(&self, task: Task<'_>) -> Result<(), Error> {
+        task.progress.set_message("waiting for the server to end earlier statements");
         let sql = format!(
             "SET lock_timeout = 0; SELECT pg_advisory_lock({LOCK_CLASS}, {WORKERS_LOCK}); \
              SELECT pg_advisory_unlock({LOCK_CLASS}, {WORKERS_LOCK}); \
              SET lock_timeout = '{LOCK_WAIT}'"
         );
-        self.run(&sql, control).await
+        self.run(&sql, task).await
     }
 
     pub async fn begin(&self) -> Result<(), Error> {
@@ -124,13 +123,13 @@ impl TargetSession {
     }
 
     /// Runs one statement; an interruption cancels it on the server.
-    pub async fn run(&self, sql: &str, control: TaskControl<'_>) -> Result<(), Error> {
-        control.check()?;
+    pub async fn run(&self, sql: &str, task: Task<'_>) -> Result<(), Error> {
+        task.check()?;
         let running = self.client.batch_execute(sql);
         tokio::pin!(running);
         tokio::select! {
             done = &mut running => done.map_err(|error| refused(sql, error)),
-            () = control.interruption() => {
+            () = task.interruption() => {
                 // If the request to cancel is lost, closing the connection still rolls back.
                 let _ = self.cancel.cancel_query(self.tls.clone()).await;
                 let _ = running.await;

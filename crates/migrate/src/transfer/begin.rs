@@ -16,12 +16,12 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{Audit, AuditOptions, audit_source, objects};
-use crate::control::blocking;
 use crate::display::thousands;
 use crate::finding::{Finding, Losses, Severity};
-use crate::source::{SourceFile, SourceSchema, estimated_rows, readers, selected};
-use crate::target::{MatchedTable, TargetSession, catalog, current_schema, match_tables};
-use crate::{Error, TaskControl};
+use crate::source::{SourceFile, SourceSchema, open_selected, readers};
+use crate::target::{MatchedTable, TargetSession, catalog, match_tables, namespace};
+use crate::task::blocking;
+use crate::{Error, Task};
 
 /// A migration whose target is prepared and whose steps are known.
 pub struct PreparedMigration {
@@ -41,6 +41,27 @@ pub struct PreparedMigration {
     pub seconds: PhaseSeconds,
 }
 
+impl PreparedMigration {
+    fn new(
+        job: MigrationJob,
+        saved: SavedMigration,
+        steps: Vec<MigrationStep>,
+        rejects: Option<RejectFile>,
+    ) -> Self {
+        Self {
+            job,
+            saved,
+            steps_done_before: steps.iter().filter(|step| step.done).count(),
+            steps,
+            started: "just now".to_owned(),
+            findings: Vec::new(),
+            rejects,
+            sequences_set: 0,
+            seconds: PhaseSeconds::default(),
+        }
+    }
+}
+
 /// Begins a migration: prepares the target and saves the steps in it, in one transaction. That
 /// transaction stays open, and everything else happens in it, where nothing may last before the
 /// end: a dry run over existing tables, or rows that are replaced.
@@ -48,9 +69,9 @@ pub async fn start(
     path: &Path,
     session: &TargetSession,
     options: &MigrateOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<PreparedMigration, Error> {
-    begin(path, session, options, None, control).await
+    begin(path, session, options, None, task).await
 }
 
 /// Begins to append rows with these names to existing ones, in one transaction that stays open.
@@ -59,9 +80,9 @@ pub async fn append(
     session: &TargetSession,
     options: &MigrateOptions,
     names: RowNames,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<PreparedMigration, Error> {
-    begin(path, session, options, Some(names), control).await
+    begin(path, session, options, Some(names), task).await
 }
 
 async fn begin(
@@ -69,17 +90,14 @@ async fn begin(
     session: &TargetSession,
     options: &MigrateOptions,
     names: Option<RowNames>,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<PreparedMigration, Error> {
     let clock = Instant::now();
-    let namespace = match &options.schema {
-        Some(schema) => schema.clone(),
-        None => current_schema(&session.client).await?,
-    };
-    control.progress.set_message("reading the source");
-    let read = blocking(control, {
+    let namespace = namespace(&session.client, options.schema.as_deref()).await?;
+    task.progress.set_message("reading the source");
+    let read = blocking(task, {
         let (path, options) = (path.to_owned(), options.clone());
-        move |control| read_source(&path, &options, control)
+        move |task| read_source(&path, &options, task)
     });
     let (source, mut schema, audit) = read.await?;
     let add = names.is_some();
@@ -93,7 +111,7 @@ async fn begin(
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
     let audited = AuditedSource { source, schema, audit, namespace, add };
-    let prepared = audited.prepare(session, options, control).await;
+    let prepared = audited.prepare(session, options, task).await;
     match prepared {
         Ok(mut prepared) => {
             prepared.seconds.inspect = inspect;
@@ -120,9 +138,9 @@ impl AuditedSource {
         self,
         session: &TargetSession,
         options: &MigrateOptions,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<PreparedMigration, Error> {
-        let (prepared, kept, findings) = self.target(session, options, control).await?;
+        let (prepared, kept, findings) = self.target(session, options, task).await?;
         let Self { source, schema, namespace, add, .. } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
@@ -135,7 +153,7 @@ impl AuditedSource {
             constraints: constraints.clone(),
         };
         let (to_load, rejects) =
-            set_rejects_aside(session, options, criteria, to_load, control).await?;
+            set_rejects_aside(session, options, criteria, to_load, task).await?;
         let part_bytes = (!one_transaction).then_some(options.part_bytes);
         let steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
         let existing = to_load.iter().filter(|_| options.data_only);
@@ -153,53 +171,43 @@ impl AuditedSource {
         };
         if !one_transaction {
             if options.data_only {
-                state::create_staging_schema(session, control).await?;
+                state::create_staging_schema(session, task).await?;
             }
             state::write(&session.client, &saved, &steps).await?;
-            session.run("COMMIT", control).await?;
+            session.run("COMMIT", task).await?;
         }
         let matched = to_load;
         let job = MigrationJob { source, schema, matched, by_steps: !one_transaction, fresh };
-        Ok(PreparedMigration {
-            job,
-            saved,
-            steps,
-            steps_done_before: 0,
-            started: "just now".to_owned(),
-            findings,
-            rejects,
-            sequences_set: 0,
-            seconds: PhaseSeconds::default(),
-        })
+        let prepared = PreparedMigration::new(job, saved, steps, rejects);
+        Ok(PreparedMigration { findings, ..prepared })
     }
 
     async fn target(
         &self,
         session: &TargetSession,
         options: &MigrateOptions,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<(PreparedTarget, Vec<MigratedTable>, Vec<Finding>), Error> {
         let (schema, namespace) = (&self.schema, self.namespace.as_str());
         if let Some(audit) = &self.audit {
             let make_namespace = options.schema.is_some();
             let destination =
                 Destination { schema, namespace, make_namespace, replace: options.replace };
-            let prepared = prepare::create(session, audit, &destination, options, control).await?;
+            let prepared = prepare::create(session, audit, &destination, options, task).await?;
             return Ok((prepared, Vec::new(), audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
-        let matched = match_tables(schema, &found, &options.rules)
-            .map_err(|problems| Error::Target(problems.join("\n")))?;
+        let matched = match_tables(schema, &found, &options.rules)?;
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
             if !options.add_again {
-                refuse_loaded(session, &self.source, schema, &prepared.to_load, control).await?;
+                refuse_loaded(session, &self.source, schema, &prepared.to_load, task).await?;
             }
             return Ok((prepared, Vec::new(), Vec::new()));
         }
-        let objects = objects(&self.source, schema, found, control).await?;
+        let objects = objects(&self.source, schema, found, task).await?;
         let (prepared, kept) =
-            prepare::existing(session, &self.source, schema, matched, options, control).await?;
+            prepare::existing(session, &self.source, schema, matched, options, task).await?;
         let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
             table,
             rows,
@@ -210,20 +218,19 @@ impl AuditedSource {
     }
 }
 
-/// Resumes an interrupted migration.
 pub async fn resume(
     path: &Path,
     session: &TargetSession,
     state: MigrationState,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<PreparedMigration, Error> {
     let clock = Instant::now();
     let MigrationState { saved, steps, started } = state;
-    control.progress.set_message("reading the source");
+    task.progress.set_message("reading the source");
     let options = saved.options.clone();
-    let (source, schema) = blocking(control, {
+    let (source, schema) = blocking(task, {
         let (path, options) = (path.to_owned(), options.clone());
-        move |control| open_selected(&path, &options, control)
+        move |task| open(&path, &options, task)
     })
     .await?;
     if source.fingerprint() != saved.fingerprint {
@@ -231,8 +238,7 @@ pub async fn resume(
     }
     let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
     let found = catalog(&session.client, namespace).await?;
-    let mut matched = match_tables(&schema, &found, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let mut matched = match_tables(&schema, &found, &options.rules)?;
     matched.retain(|table| {
         let name = &schema.tables[table.source].name;
         steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
@@ -240,23 +246,12 @@ pub async fn resume(
     let (references, constraints) = (saved.references.clone(), saved.constraints.clone());
     let criteria =
         RejectCriteria { source: source.clone(), schema: schema.clone(), references, constraints };
-    let (matched, rejects) =
-        set_rejects_aside(session, &options, criteria, matched, control).await?;
-    let steps_done_before = steps.iter().filter(|step| step.done).count();
+    let (matched, rejects) = set_rejects_aside(session, &options, criteria, matched, task).await?;
     let seconds =
         PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
     let job = MigrationJob { source, schema, matched, by_steps: true, fresh: true };
-    Ok(PreparedMigration {
-        job,
-        saved,
-        steps,
-        steps_done_before,
-        started,
-        findings: Vec::new(),
-        rejects,
-        sequences_set: 0,
-        seconds,
-    })
+    let prepared = PreparedMigration::new(job, saved, steps, rejects);
+    Ok(PreparedMigration { started, seconds, ..prepared })
 }
 
 /// Finds and sets aside rows that cannot be moved, if `--on-error reject` was given.
@@ -265,35 +260,30 @@ async fn set_rejects_aside(
     options: &MigrateOptions,
     criteria: RejectCriteria,
     matched: Vec<MatchedTable>,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(Vec<MatchedTable>, Option<RejectFile>), Error> {
     let Some(path) = options.reject_file.clone() else { return Ok((matched, None)) };
-    control.progress.set_message("looking for rows to reject");
-    let (matched, file) = reject(session, criteria, matched, path, control).await?;
+    task.progress.set_message("looking for rows to reject");
+    let (matched, file) = reject(session, criteria, matched, path, task).await?;
     Ok((matched, Some(file)))
 }
 
-fn open_selected(
+fn open(
     path: &Path,
     options: &MigrateOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
-    let source = SourceFile::open(path, readers())?;
-    let schema = selected(&source, &options.selection)?;
-    let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
-    let passes = if options.verify { 3 } else { 1 };
-    control.progress.set_length(passes * rows.iter().sum::<u64>());
-    Ok((Arc::new(source), schema))
+    open_selected(path, &options.selection, if options.verify { 3 } else { 1 }, task)
 }
 
 /// The source's schema; with an audit of every value if types are chosen by them.
 fn read_source(
     path: &Path,
     options: &MigrateOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(Arc<SourceFile>, SourceSchema, Option<Audit>), Error> {
     if options.data_only {
-        let (source, schema) = open_selected(path, options, control)?;
+        let (source, schema) = open(path, options, task)?;
         return Ok((source, schema, None));
     }
     let source = SourceFile::open(path, readers())?;
@@ -303,7 +293,7 @@ fn read_source(
         schema: options.schema.clone(),
         target: None,
     };
-    let audit = audit_source(&source, &audit_options, control)?;
+    let audit = audit_source(&source, &audit_options, task)?;
     // Rows that do not fit can be set aside; tables that do not fit cannot.
     let blocks = |finding: &&Finding| {
         finding.severity == Severity::Blocker
@@ -315,7 +305,7 @@ fn read_source(
     }
     let passes = if options.verify { 4 } else { 2 };
     let rows: u64 = audit.report.tables.iter().map(|table| table.rows).sum();
-    control.progress.set_length(passes * rows);
+    task.progress.set_length(passes * rows);
     Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
 }
 

@@ -9,10 +9,10 @@ use rusqlite::Connection;
 use rusqlite::types::Value as Stored;
 
 use super::reject_file::{Rejected, from_json, read};
-use crate::display::thousands;
+use crate::display::{list, thousands};
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint, TargetSession};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// By table and rowid of the small file: the row's name in the source.
 pub type RowNames = BTreeMap<String, HashMap<i64, String>>;
@@ -43,8 +43,8 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     }
     for (table, columns) in &tables {
         // Without a type a column keeps every value as it is.
-        let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-        let sql = format!("CREATE TABLE {} ({})", quoted(table), columns.join(", "));
+        let columns = list(columns.iter().map(|name| quoted(name)));
+        let sql = format!("CREATE TABLE {} ({columns})", quoted(table));
         connection.execute_batch(&sql).map_err(failed)?;
     }
     let mut names = RowNames::new();
@@ -91,10 +91,10 @@ fn insert(
             ),
         })?);
     }
-    let names: Vec<String> = rejected.values.keys().map(|name| quoted(name)).collect();
+    let names = list(rejected.values.keys().map(|name| quoted(name)));
     let places = vec!["?"; values.len()].join(", ");
     let table = quoted(&rejected.table);
-    let sql = format!("INSERT INTO {table} (_rowid_, {}) VALUES ({places})", names.join(", "));
+    let sql = format!("INSERT INTO {table} (_rowid_, {names}) VALUES ({places})");
     connection.execute(&sql, rusqlite::params_from_iter(values)).map_err(failed)?;
     Ok(())
 }
@@ -107,7 +107,7 @@ pub async fn refuse_loaded(
     source: &Arc<SourceFile>,
     schema: &SourceSchema,
     matched: &[MatchedTable],
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(), Error> {
     let mut there = Vec::new();
     for of_table in matched {
@@ -122,13 +122,11 @@ pub async fn refuse_loaded(
         let (name, columns) = (table.name.clone(), Vec::new());
         let constraint = RowConstraint { table: of_table.source, name, columns, needs, kind };
         let probe =
-            ConstraintProbe::load(session, source, table, of_table, &[&constraint], control)
-                .await?;
+            ConstraintProbe::load(session, source, table, of_table, &[&constraint], task).await?;
         let (count, addresses) = probe.count_violations(&constraint, SHOWN).await?;
-        probe.drop_table(control).await?;
+        probe.drop_table(task).await?;
         if count > 0 {
-            let named = addresses.iter().map(|address| table.address_name(*address));
-            let mut named = named.collect::<Vec<_>>().join(", ");
+            let mut named = list(addresses.iter().map(|address| table.address_name(*address)));
             if count > addresses.len() as u64 {
                 named.push_str(&format!(" and {} more", thousands(count - addresses.len() as u64)));
             }

@@ -18,7 +18,7 @@ use crate::error::Unfinished;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
 use crate::target::TargetSession;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MigrateOptions {
@@ -79,7 +79,7 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    let (control, called) = (TaskControl { progress, interrupted }, Instant::now());
+    let (task, called) = (Task { progress, interrupted }, Instant::now());
     let session = TargetSession::connect(target).await?;
     session.claim().await?;
     let started = Instant::now();
@@ -87,17 +87,17 @@ pub async fn migrate(
         Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
         Some(found) => {
             refuse_other_options(options, &found.saved.options)?;
-            session.wait_for_workers(control).await?;
+            session.wait_for_workers(task).await?;
             // Workers of the earlier run may have finished steps in the meantime.
             let found = state::find(&session.client).await?.unwrap_or(found);
-            begin::resume(source, &session, found, control).await?
+            begin::resume(source, &session, found, task).await?
         }
-        None => begin::start(source, &session, options, control).await?,
+        None => begin::start(source, &session, options, task).await?,
     };
     let prepare = started.elapsed().as_secs_f64() - prepared.seconds.inspect;
     let seconds = PhaseSeconds { prepare, ..prepared.seconds };
     let outages = Outages::at_most(options.reconnects);
-    let mut report = Migration { session, prepared, seconds, outages }.run(target, control).await?;
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -136,16 +136,16 @@ pub async fn load_rejects(
     let database = folder.path().join("rejects.db");
     let names = to_database(file, &database)?;
     let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
-    let control = TaskControl { progress, interrupted };
+    let task = Task { progress, interrupted };
     let session = TargetSession::connect(target).await?;
     session.claim().await?;
     if let Some(found) = state::find(&session.client).await? {
         return Err(Error::Unfinished(found.unfinished()));
     }
-    let prepared = begin::append(&database, &session, &options, names, control).await?;
+    let prepared = begin::append(&database, &session, &options, names, task).await?;
     let seconds = prepared.seconds;
     let outages = Outages::default();
-    let mut report = Migration { session, prepared, seconds, outages }.run(target, control).await?;
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
     report.source = file.to_owned();
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
@@ -161,7 +161,7 @@ pub async fn abandon(
     session.claim().await?;
     let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
     state::find(&session.client).await?.ok_or_else(nothing)?;
-    session.wait_for_workers(TaskControl { progress, interrupted }).await?;
+    session.wait_for_workers(Task { progress, interrupted }).await?;
     let found = state::find(&session.client).await?.ok_or_else(nothing)?;
     state::put_back(&session, &found).await?;
     Ok(found.unfinished())

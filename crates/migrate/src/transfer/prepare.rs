@@ -10,16 +10,17 @@ use super::step::{MigrationStep, of_statements};
 use super::suspend_indexes::SuspendedIndexes;
 use crate::audit::Audit;
 use crate::ddl::{locks_to_make, statements};
-use crate::display::rows;
+use crate::display::{list, rows};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
     MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
     match_tables, references, row_constraint,
 };
 use crate::verify::compare;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// A target that is ready for rows.
+#[derive(Default)]
 pub struct PreparedTarget {
     /// The tables to load, parents first.
     pub to_load: Vec<MatchedTable>,
@@ -29,7 +30,6 @@ pub struct PreparedTarget {
     pub replaces_rows: bool,
     /// Steps after the rows: keys, indexes, foreign keys.
     pub rest: Vec<MigrationStep>,
-    /// Foreign keys between these tables.
     pub references: Vec<Reference>,
     /// Further constraints of the target; read only if rows may be rejected.
     pub constraints: Vec<RowConstraint>,
@@ -44,26 +44,25 @@ pub async fn create(
     audit: &Audit,
     destination: &Destination<'_>,
     options: &MigrateOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<PreparedTarget, Error> {
     let schema = &audit.schema;
     let statements = statements(schema, &audit.fields, STAGING_SCHEMA, session.server_version);
     let needed = locks_to_make(&statements);
     locks::ensure(&session.client, statements.tables.len(), needed).await?;
-    create_staging_schema(session, control).await?;
+    create_staging_schema(session, task).await?;
     for table in &statements.tables {
-        session.run(&table.sql(), control).await?;
+        session.run(&table.sql(), task).await?;
     }
     let rest = of_statements(&statements);
-    session.run("SAVEPOINT before_trial", control).await?;
+    session.run("SAVEPOINT before_trial", task).await?;
     for step in &rest {
-        session.run(&step.sql, control).await?;
+        session.run(&step.sql, task).await?;
     }
-    publish_tables(session, destination, control).await?;
-    session.run("ROLLBACK TO before_trial", control).await?;
+    publish_tables(session, destination, task).await?;
+    session.run("ROLLBACK TO before_trial", task).await?;
     let found = catalog(&session.client, STAGING_SCHEMA).await?;
-    let to_load = match_tables(schema, &found, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let to_load = match_tables(schema, &found, &options.rules)?;
     let references = references::of_source(schema, &to_load);
     let rejects = options.reject_file.is_some();
     let constraints =
@@ -71,11 +70,10 @@ pub async fn create(
     Ok(PreparedTarget {
         to_load,
         fresh: true,
-        replaces_rows: false,
         rest,
         references,
         constraints: constraints.unwrap_or_default(),
-        notices: Vec::new(),
+        ..PreparedTarget::default()
     })
 }
 
@@ -87,15 +85,7 @@ pub async fn to_add(
     let references = references::of_target(&session.client, &matched).await?;
     let mut to_load = matched;
     references::parents_first(&mut to_load, &references);
-    Ok(PreparedTarget {
-        to_load,
-        fresh: false,
-        replaces_rows: false,
-        rest: Vec::new(),
-        references,
-        constraints: Vec::new(),
-        notices: Vec::new(),
-    })
+    Ok(PreparedTarget { to_load, references, ..PreparedTarget::default() })
 }
 
 /// Tables left as they were, with their row counts.
@@ -108,17 +98,15 @@ pub async fn existing(
     schema: &SourceSchema,
     matched: Vec<MatchedTable>,
     options: &MigrateOptions,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(PreparedTarget, KeptTables), Error> {
     if matched.is_empty() {
         return Ok((to_add(session, matched).await?, Vec::new()));
     }
     let needed = locks::to_use(&session.client, &matched, true).await?;
     locks::ensure(&session.client, matched.len(), needed).await?;
-    let all: Vec<&str> = matched.iter().map(|table| table.relation.as_str()).collect();
-    session
-        .run(&format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", all.join(", ")), control)
-        .await?;
+    let all = list(matched.iter().map(|table| &table.relation));
+    session.run(&format!("LOCK TABLE {all} IN ACCESS EXCLUSIVE MODE"), task).await?;
     let references = references::of_target(&session.client, &matched).await?;
     let constraints = match &options.reject_file {
         Some(_) => existing_constraints::read(&session.client, schema, &matched).await?,
@@ -135,7 +123,7 @@ pub async fn existing(
         }
         // Tables with equal rows need no load, for example a table with the schema version.
         let of_source = &schema.tables[table.source];
-        let compared = compare(&session.client, source, of_source, &table, control).await?;
+        let compared = compare(&session.client, source, of_source, &table, task).await?;
         if compared.equal {
             kept.push((compared.table, compared.source_rows));
         } else {
@@ -153,9 +141,9 @@ pub async fn existing(
     let SuspendedIndexes { steps, notices } =
         SuspendedIndexes::read(&session.client, &to_load).await?;
     for step in steps.iter().rev().filter(|step| !step.undo.is_empty()) {
-        session.run(&step.undo, control).await?;
+        session.run(&step.undo, task).await?;
     }
-    empty(session, &to_load, options.replace, control).await?;
+    empty(session, &to_load, options.replace, task).await?;
     let prepared = PreparedTarget {
         to_load,
         fresh: true,
@@ -184,19 +172,16 @@ async fn empty(
     session: &TargetSession,
     tables: &[MatchedTable],
     replace: bool,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(), Error> {
-    let ordinary: Vec<&str> = tables
-        .iter()
-        .filter(|table| !table.partitioned)
-        .map(|table| table.relation.as_str())
-        .collect();
+    let ordinary = tables.iter().filter(|table| !table.partitioned);
+    let ordinary = list(ordinary.map(|table| &table.relation));
     if !ordinary.is_empty() {
-        session.run(&format!("TRUNCATE {}", ordinary.join(", ")), control).await?;
+        session.run(&format!("TRUNCATE {ordinary}"), task).await?;
     }
     // Children first.
     for table in tables.iter().rev().filter(|table| table.partitioned && replace) {
-        session.run(&format!("DELETE FROM {}", table.relation), control).await?;
+        session.run(&format!("DELETE FROM {}", table.relation), task).await?;
     }
     Ok(())
 }

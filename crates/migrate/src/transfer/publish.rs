@@ -2,9 +2,10 @@
 //! those that they replace, in one transaction.
 
 use super::state::STAGING_SCHEMA;
+use crate::display::list;
 use crate::source::{SourceSchema, quoted};
 use crate::target::TargetSession;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 pub struct Destination<'a> {
     pub schema: &'a SourceSchema,
@@ -19,22 +20,22 @@ pub struct Destination<'a> {
 pub async fn publish_tables(
     session: &TargetSession,
     destination: &Destination<'_>,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(), Error> {
     let names = destination.schema.tables.iter().map(|table| quoted(&table.name));
     let names: Vec<String> = names.collect();
     let namespace = quoted(destination.namespace);
     if destination.make_namespace {
-        session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), control).await?;
+        session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), task).await?;
     }
     if destination.replace && !names.is_empty() {
-        let all: Vec<String> = names.iter().map(|name| format!("{namespace}.{name}")).collect();
-        session.run(&format!("DROP TABLE IF EXISTS {}", all.join(", ")), control).await?;
+        let all = list(names.iter().map(|name| format!("{namespace}.{name}")));
+        session.run(&format!("DROP TABLE IF EXISTS {all}"), task).await?;
     }
     refuse_taken_names(session, destination.namespace).await?;
     for name in names {
         let sql = format!("ALTER TABLE {STAGING_SCHEMA}.{name} SET SCHEMA {namespace}");
-        session.run(&sql, control).await?;
+        session.run(&sql, task).await?;
     }
     Ok(())
 }
@@ -76,10 +77,10 @@ async fn refuse_taken_names(session: &TargetSession, namespace: &str) -> Result<
         return Ok(());
     }
     let parts = parts.into_iter().map(|(name, table)| format!("{name} of {table}"));
-    let taken: Vec<String> = tables.into_iter().chain(parts).collect();
+    let taken = list(tables.into_iter().chain(parts));
     Err(Error::Target(format!(
         "the target's schema {namespace} already has {}: {}, or name another schema by --schema",
-        taken.join(", "),
+        taken,
         ways.join(", ")
     )))
 }

@@ -8,7 +8,7 @@ use engine::PostgresUrl;
 use super::run::Migration;
 use super::state;
 use crate::target::TargetSession;
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
 pub const RECONNECTS: u32 = 8;
@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 #[derive(Default)]
 pub struct Outages {
     most: u32,
-    pub overcome: u32,
+    pub replaced: u32,
     /// Attempts since a step was done.
     attempts: u32,
     /// Steps done at the last outage.
@@ -47,13 +47,13 @@ impl Migration {
         &mut self,
         lost: Error,
         target: &PostgresUrl,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<(), Error> {
         let mut cause = lost;
         while self.outages.attempts < self.outages.most {
             let wait = self.outages.wait();
             self.outages.attempts += 1;
-            control.progress.set_message(format!(
+            task.progress.set_message(format!(
                 "{cause}; attempt {} of {} in {:.1} s",
                 self.outages.attempts,
                 self.outages.most,
@@ -61,9 +61,9 @@ impl Migration {
             ));
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                () = control.interruption() => return Err(Error::Interrupted),
+                () = task.interruption() => return Err(Error::Interrupted),
             }
-            match self.take_up(target, control).await {
+            match self.reattach(target, task).await {
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_lost_connection() => cause = error,
                 // The server may not know yet that the lost connection has ended.
@@ -74,18 +74,14 @@ impl Migration {
         Err(Error::Lost { cause: Box::new(cause), attempts: self.outages.most })
     }
 
-    async fn take_up(
-        &mut self,
-        target: &PostgresUrl,
-        control: TaskControl<'_>,
-    ) -> Result<(), Error> {
+    async fn reattach(&mut self, target: &PostgresUrl, task: Task<'_>) -> Result<(), Error> {
         // Only a worker may have lost its connection: then the advisory lock is still held.
-        if self.session.run("ROLLBACK", control).await.is_err() {
+        if self.session.run("ROLLBACK", task).await.is_err() {
             let session = TargetSession::connect(target).await?;
             session.claim().await?;
             self.session = session;
         }
-        self.session.wait_for_workers(control).await?;
+        self.session.wait_for_workers(task).await?;
         let found = state::find(&self.session.client).await?;
         let same = |saved: &state::SavedMigration| {
             let own = &self.prepared.saved;
@@ -101,7 +97,7 @@ impl Migration {
             self.outages.attempts = 0;
         }
         self.outages.steps_done = done;
-        self.outages.overcome += 1;
+        self.outages.replaced += 1;
         self.prepared.steps = found.steps;
         Ok(())
     }

@@ -10,14 +10,14 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use super::reject_file::RejectFile;
-use crate::audit::missing_parents;
-use crate::control::blocking;
+use crate::audit::ParentLookup;
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
     ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession, parents_first,
 };
+use crate::task::blocking;
 use crate::value::{NoOutput, TargetField, comparable, encode};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Beyond this count the source needs repair, not a list kept in memory.
 const MOST_REJECTS: u64 = 1_000_000;
@@ -26,9 +26,7 @@ const MOST_REJECTS: u64 = 1_000_000;
 pub struct RejectCriteria {
     pub source: Arc<SourceFile>,
     pub schema: SourceSchema,
-    /// Foreign keys between the tables.
     pub references: Vec<Reference>,
-    /// Further constraints of the target.
     pub constraints: Vec<RowConstraint>,
 }
 
@@ -39,27 +37,27 @@ pub async fn reject(
     criteria: RejectCriteria,
     mut matched: Vec<MatchedTable>,
     path: PathBuf,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(Vec<MatchedTable>, RejectFile), Error> {
     let mut order = matched.clone();
     parents_first(&mut order, &criteria.references);
     let tables: Vec<usize> = order.iter().map(|table| table.source).collect();
-    let mut search = blocking(control, move |control| {
-        let mut search = RejectSearch::begin(criteria, order, path, control)?;
-        search.refuse_rows(tables, control)?;
+    let mut search = blocking(task, move |task| {
+        let mut search = RejectSearch::begin(criteria, order, path, task)?;
+        search.refuse_rows(tables, task)?;
         Ok(search)
     })
     .await?;
     // Parents first: a row rejected with its parent takes no key from another.
     for place in 0..search.matched.len() {
-        let violations = probe(session, &search, place, control).await?;
+        let violations = probe(session, &search, place, task).await?;
         if violations.is_empty() {
             continue;
         }
-        search = blocking(control, move |control| {
+        search = blocking(task, move |task| {
             let table = search.matched[place].source;
             search.violations[table] = violations;
-            search.refuse_rows(vec![table], control)?;
+            search.refuse_rows(vec![table], task)?;
             Ok(search)
         })
         .await?;
@@ -75,7 +73,7 @@ async fn probe(
     session: &TargetSession,
     search: &RejectSearch,
     place: usize,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<HashMap<i64, usize>, Error> {
     let RejectCriteria { source, schema, constraints, .. } = &search.criteria;
     let of_table = &search.matched[place];
@@ -92,7 +90,7 @@ async fn probe(
     let rejected = Arc::new(search.rejected[of_table.source].clone());
     let standing = MatchedTable { rejected, ..of_table.clone() };
     let all: Vec<&RowConstraint> = own.iter().map(|(_, constraint)| *constraint).collect();
-    let probe = ConstraintProbe::load(session, source, table, &standing, &all, control).await?;
+    let probe = ConstraintProbe::load(session, source, table, &standing, &all, task).await?;
     for (number, constraint) in own {
         for address in probe.take_violations(constraint, MOST_REJECTS).await? {
             violations.insert(address, number);
@@ -101,7 +99,7 @@ async fn probe(
             return Err(search.file.too_many(MOST_REJECTS));
         }
     }
-    probe.drop_table(control).await?;
+    probe.drop_table(task).await?;
     Ok(violations)
 }
 
@@ -111,7 +109,6 @@ type KeyBytes = Vec<u8>;
 struct RejectSearch {
     criteria: RejectCriteria,
     matched: Vec<MatchedTable>,
-    /// By table: addresses of refused rows.
     rejected: Vec<HashSet<i64>>,
     /// By table: addresses of rows that violate a constraint, with its number.
     violations: Vec<HashMap<i64, usize>>,
@@ -132,7 +129,7 @@ impl RejectSearch {
         criteria: RejectCriteria,
         matched: Vec<MatchedTable>,
         path: PathBuf,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Self, Error> {
         let tables = criteria.schema.tables.len();
         let mut search = Self {
@@ -144,19 +141,19 @@ impl RejectSearch {
             file: RejectFile::create(&path)?,
         };
         for reference in &search.criteria.references {
-            let missing = search.without_parent(reference, control)?;
+            let missing = search.without_parent(reference, task)?;
             search.missing.push(missing);
         }
         Ok(search)
     }
 
     /// Reads these tables, then those that refer to newly rejected rows, and so on.
-    fn refuse_rows(&mut self, tables: Vec<usize>, control: TaskControl<'_>) -> Result<(), Error> {
+    fn refuse_rows(&mut self, tables: Vec<usize>, task: Task<'_>) -> Result<(), Error> {
         let mut to_scan: HashSet<usize> = tables.into_iter().collect();
         while !to_scan.is_empty() {
             for place in 0..self.matched.len() {
                 if to_scan.remove(&self.matched[place].source) {
-                    to_scan.extend(self.scan(place, control)?);
+                    to_scan.extend(self.scan(place, task)?);
                 }
             }
             // Unmatched tables have nothing to scan.
@@ -169,21 +166,14 @@ impl RejectSearch {
     fn without_parent(
         &self,
         reference: &Reference,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<HashSet<KeyBytes>, Error> {
-        let table = |place: usize| &self.criteria.schema.tables[place];
-        let (parent, columns) = (table(reference.parent), &reference.parent_columns);
-        let sql = missing_parents(
-            table(reference.child),
-            &reference.columns,
-            parent,
-            columns,
-            &reference.ignores_case(),
-        );
+        let lookup = ParentLookup::of(&self.criteria.schema, reference);
+        let (parent, columns) = (lookup.parent, lookup.parent_columns);
         let source = &self.criteria.source;
         source.with(|connection| {
             let explain = |error| source.explain(error);
-            let mut statement = connection.prepare(&sql).map_err(explain)?;
+            let mut statement = connection.prepare(&lookup.missing_keys()).map_err(explain)?;
             let mut rows = statement.query([]).map_err(explain)?;
             let mut keys = HashSet::new();
             while let Some(row) = rows.next().map_err(explain)? {
@@ -194,7 +184,7 @@ impl RejectSearch {
                 return Ok(keys);
             }
             // Two keys in SQLite can be one in the target: two forms of one UUID.
-            source.each_row(connection, parent, columns, None, control, |row| {
+            source.each_row(connection, parent, columns, None, task, |row| {
                 if let Some(found) = key(row, 1..=columns.len(), &reference.parent_fields) {
                     keys.remove(&found);
                 }
@@ -205,7 +195,7 @@ impl RejectSearch {
     }
 
     /// Reads a table and rejects further rows. Returns the tables that refer to them.
-    fn scan(&mut self, place: usize, control: TaskControl<'_>) -> Result<Vec<usize>, Error> {
+    fn scan(&mut self, place: usize, task: Task<'_>) -> Result<Vec<usize>, Error> {
         let Self { criteria, matched, rejected, violations, missing, file } = self;
         let matched = &matched[place];
         let table = &criteria.schema.tables[matched.source];
@@ -214,7 +204,7 @@ impl RejectSearch {
         let mut counted = 0_i64;
         let mut children = Vec::new();
         source.with(|connection| {
-            source.each_row(connection, table, &columns, None, control, |row| {
+            source.each_row(connection, table, &columns, None, task, |row| {
                 counted += 1;
                 let address = table.address(row, counted);
                 if rejected[matched.source].contains(&address) {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::display::thousands;
+use crate::display::{hexadecimal, thousands};
 use crate::source::SourceTable;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -178,7 +178,6 @@ fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
     }
 }
 
-/// Reads a reject file, line by line.
 pub fn read(path: &Path) -> Result<Vec<Rejected>, Error> {
     let file = File::open(path).map_err(|error| failed(path, &error))?;
     let mut rejects = Vec::new();
@@ -233,10 +232,6 @@ pub fn from_json(value: &Value) -> Option<Stored> {
         },
         Value::Array(_) => return None,
     })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {

@@ -17,19 +17,18 @@ use super::state::{self, MigrationState};
 use super::step::Stage;
 use super::workers::MigrationJob;
 use crate::audit::key_findings;
-use crate::control::blocking;
 use crate::finding::Severity;
 use crate::source::readers;
 use crate::target::TargetSession;
+use crate::task::blocking;
 use crate::verify::{VerificationReport, compare_all};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 pub struct Migration {
     /// The connection that begins and ends it.
     pub session: TargetSession,
     pub prepared: PreparedMigration,
     pub seconds: PhaseSeconds,
-    /// Lost connections so far.
     pub outages: Outages,
 }
 
@@ -39,32 +38,32 @@ impl Migration {
     pub async fn run(
         mut self,
         target: &PostgresUrl,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<MigrationReport, Error> {
         let done = if self.prepared.job.by_steps {
-            self.by_steps(target, control).await
+            self.by_steps(target, task).await
         } else {
-            let done = self.in_one_transaction(control).await;
+            let done = self.in_one_transaction(task).await;
             if done.is_err() {
                 self.session.roll_back().await;
             }
             done
         };
         match done {
-            Ok(verification) => Ok(self.finish(target, verification, control).await),
-            Err(error) => Err(self.name_orphans(error, control).await),
+            Ok(verification) => Ok(self.finish(target, verification, task).await),
+            Err(error) => Err(self.name_orphans(error, task).await),
         }
     }
 
     /// All steps on the one connection whose transaction is open.
     async fn in_one_transaction(
         &mut self,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
         let workers = std::slice::from_ref(&self.session);
-        do_steps(&mut self.prepared, workers, &mut self.seconds, control).await?;
-        let verification = verify(&self.prepared, workers, &mut self.seconds, control).await?;
-        self.complete(control).await?;
+        do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
+        self.complete(task).await?;
         if self.prepared.saved.options.dry_run {
             self.session.roll_back().await;
         } else {
@@ -77,15 +76,15 @@ impl Migration {
     async fn by_steps(
         &mut self,
         target: &PostgresUrl,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
-        let worked = self.work_with_reconnects(target, control).await;
+        let worked = self.work_with_reconnects(target, task).await;
         let dry_run = self.prepared.saved.options.dry_run;
         let error = match worked {
             Ok(verification) if !dry_run => return Ok(verification),
-            Ok(verification) => match self.put_back(control).await {
+            Ok(verification) => match self.put_back(task).await {
                 Ok(()) => return Ok(verification),
-                Err(error) => return Err(self.cut_off(error, control).await),
+                Err(error) => return Err(self.cut_off(error, task).await),
             },
             Err(error @ Error::CommitUnknown { .. }) => return Err(error),
             Err(error) => error,
@@ -94,11 +93,11 @@ impl Migration {
         let clean_stop =
             matches!(error, Error::Interrupted) && self.prepared.saved.options.data_only;
         if error.is_cut_off() && !clean_stop {
-            return Err(self.cut_off(error, control).await);
+            return Err(self.cut_off(error, task).await);
         }
-        match self.put_back(control).await {
+        match self.put_back(task).await {
             Ok(()) => Err(error),
-            Err(_) => Err(self.cut_off(error, control).await),
+            Err(_) => Err(self.cut_off(error, task).await),
         }
     }
 
@@ -106,11 +105,11 @@ impl Migration {
     async fn work_with_reconnects(
         &mut self,
         target: &PostgresUrl,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
         loop {
             let mut workers = Vec::new();
-            let worked = self.work(&mut workers, target, control).await;
+            let worked = self.work(&mut workers, target, task).await;
             for session in workers {
                 match &worked {
                     Ok(_) => drop(session),
@@ -119,7 +118,7 @@ impl Migration {
             }
             match worked {
                 Err(error) if error.is_lost_connection() => {
-                    self.reconnect(error, target, control).await?;
+                    self.reconnect(error, target, task).await?;
                 }
                 worked => return worked,
             }
@@ -130,15 +129,15 @@ impl Migration {
         &mut self,
         workers: &mut Vec<TargetSession>,
         target: &PostgresUrl,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
         for _ in 0..self.prepared.job.source.connections().min(readers()) {
             workers.push(TargetSession::worker(target).await?);
         }
-        do_steps(&mut self.prepared, workers, &mut self.seconds, control).await?;
-        let verification = verify(&self.prepared, workers, &mut self.seconds, control).await?;
+        do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
         self.session.begin().await?;
-        let completed = self.complete(control).await;
+        let completed = self.complete(task).await;
         if completed.is_err() || self.prepared.saved.options.dry_run {
             self.session.roll_back().await;
             completed?;
@@ -150,8 +149,8 @@ impl Migration {
 
     /// Last transaction: sets sequences, publishes the staged tables, and makes the reject file
     /// durable.
-    async fn complete(&mut self, control: TaskControl<'_>) -> Result<(), Error> {
-        control.check()?;
+    async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
+        task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
         let (client, version) = (&self.session.client, self.session.server_version);
         *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
@@ -162,10 +161,10 @@ impl Migration {
                 make_namespace: saved.options.schema.is_some(),
                 replace: saved.options.replace,
             };
-            publish_tables(&self.session, &destination, control).await?;
+            publish_tables(&self.session, &destination, task).await?;
         }
         if job.by_steps {
-            state::remove(&self.session, control).await?;
+            state::remove(&self.session, task).await?;
         }
         match rejects {
             Some(rejects) if saved.options.dry_run => rejects.sync(),
@@ -186,16 +185,14 @@ impl Migration {
     }
 
     /// Waits for steps that the server may still be committing, even after an interruption.
-    async fn wait_for_workers(&self, control: TaskControl<'_>) -> Result<(), Error> {
+    async fn wait_for_workers(&self, task: Task<'_>) -> Result<(), Error> {
         let never = AtomicBool::new(false);
-        self.session
-            .wait_for_workers(TaskControl { progress: control.progress, interrupted: &never })
-            .await
+        self.session.wait_for_workers(Task { progress: task.progress, interrupted: &never }).await
     }
 
     /// Puts the target back, even after an interruption.
-    async fn put_back(&self, control: TaskControl<'_>) -> Result<(), Error> {
-        self.wait_for_workers(control).await?;
+    async fn put_back(&self, task: Task<'_>) -> Result<(), Error> {
+        self.wait_for_workers(task).await?;
         let found = state::find(&self.session.client).await?;
         match found {
             Some(found) => state::put_back(&self.session, &found).await,
@@ -205,10 +202,10 @@ impl Migration {
 
     /// The error of an interrupted migration, with the finished steps as read from the target, or
     /// as last known.
-    async fn cut_off(&self, cause: Error, control: TaskControl<'_>) -> Error {
+    async fn cut_off(&self, cause: Error, task: Task<'_>) -> Error {
         // A worker's step may be committed after the failure of another's: it counts as done. If
         // the server cannot be asked, the last known count stays.
-        let _ = self.wait_for_workers(control).await;
+        let _ = self.wait_for_workers(task).await;
         let state = match state::find(&self.session.client).await {
             Ok(Some(state)) => state,
             _ => {
@@ -220,10 +217,10 @@ impl Migration {
     }
 
     /// Explains a violated foreign key by the rows of the source.
-    async fn name_orphans(&self, error: Error, control: TaskControl<'_>) -> Error {
+    async fn name_orphans(&self, error: Error, task: Task<'_>) -> Error {
         let Error::Constraint(message) = error else { return error };
         let (source, schema) = (self.prepared.job.source.clone(), self.prepared.job.schema.clone());
-        let found = blocking(control, move |_| {
+        let found = blocking(task, move |_| {
             source.with(|connection| key_findings(&source, connection, &schema))
         });
         let findings = found.await.unwrap_or_default();
@@ -239,7 +236,7 @@ impl Migration {
         self,
         target: &PostgresUrl,
         verification: Option<VerificationReport>,
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> MigrationReport {
         let Self { session, prepared, mut seconds, outages } = self;
         let PreparedMigration { job, saved, steps, findings, rejects, .. } = prepared;
@@ -248,7 +245,7 @@ impl Migration {
         let clock = Instant::now();
         let vacuum = steps.iter().filter(|step| step.stage == Stage::Vacuum);
         for step in vacuum.filter(|_| !job.by_steps && !dry_run) {
-            if session.run(&step.sql, control).await.is_err() {
+            if session.run(&step.sql, task).await.is_err() {
                 after_commit.push(format!("the rows are committed, but {} was not done", step.sql));
             }
         }
@@ -283,7 +280,7 @@ impl Migration {
             notices: saved.notices,
             steps: steps.len(),
             steps_done_before: prepared.steps_done_before,
-            reconnects: outages.overcome,
+            reconnects: outages.replaced,
             after_commit,
             seconds,
         }
@@ -295,11 +292,11 @@ async fn do_steps(
     prepared: &mut PreparedMigration,
     workers: &[TargetSession],
     seconds: &mut PhaseSeconds,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<(), Error> {
     for stage in Stage::ALL {
         let clock = Instant::now();
-        prepared.job.run(stage, workers, &mut prepared.steps, control).await?;
+        prepared.job.run(stage, workers, &mut prepared.steps, task).await?;
         let of_stage = match stage {
             Stage::Load => &mut seconds.copy,
             Stage::Vacuum => &mut seconds.vacuum,
@@ -310,22 +307,21 @@ async fn do_steps(
     Ok(())
 }
 
-/// Compares both sides, unless that was declined.
 async fn verify(
     prepared: &PreparedMigration,
     workers: &[TargetSession],
     seconds: &mut PhaseSeconds,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<Option<VerificationReport>, Error> {
     if !prepared.saved.options.verify {
         return Ok(None);
     }
     let clock = Instant::now();
-    control.progress.set_message("comparing both databases");
+    task.progress.set_message("comparing both databases");
     let MigrationJob { source, schema, matched, .. } = &prepared.job;
     let clients: Vec<_> = workers.iter().map(|session| &session.client).collect();
     let part_bytes = prepared.saved.options.part_bytes;
-    let verification = compare_all(&clients, source, schema, matched, part_bytes, control).await?;
+    let verification = compare_all(&clients, source, schema, matched, part_bytes, task).await?;
     seconds.verify = clock.elapsed().as_secs_f64();
     if verification.is_equal() {
         return Ok(Some(verification));

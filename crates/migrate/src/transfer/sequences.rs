@@ -29,7 +29,6 @@ const SEQUENCES: &str = "\
                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid)) \
     ORDER BY 1, 2";
 
-/// A sequence with its bounds.
 struct Sequence {
     name: String,
     least: i64,

@@ -13,7 +13,7 @@ use super::step::{MigrationStep, Stage};
 use crate::error::Unfinished;
 use crate::finding::Losses;
 use crate::target::{Reference, RowConstraint, TargetSession};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// The staging schema: everything unfinished is in it.
 pub const STAGING_SCHEMA: &str = "crossover_migration";
@@ -23,7 +23,6 @@ pub const STAGING_SCHEMA: &str = "crossover_migration";
 pub struct SavedMigration {
     pub options: MigrateOptions,
     pub source: PathBuf,
-    /// Fingerprint of the source file.
     pub fingerprint: String,
     /// The schema into which the tables are published.
     pub namespace: String,
@@ -32,7 +31,6 @@ pub struct SavedMigration {
     pub loaded: Vec<(String, bool)>,
     /// Tables that held the same rows already.
     pub kept: Vec<MigratedTable>,
-    /// Foreign keys between the tables.
     pub references: Vec<Reference>,
     /// Further constraints of the target, if rows may be rejected.
     #[serde(default, rename = "demands")]
@@ -52,7 +50,6 @@ pub struct MigrationState {
     pub started: String,
 }
 
-/// Finds an unfinished migration in the database.
 pub async fn find(client: &Client) -> Result<Option<MigrationState>, Error> {
     let failed = || Error::postgres(format!("cannot read the schema {STAGING_SCHEMA}"));
     let exists = client
@@ -107,11 +104,8 @@ impl MigrationState {
     }
 }
 
-pub async fn create_staging_schema(
-    session: &TargetSession,
-    control: TaskControl<'_>,
-) -> Result<(), Error> {
-    session.run(&format!("CREATE SCHEMA {STAGING_SCHEMA}"), control).await
+pub async fn create_staging_schema(session: &TargetSession, task: Task<'_>) -> Result<(), Error> {
+    session.run(&format!("CREATE SCHEMA {STAGING_SCHEMA}"), task).await
 }
 
 /// Writes the state. Must run in the transaction that touches the target first.
@@ -169,11 +163,11 @@ pub async fn mark(client: &Client, step: &MigrationStep, rows: u64) -> Result<()
 
 /// Removes the state. Must run in the last transaction; a remaining object in the schema makes it
 /// fail.
-pub async fn remove(session: &TargetSession, control: TaskControl<'_>) -> Result<(), Error> {
+pub async fn remove(session: &TargetSession, task: Task<'_>) -> Result<(), Error> {
     let sql = format!(
         "DROP TABLE {STAGING_SCHEMA}.crossover_state, {STAGING_SCHEMA}.crossover_step; DROP SCHEMA {STAGING_SCHEMA}"
     );
-    session.run(&sql, control).await
+    session.run(&sql, task).await
 }
 
 /// Puts the target back as it was before the migration.

@@ -19,7 +19,6 @@ pub enum Stage {
     Index,
     /// Keys over their indexes, foreign keys not yet validated: no row is read.
     Attach,
-    /// `VACUUM (ANALYZE)`
     Vacuum,
     /// Foreign keys, row by row.
     Validate,
@@ -30,7 +29,7 @@ impl Stage {
         [Self::Load, Self::Index, Self::Attach, Self::Vacuum, Self::Validate];
 
     /// Steps that lock several tables run one after the other.
-    pub fn is_side_by_side(self) -> bool {
+    pub fn is_parallel(self) -> bool {
         self != Self::Attach
     }
 
@@ -172,7 +171,11 @@ fn parts(
     for matched in by_size {
         let table = &schema.tables[matched.source];
         let count = bytes(matched).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
-        let span = if count == 1 { None } else { rowid_span(source, connection, table)? };
+        let explain = |error| source.explain(error);
+        let span = match count {
+            1 => None,
+            _ => rowid_span(connection, table).map_err(explain)?,
+        };
         match span {
             None => steps.push(MigrationStep::load(table, None)),
             Some(span) => {

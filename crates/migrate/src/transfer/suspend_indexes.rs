@@ -62,7 +62,6 @@ const INDEXES: &str = "\
     ORDER BY (k.contype IS NOT DISTINCT FROM 'p') DESC, k.conname, x.relname";
 
 impl SuspendedIndexes {
-    /// Reads the indexes and foreign keys around the tables in `matched`.
     pub async fn read(client: &Client, matched: &[MatchedTable]) -> Result<Self, Error> {
         let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
         let failed = || Error::postgres("cannot read the target's keys and indexes");

@@ -10,7 +10,7 @@ use super::state;
 use super::step::{MigrationStep, Stage};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{MatchedTable, TableLoad, TargetSession};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// Shared input of all steps.
 pub struct MigrationJob {
@@ -34,12 +34,14 @@ impl MigrationJob {
         stage: Stage,
         workers: &[TargetSession],
         steps: &mut [MigrationStep],
-        control: TaskControl<'_>,
+        task: Task<'_>,
     ) -> Result<(), Error> {
         let todo = steps.iter().filter(|step| step.stage == stage && !step.done).cloned();
         let queue = Mutex::new(todo.collect::<VecDeque<MigrationStep>>());
-        let workers = if stage.is_side_by_side() { workers } else { &workers[..1] };
-        let working = workers.iter().map(|session| self.work(session, &queue, control));
+        let workers = if stage.is_parallel() { workers } else { &workers[..1] };
+        let worker = |session| StepWorker { job: self, session, task };
+        let workers: Vec<StepWorker<'_>> = workers.iter().map(worker).collect();
+        let working = workers.iter().map(|worker| worker.work(&queue));
         for (number, rows) in try_join_all(working).await?.into_iter().flatten() {
             for step in steps.iter_mut().filter(|step| step.number == number) {
                 (step.done, step.rows) = (true, rows);
@@ -47,102 +49,80 @@ impl MigrationJob {
         }
         Ok(())
     }
+}
 
+struct StepWorker<'a> {
+    job: &'a MigrationJob,
+    session: &'a TargetSession,
+    task: Task<'a>,
+}
+
+impl StepWorker<'_> {
     /// Takes steps from the queue until it is empty. Returns their numbers and rows.
-    async fn work(
-        &self,
-        session: &TargetSession,
-        queue: &Mutex<VecDeque<MigrationStep>>,
-        control: TaskControl<'_>,
-    ) -> Result<Vec<(i32, u64)>, Error> {
+    async fn work(&self, queue: &Mutex<VecDeque<MigrationStep>>) -> Result<Vec<(i32, u64)>, Error> {
         let mut done = Vec::new();
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some(step) = next else { return Ok(done) };
-            control.check()?;
+            self.task.check()?;
             let rows = match step.stage {
-                Stage::Load => self.load(session, &step, control).await?,
-                Stage::Vacuum => self.vacuum(session, &step, control).await?,
-                _ => self.statement(session, &step, control).await?,
+                Stage::Load => self.load(&step).await?,
+                Stage::Vacuum => self.vacuum(&step).await?,
+                _ => self.statement(&step).await?,
             };
             done.push((step.number, rows));
         }
     }
 
-    async fn load(
-        &self,
-        session: &TargetSession,
-        step: &MigrationStep,
-        control: TaskControl<'_>,
-    ) -> Result<u64, Error> {
-        let of_step = |table: &&MatchedTable| self.schema.tables[table.source].name == step.table;
-        let matched = self.matched.iter().find(of_step).cloned();
+    async fn load(&self, step: &MigrationStep) -> Result<u64, Error> {
+        let Self { job, session, task } = self;
+        let of_step = |table: &&MatchedTable| job.schema.tables[table.source].name == step.table;
+        let matched = job.matched.iter().find(of_step).cloned();
         let matched = matched.ok_or_else(|| {
             Error::Target(format!("the unfinished migration knows no table {}", step.table))
         })?;
-        let table = self.schema.tables[matched.source].clone();
-        control.progress.set_message(table.name.clone());
+        let table = job.schema.tables[matched.source].clone();
+        task.progress.set_message(table.name.clone());
         // Rows of a relation that is new in this transaction can be written frozen, which saves
         // PostgreSQL a second writing of every page.
-        let whole = self.fresh && step.rowids.is_none() && !matched.partitioned;
-        if self.by_steps {
+        let freeze = job.fresh && step.rowids.is_none() && !matched.partitioned;
+        if job.by_steps {
             session.begin().await?;
-            if whole {
-                session.run(&format!("TRUNCATE {}", matched.relation), control).await?;
+            if freeze {
+                session.run(&format!("TRUNCATE {}", matched.relation), *task).await?;
             }
         }
-        let load = Arc::new(TableLoad {
-            table,
-            matched,
-            rowids: step.rowids,
-            freeze: whole,
-            addressed: false,
-        });
-        let rows = load.run(&session.client, &self.source, control).await?;
-        self.finish(session, step, rows, control).await?;
+        let (rowids, addressed) = (step.rowids, false);
+        let load = Arc::new(TableLoad { table, matched, rowids, freeze, addressed });
+        let rows = load.run(&session.client, &job.source, *task).await?;
+        self.finish(step, rows).await?;
         Ok(rows)
     }
 
-    async fn statement(
-        &self,
-        session: &TargetSession,
-        step: &MigrationStep,
-        control: TaskControl<'_>,
-    ) -> Result<u64, Error> {
-        control.progress.set_message(short(&step.sql));
-        if self.by_steps {
-            session.begin().await?;
+    async fn statement(&self, step: &MigrationStep) -> Result<u64, Error> {
+        self.task.progress.set_message(short(&step.sql));
+        if self.job.by_steps {
+            self.session.begin().await?;
         }
-        session.run(&step.sql, control).await?;
-        self.finish(session, step, 0, control).await?;
+        self.session.run(&step.sql, self.task).await?;
+        self.finish(step, 0).await?;
         Ok(0)
     }
 
-    async fn vacuum(
-        &self,
-        session: &TargetSession,
-        step: &MigrationStep,
-        control: TaskControl<'_>,
-    ) -> Result<u64, Error> {
+    async fn vacuum(&self, step: &MigrationStep) -> Result<u64, Error> {
         // VACUUM cannot run in a transaction: there it follows the commit.
-        if self.by_steps {
-            control.progress.set_message(short(&step.sql));
-            session.run(&step.sql, control).await?;
-            state::mark(&session.client, step, 0).await?;
+        if self.job.by_steps {
+            self.task.progress.set_message(short(&step.sql));
+            self.session.run(&step.sql, self.task).await?;
+            state::mark(&self.session.client, step, 0).await?;
         }
         Ok(0)
     }
 
-    async fn finish(
-        &self,
-        session: &TargetSession,
-        step: &MigrationStep,
-        rows: u64,
-        control: TaskControl<'_>,
-    ) -> Result<(), Error> {
-        if self.by_steps {
-            state::mark(&session.client, step, rows).await?;
-            session.run("COMMIT", control).await?;
+    async fn finish(&self, step: &MigrationStep, rows: u64) -> Result<(), Error> {
+        if self.job.by_steps {
+            state::mark(&self.session.client, step, rows).await?;
+            self.session.run("COMMIT", self.task).await?;
         }
         Ok(())
     }

@@ -265,17 +265,13 @@ fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl FieldSink) -> Re
         }
         ValueRef::Blob(_) | ValueRef::Null => Err(Unfit::StorageClass(StorageClass::of(value))),
         ValueRef::Real(number) if !number.is_finite() => Err(Unfit::NotFinite),
-        ValueRef::Integer(number) => text_of_number(&number.to_string(), limit, out),
-        ValueRef::Real(number) => text_of_number(&format!("{number:?}"), limit, out),
+        ValueRef::Integer(number) => {
+            text(ValueRef::Text(number.to_string().as_bytes()), limit, out)
+        }
+        ValueRef::Real(number) => {
+            text(ValueRef::Text(format!("{number:?}").as_bytes()), limit, out)
+        }
     }
-}
-
-fn text_of_number(
-    written: &str,
-    limit: Option<u32>,
-    out: &mut impl FieldSink,
-) -> Result<(), Unfit> {
-    text(ValueRef::Text(written.as_bytes()), limit, out)
 }
 
 /// A UUID as 36 characters, as 32 hexadecimal digits, or as 16 bytes.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::postgres_type::PostgresType;
 
-/// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i64 = 10_957;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 /// The Julian day number of 1970-01-01 00:00.
@@ -38,7 +37,6 @@ pub enum ValueReading {
     EpochMilliseconds,
     /// Microseconds since 1970-01-01 UTC
     EpochMicroseconds,
-    /// Days since 1970-01-01
     EpochDays,
     /// Julian day numbers, as SQLite's julianday() gives them (rounded to the millisecond)
     JulianDay,

@@ -5,22 +5,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A column type of the target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PostgresType {
-    /// `smallint`
     SmallInt,
-    /// `integer`
     Integer,
-    /// `bigint`
     BigInt,
-    /// `real`
     Real,
-    /// `double precision`
     DoublePrecision,
     /// `numeric`, with precision and scale if limited
     Numeric(Option<(u16, u16)>),
-    /// `boolean`
     Boolean,
     /// `text` (and types that travel like it)
     Text,
@@ -36,9 +29,7 @@ pub enum PostgresType {
         name: String,
         labels: Vec<String>,
     },
-    /// `uuid`
     Uuid,
-    /// `date`
     Date,
     /// `time` without time zone, with its digits of a second
     Time(u8),
@@ -46,11 +37,8 @@ pub enum PostgresType {
     Timestamp(u8),
     /// `timestamptz`, with its digits of a second
     TimestampTz(u8),
-    /// `bytea`
     Bytea,
-    /// `json`
     Json,
-    /// `jsonb`
     Jsonb,
 }
 

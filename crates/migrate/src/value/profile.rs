@@ -36,7 +36,6 @@ pub struct Profile {
     /// Longest text in characters, blobs that are texts among them (bytes that are no UTF-8 count
     /// as one each)
     pub longest_text_characters: usize,
-    /// Longest text or blob in bytes
     pub longest_value_bytes: usize,
     /// Forms of the texts, and of numbers as moments
     pub looks: Looks,
@@ -89,7 +88,6 @@ pub enum TextKind {
     Timestamp,
     ZonedTimestamp,
     Json,
-    /// `true` and `false`
     Boolean,
     Integer,
     /// Decimal numbers, integers among them
@@ -111,7 +109,6 @@ impl TextKind {
         }
     }
 
-    /// The type that has this form.
     pub fn postgres_type(self) -> PostgresType {
         match self {
             Self::Uuid => PostgresType::Uuid,

@@ -7,7 +7,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StorageClass {
-    /// `NULL`
     Null,
     /// A signed integer of up to 64 bits
     Integer,
@@ -49,9 +48,7 @@ pub enum Unfit {
     StorageClass(StorageClass),
     /// A number with a fraction in a column of integers.
     Fraction,
-    /// A number beyond the type's range.
     OutOfRange,
-    /// More characters than the type holds.
     TooLong {
         /// Characters found; 0 in a summary of several values.
         characters: usize,
@@ -59,7 +56,6 @@ pub enum Unfit {
     },
     /// Digits or blanks that the type would drop.
     Rounded,
-    /// Text that is not UTF-8.
     InvalidUtf8,
     /// Text with a NUL character, which PostgreSQL cannot store.
     NulCharacter,

@@ -2,19 +2,18 @@
 //! stays bounded for any number of rows.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use serde::Serialize;
-use tokio_postgres::Client;
 
 use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
 use super::part::OfSource;
 use super::rows;
-use crate::control::blocking;
-use crate::source::{SourceFile, SourceTable};
+use super::table::ComparedTable;
+use crate::Error;
+use crate::display::list;
 use crate::target::MatchedTable;
+use crate::task::blocking;
 use crate::value::show;
-use crate::{Error, TaskControl};
 
 /// Limits of buckets searched and of differences shown per table.
 const BUCKETS_SHOWN: usize = 16;
@@ -58,40 +57,40 @@ struct DifferingRow {
     raw: Vec<Vec<u8>>,
 }
 
-/// Finds rows that differ, at most 20.
-pub async fn differences(
-    client: &Client,
-    source: &Arc<SourceFile>,
-    table: &SourceTable,
-    matched: &MatchedTable,
-    shape: &Shape,
-    digests: (&TableDigest, &TableDigest),
-    control: TaskControl<'_>,
-) -> Result<Vec<RowDifference>, Error> {
-    let looked_at: BTreeSet<usize> = (0..BUCKETS)
-        .filter(|bucket| digests.0.buckets[*bucket] != digests.1.buckets[*bucket])
-        .take(BUCKETS_SHOWN)
-        .collect();
-    let mut target_rows = RowsByKey::new();
-    let mut collector = Collector::new(shape, &looked_at);
-    let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
-    rows::of_target(client, matched, None, false, control, add).await?;
-    let source_rows = blocking(control, {
-        let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
-        let (shape, looked_at) = (shape.clone(), looked_at.clone());
-        move |control| {
-            let mut rows = RowsByKey::new();
-            let mut collector = Collector::new(&shape, &looked_at);
-            let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
-            rows::of_source(&source, &table, &matched, OfSource::All, control, &mut take)?;
-            Ok(rows)
-        }
-    })
-    .await?;
-    let mut found = compare(matched, shape, source_rows, target_rows);
-    found.sort_by(|a, b| (a.kind, &a.key).cmp(&(b.kind, &b.key)));
-    found.truncate(DIFFERENCES_SHOWN);
-    Ok(found)
+impl ComparedTable<'_> {
+    /// Finds rows that differ, at most 20.
+    pub async fn differences(
+        &self,
+        of_source: &TableDigest,
+        of_target: &TableDigest,
+    ) -> Result<Vec<RowDifference>, Error> {
+        let Self { client, matched, shape, task, .. } = self;
+        let looked_at: BTreeSet<usize> = (0..BUCKETS)
+            .filter(|bucket| of_source.buckets[*bucket] != of_target.buckets[*bucket])
+            .take(BUCKETS_SHOWN)
+            .collect();
+        let mut target_rows = RowsByKey::new();
+        let mut collector = Collector::new(shape, &looked_at);
+        let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
+        rows::of_target(client, matched, None, false, *task, add).await?;
+        let source_rows = blocking(*task, {
+            let (source, table) = (self.source.clone(), self.table.clone());
+            let (matched, shape) = (self.matched.clone(), shape.clone());
+            let looked_at = looked_at.clone();
+            move |task| {
+                let mut rows = RowsByKey::new();
+                let mut collector = Collector::new(&shape, &looked_at);
+                let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
+                rows::of_source(&source, &table, &matched, OfSource::All, task, &mut take)?;
+                Ok(rows)
+            }
+        })
+        .await?;
+        let mut found = compare(matched, shape, source_rows, target_rows);
+        found.sort_by(|a, b| (a.kind, &a.key).cmp(&(b.kind, &b.key)));
+        found.truncate(DIFFERENCES_SHOWN);
+        Ok(found)
+    }
 }
 
 /// Collects the rows of certain buckets.
@@ -167,7 +166,7 @@ fn key_of(matched: &MatchedTable, shape: &Shape, row: &DifferingRow) -> String {
         let column = &matched.columns[place];
         format!("{} {}", column.name, show(&column.field.postgres_type, &row.raw[place]))
     });
-    parts.collect::<Vec<_>>().join(", ")
+    list(parts)
 }
 
 fn one_sided(

@@ -5,14 +5,13 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::pieces::{Hashes, LARGE_ROW_BYTES, RowPieces};
-use super::rows::Take;
+use super::rows::RowSink;
 use crate::Error;
 use crate::value::{Canonical, canonical};
 
 /// Buckets of keys: few enough to stay in the processor's cache.
 pub const BUCKETS: usize = 1 << 14;
 
-/// The digest of one table.
 pub struct TableDigest {
     pub rows: u64,
     pub columns: Vec<u128>,
@@ -88,7 +87,6 @@ impl CanonicalRow {
         &self.bytes[start..self.ends[position]]
     }
 
-    /// The hash of the key's fields.
     #[inline]
     pub fn key(&mut self, shape: &Shape) -> u64 {
         if shape.key.len() == self.ends.len() {
@@ -163,7 +161,7 @@ impl<'a> Hasher<'a> {
     }
 }
 
-impl Take for Hasher<'_> {
+impl RowSink for Hasher<'_> {
     #[inline]
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
         self.add(tuple)

@@ -6,6 +6,7 @@ mod digest;
 mod part;
 mod pieces;
 mod rows;
+mod table;
 mod text;
 
 use std::path::Path;
@@ -20,20 +21,15 @@ use tokio_postgres::Client;
 
 pub use differences::{ColumnDifference, DifferenceKind, RowDifference};
 
-use self::digest::{Hasher, Shape, TableDigest};
 use self::part::{ComparisonPart, OfSource};
-use self::rows::UNFIT_SHOWN;
+use self::table::{ComparedTable, PartDigests};
 use crate::audit::objects;
-use crate::control::blocking;
-use crate::error::BadRow;
 use crate::finding::Losses;
 use crate::mapping::MapRules;
-use crate::source::{
-    PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, estimated_rows, readers, selected,
-};
-use crate::target::{MatchedTable, catalog, current_schema, locks, match_tables};
-use crate::value::Canonical;
-use crate::{Error, TaskControl};
+use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::target::{MatchedTable, catalog, locks, match_tables, namespace};
+use crate::task::blocking;
+use crate::{Error, Task};
 
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
@@ -54,7 +50,6 @@ impl Default for VerifyOptions {
     }
 }
 
-/// The result of a verification.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct VerificationReport {
     pub tables: Vec<TableVerification>,
@@ -69,7 +64,6 @@ impl VerificationReport {
     }
 }
 
-/// The comparison of one table.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableVerification {
     pub table: String,
@@ -106,32 +100,22 @@ pub async fn verify(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<VerificationReport, Error> {
-    let control = TaskControl { progress, interrupted };
+    let task = Task { progress, interrupted };
     let path = source.to_owned();
     let selection = options.selection.clone();
-    let (source, schema) = blocking(control, move |control| {
-        let source = SourceFile::open(&path, readers())?;
-        let schema = selected(&source, &selection)?;
-        let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
-        control.progress.set_length(2 * rows.iter().sum::<u64>());
-        Ok((Arc::new(source), schema))
-    })
-    .await?;
+    let (source, schema) =
+        blocking(task, move |task| open_selected(&path, &selection, 2, task)).await?;
     options.rules.check(&schema)?;
     let clients = on_one_snapshot(target, source.connections()).await?;
-    let namespace = match &options.schema {
-        Some(schema) => schema.clone(),
-        None => current_schema(&clients[0]).await?,
-    };
+    let namespace = namespace(&clients[0], options.schema.as_deref()).await?;
     let found = catalog(&clients[0], &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let matched = match_tables(&schema, &found, &options.rules)?;
     let needed = locks::to_use(&clients[0], &matched, false).await?;
     locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();
     let part_bytes = options.part_bytes;
-    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, control).await?;
-    let findings = objects(&source, &schema, found, control).await?;
+    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, task).await?;
+    let findings = objects(&source, &schema, found, task).await?;
     Ok(VerificationReport { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 
@@ -163,11 +147,11 @@ pub(crate) async fn compare_all(
     schema: &SourceSchema,
     matched: &[MatchedTable],
     part_bytes: u64,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<VerificationReport, Error> {
     let Some(first) = clients.first() else { return Ok(VerificationReport::default()) };
     let parts = part::plan(first, source, schema, matched, part_bytes).await?;
-    let comparison = TableComparisons::new(source, schema, matched, &parts, control);
+    let comparison = TableComparisons::new(source, schema, matched, &parts, task);
     // Large rows are read one at a time over one connection, since each connection keeps a buffer
     // for its largest. The source's come first for the same reason.
     let (mut large, others): (Vec<&ComparisonPart>, Vec<&ComparisonPart>) =
@@ -191,27 +175,17 @@ pub(crate) async fn compare_all(
     Ok(VerificationReport { tables, not_carried_over: None })
 }
 
-/// Compares one table on one connection.
 pub(crate) async fn compare(
     client: &Client,
     source: &Arc<SourceFile>,
     table: &SourceTable,
     matched: &MatchedTable,
-    control: TaskControl<'_>,
+    task: Task<'_>,
 ) -> Result<TableVerification, Error> {
     let is_large = part::is_large(source, table)?;
     let part = ComparisonPart { table: 0, of_source: OfSource::All, of_target: None, is_large };
-    let shape = shape(table, matched);
-    let sides = read(client, source, table, matched, &shape, &part, control).await?;
-    conclude(client, source, table, matched, &shape, sides, control).await
-}
-
-/// Both sides' digests of one part.
-struct PartDigests {
-    of_source: TableDigest,
-    of_target: TableDigest,
-    /// Rows of the source that the target's types cannot hold.
-    unfit: Vec<BadRow>,
+    let compared = ComparedTable::new(client, source, table, matched, task);
+    compared.conclude(compared.read(&part).await?).await
 }
 
 /// Sums of the parts read so far, by table.
@@ -221,7 +195,7 @@ struct TableComparisons<'a> {
     matched: &'a [MatchedTable],
     /// By table: parts not read yet, and the sum of the others.
     tables: Mutex<Vec<(usize, Option<PartDigests>)>>,
-    control: TaskControl<'a>,
+    task: Task<'a>,
 }
 
 impl<'a> TableComparisons<'a> {
@@ -230,11 +204,11 @@ impl<'a> TableComparisons<'a> {
         schema: &'a SourceSchema,
         matched: &'a [MatchedTable],
         parts: &[ComparisonPart],
-        control: TaskControl<'a>,
+        task: Task<'a>,
     ) -> Self {
         let parts_of = |place: usize| parts.iter().filter(|part| part.table == place).count();
         let tables = (0..matched.len()).map(|place| (parts_of(place), None)).collect();
-        Self { source, schema, matched, tables: Mutex::new(tables), control }
+        Self { source, schema, matched, tables: Mutex::new(tables), task }
     }
 
     /// Reads a part. Returns the table's place and result with its last part.
@@ -245,8 +219,8 @@ impl<'a> TableComparisons<'a> {
     ) -> Result<Option<(usize, TableVerification)>, Error> {
         let matched = &self.matched[part.table];
         let table = &self.schema.tables[matched.source];
-        let shape = shape(table, matched);
-        let read = read(client, self.source, table, matched, &shape, part, self.control).await?;
+        let compared = ComparedTable::new(client, self.source, table, matched, self.task);
+        let read = compared.read(part).await?;
         let whole = {
             let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
             let (left, sum) = &mut tables[part.table];
@@ -262,117 +236,6 @@ impl<'a> TableComparisons<'a> {
             if *left == 0 { sum.take() } else { None }
         };
         let Some(sides) = whole else { return Ok(None) };
-        let verified =
-            conclude(client, self.source, table, matched, &shape, sides, self.control).await?;
-        Ok(Some((matched.source, verified)))
-    }
-}
-
-/// Reads a part: both sides at the same time.
-async fn read(
-    client: &Client,
-    source: &Arc<SourceFile>,
-    table: &SourceTable,
-    matched: &MatchedTable,
-    shape: &Shape,
-    part: &ComparisonPart,
-    control: TaskControl<'_>,
-) -> Result<PartDigests, Error> {
-    let reading_source = blocking(control, {
-        let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
-        let (shape, rows) = (shape.clone(), part.of_source);
-        move |control| {
-            let mut hasher = Hasher::new(&shape);
-            let (rows, unfit) =
-                rows::of_source(&source, &table, &matched, rows, control, &mut hasher)?;
-            hasher.digest.rows = rows;
-            Ok((hasher.digest, unfit))
-        }
-    });
-    let reading_target = async {
-        let (mut hasher, condition) = (Hasher::new(shape), part.of_target.as_deref());
-        let is_large = part.is_large;
-        let add = |tuple: &[u8]| hasher.add(tuple);
-        rows::of_target(client, matched, condition, is_large, control, add).await?;
-        Ok::<TableDigest, Error>(hasher.digest)
-    };
-    let ((of_source, unfit), of_target) = match part.is_large {
-        // Two large rows at the same time would be twice their memory.
-        true => (reading_source.await?, reading_target.await?),
-        false => {
-            let (of_source, of_target) = tokio::join!(reading_source, reading_target);
-            (of_source?, of_target?)
-        }
-    };
-    Ok(PartDigests { of_source, of_target, unfit })
-}
-
-/// Compares both sides of a table, and searches for differing rows.
-async fn conclude(
-    client: &Client,
-    source: &Arc<SourceFile>,
-    table: &SourceTable,
-    matched: &MatchedTable,
-    shape: &Shape,
-    sides: PartDigests,
-    control: TaskControl<'_>,
-) -> Result<TableVerification, Error> {
-    let PartDigests { of_source, of_target, mut unfit } = sides;
-    unfit.truncate(UNFIT_SHOWN);
-    let equal = of_source.rows == of_target.rows
-        && of_source.table() == of_target.table()
-        && of_source.columns == of_target.columns
-        && unfit.is_empty();
-    let differences = if equal {
-        Vec::new()
-    } else {
-        let digests = (&of_source, &of_target);
-        differences::differences(client, source, table, matched, shape, digests, control).await?
-    };
-    Ok(result(table, matched, (&of_source, &of_target), equal, differences, &unfit))
-}
-
-fn shape(table: &SourceTable, matched: &MatchedTable) -> Shape {
-    let forms = matched.columns.iter().map(|column| Canonical::of(&column.field.postgres_type));
-    let place = |wanted: &usize| matched.columns.iter().position(|each| each.source == *wanted);
-    let key: Option<Vec<usize>> = table.primary_key.iter().map(place).collect();
-    let all = || (0..matched.columns.len()).collect();
-    Shape { forms: forms.collect(), key: key.filter(|key| !key.is_empty()).unwrap_or_else(all) }
-}
-
-fn result(
-    table: &SourceTable,
-    matched: &MatchedTable,
-    (of_source, of_target): (&TableDigest, &TableDigest),
-    equal: bool,
-    differences: Vec<RowDifference>,
-    unfit: &[BadRow],
-) -> TableVerification {
-    let hex = |digest: u128| format!("{digest:032x}");
-    let columns: Vec<ColumnDigest> = matched
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(place, column)| ColumnDigest {
-            column: column.name.clone(),
-            source_digest: hex(of_source.columns[place]),
-            target_digest: hex(of_target.columns[place]),
-        })
-        .collect();
-    TableVerification {
-        table: table.name.clone(),
-        source_rows: of_source.rows,
-        target_rows: of_target.rows,
-        equal,
-        source_digest: hex(of_source.table()),
-        target_digest: hex(of_target.table()),
-        differing_columns: columns
-            .iter()
-            .filter(|column| column.source_digest != column.target_digest)
-            .map(|column| column.column.clone())
-            .collect(),
-        columns,
-        differences,
-        unfit: unfit.iter().map(ToString::to_string).collect(),
+        Ok(Some((matched.source, compared.conclude(sides).await?)))
     }
 }

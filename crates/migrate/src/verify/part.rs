@@ -1,6 +1,6 @@
 //! Parts of a comparison. Digests are sums, so the parts of a table can be read side by side and
-//! added up, and both sides may be cut differently: the source by ranges of rowids, the target by
-//! ranges of its pages, or of the key before release 14.
+//! added up. Both sides may be cut differently: the source by ranges of rowids, the target by ranges
+//! of its pages, or of the key before release 14.
 
 use tokio_postgres::{Client, Row};
 
@@ -61,7 +61,9 @@ pub async fn plan(
         let count = (pages[place] * PAGE_BYTES).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
         let span = match count {
             1 => None,
-            _ => source.with(|connection| rowid_span(source, connection, table))?,
+            _ => source.with(|connection| {
+                rowid_span(connection, table).map_err(|error| source.explain(error))
+            })?,
         };
         let of_source: Vec<OfSource> = match span {
             Some(span) => {

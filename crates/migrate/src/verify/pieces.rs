@@ -9,7 +9,6 @@ use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
 
 pub const LARGE_ROW_BYTES: usize = 8 << 20;
 
-/// Hash state of a row.
 pub struct RowPieces {
     shape: Shape,
     row: Box<Xxh3>,
@@ -20,7 +19,6 @@ pub struct RowPieces {
     key: Vec<Vec<u8>>,
 }
 
-/// The hashes of a row.
 pub struct Hashes {
     pub columns: Vec<u128>,
     pub key: u64,

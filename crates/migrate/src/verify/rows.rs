@@ -8,12 +8,12 @@ use tokio_postgres::Client;
 
 use super::part::OfSource;
 use super::pieces::{LARGE_ROW_BYTES, RowPieces};
-use crate::display::ShownValue;
+use crate::display::{ShownValue, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::target::{MatchedColumn, MatchedTable};
 use crate::value::{PostgresType, TargetField, Unfit, encode};
-use crate::{Error, TaskControl};
+use crate::{Error, Task};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
 const HEAD_BYTES: usize = 19;
@@ -23,7 +23,7 @@ const ROWS_BETWEEN_LOOKS: u64 = 4096;
 pub const UNFIT_SHOWN: usize = 20;
 
 /// Receiver of the rows of a table.
-pub trait Take {
+pub trait RowSink {
     /// Takes a row in binary COPY form.
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error>;
 
@@ -36,7 +36,7 @@ pub trait Take {
 }
 
 /// A receiver of whole rows.
-impl<F: FnMut(&[u8]) -> Result<(), Error>> Take for F {
+impl<F: FnMut(&[u8]) -> Result<(), Error>> RowSink for F {
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
         self(tuple)
     }
@@ -50,8 +50,8 @@ pub fn of_source(
     table: &SourceTable,
     matched: &MatchedTable,
     part: OfSource,
-    control: TaskControl<'_>,
-    taker: &mut impl Take,
+    task: Task<'_>,
+    taker: &mut impl RowSink,
 ) -> Result<(u64, Vec<BadRow>), Error> {
     let rowids = match part {
         OfSource::All => None,
@@ -65,7 +65,7 @@ pub fn of_source(
     let (mut place, mut passed_over) = (0, 0);
     let rows =
         source.with(|connection| {
-            source.each_row(connection, table, &columns, rowids, control, |row| {
+            source.each_row(connection, table, &columns, rowids, task, |row| {
                 place += 1;
                 if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
                     passed_over += 1;
@@ -144,11 +144,11 @@ pub async fn of_target(
     matched: &MatchedTable,
     condition: Option<&str>,
     is_large: bool,
-    control: TaskControl<'_>,
+    task: Task<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     if !is_large {
-        return copy_out(client, matched, condition, control, &mut each).await;
+        return copy_out(client, matched, condition, task, &mut each).await;
     }
     let (relation, bytes) = (&matched.relation, bytes_in_target(&matched.columns));
     let within = condition.unwrap_or("true");
@@ -161,9 +161,9 @@ pub async fn of_target(
     let large = client.query(&sql, &[]).await.map_err(failed)?;
     let large: Vec<String> = large.into_iter().map(|row| row.get(0)).collect();
     let others = format!("({within}) AND {bytes} < {LARGE_ROW_BYTES}");
-    let mut rows = copy_out(client, matched, Some(&others), control, &mut each).await?;
+    let mut rows = copy_out(client, matched, Some(&others), task, &mut each).await?;
     for row in &large {
-        rows += copy_out(client, matched, Some(row), control, &mut each).await?;
+        rows += copy_out(client, matched, Some(row), task, &mut each).await?;
     }
     Ok(rows)
 }
@@ -188,11 +188,11 @@ async fn copy_out(
     client: &Client,
     matched: &MatchedTable,
     condition: Option<&str>,
-    control: TaskControl<'_>,
+    task: Task<'_>,
     each: &mut impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let names: Vec<String> = matched.columns.iter().map(|column| quoted(&column.name)).collect();
-    let (names, relation) = (names.join(", "), &matched.relation);
+    let names = list(matched.columns.iter().map(|column| quoted(&column.name)));
+    let relation = &matched.relation;
     // A query, not a table: it also reads partitions and computed columns.
     let condition = condition.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
     let sql = format!("COPY (SELECT {names} FROM {relation}{condition}) TO STDOUT (FORMAT binary)");
@@ -215,11 +215,11 @@ async fn copy_out(
         each(tuple)?;
         rows += 1;
         if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-            control.advance(ROWS_BETWEEN_LOOKS)?;
+            task.advance(ROWS_BETWEEN_LOOKS)?;
         }
     }
     // The end of the stream carries the server's result.
     while stream.try_next().await.map_err(failed())?.is_some() {}
-    control.advance(rows % ROWS_BETWEEN_LOOKS)?;
+    task.advance(rows % ROWS_BETWEEN_LOOKS)?;
     Ok(rows)
 }

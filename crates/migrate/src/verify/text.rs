@@ -47,9 +47,7 @@ impl VerificationReport {
     fn leaves_rows_behind(&self) -> bool {
         self.not_carried_over.as_ref().is_some_and(|losses| !losses.rows.is_empty())
     }
-}
 
-impl VerificationReport {
     /// The tables as CSV with a header, ending with a newline.
     pub fn to_csv(&self) -> String {
         let mut text =

@@ -24,9 +24,7 @@ enum NowForm {
         date: bool,
         time: bool,
     },
-    /// Whole seconds since 1970.
     Seconds,
-    /// Whole milliseconds since 1970.
     Milliseconds,
     JulianDay,
 }

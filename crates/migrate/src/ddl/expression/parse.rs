@@ -13,11 +13,8 @@ pub enum Expression {
     Literal(Literal),
     /// A function by its name in lower case.
     Function(String, Vec<Self>),
-    /// `NOT`
     Not(Box<Self>),
-    /// `AND`
     And(Vec<Self>),
-    /// `OR`
     Or(Vec<Self>),
     /// A comparison by `=`, `<>`, `<`, `<=`, `>`, `>=`.
     Compare(Box<Self>, &'static str, Box<Self>),
@@ -38,7 +35,6 @@ pub enum Literal {
     /// Any other number, as written.
     Decimal(String),
     Text(String),
-    /// `TRUE`, `FALSE`
     Boolean(bool),
 }
 

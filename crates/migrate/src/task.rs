@@ -1,7 +1,7 @@
 //! Control of a long task: a progress bar to move, and the user's request to stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -11,14 +11,21 @@ use crate::Error;
 /// Interval of the checks for an interruption while a server works.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
+static HIDDEN: LazyLock<ProgressBar> = LazyLock::new(ProgressBar::hidden);
+
 #[derive(Clone, Copy)]
-pub struct TaskControl<'a> {
+pub struct Task<'a> {
     pub progress: &'a ProgressBar,
     /// Set by SIGINT and SIGTERM.
     pub interrupted: &'a AtomicBool,
 }
 
-impl TaskControl<'_> {
+impl Task<'_> {
+    /// The same task, for rows that have been counted before.
+    pub fn uncounted(&self) -> Self {
+        Self { progress: &HIDDEN, interrupted: self.interrupted }
+    }
+
     pub fn advance(&self, rows: u64) -> Result<(), Error> {
         self.progress.inc(rows);
         self.check()
@@ -54,19 +61,19 @@ impl Drop for StopOnDrop {
 
 /// Runs blocking `work` on a thread of its own; an interruption reaches it.
 pub async fn blocking<T: Send + 'static>(
-    control: TaskControl<'_>,
-    work: impl FnOnce(TaskControl<'_>) -> Result<T, Error> + Send + 'static,
+    task: Task<'_>,
+    work: impl FnOnce(Task<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let stopper = StopOnDrop::default();
-    let mut task = tokio::task::spawn_blocking({
-        let (stop, progress) = (stopper.flag(), control.progress.clone());
-        move || work(TaskControl { progress: &progress, interrupted: &stop })
+    let mut running = tokio::task::spawn_blocking({
+        let (stop, progress) = (stopper.flag(), task.progress.clone());
+        move || work(Task { progress: &progress, interrupted: &stop })
     });
     let done = tokio::select! {
-        done = &mut task => done,
-        () = control.interruption() => {
+        done = &mut running => done,
+        () = task.interruption() => {
             drop(stopper);
-            task.await
+            running.await
         }
     };
     done.map_err(|error| Error::Worker(error.to_string()))?
