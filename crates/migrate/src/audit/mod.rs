@@ -37,6 +37,7 @@ use crate::source::{
     schema,
 };
 use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
+use crate::task::locked;
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
 use crate::{Error, Task};
 
@@ -194,13 +195,13 @@ fn scan_all(
         source.with(|connection| {
             loop {
                 task.check()?;
-                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let next = locked(&queue).pop();
                 match next {
                     None => return Ok(()),
                     Some((_, ScanTask::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
                         let scan = scan::scan(source, connection, table, candidates, task)?;
-                        results.lock().unwrap_or_else(PoisonError::into_inner)[place].scan = scan;
+                        locked(&results)[place].scan = scan;
                     }
                     Some((_, ScanTask::Keys(place))) => {
                         let table = &schema.tables[place];
@@ -213,8 +214,7 @@ fn scan_all(
                             let keys = keys::findings(source, connection, schema, table);
                             findings.extend(keys?);
                         }
-                        results.lock().unwrap_or_else(PoisonError::into_inner)[place]
-                            .key_findings = findings;
+                        locked(&results)[place].key_findings = findings;
                     }
                 }
             }
@@ -319,7 +319,11 @@ fn of_columns(
             Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
         });
         let (field, profile) = (&fields[position], &profiles[position]);
-        let form = profile.form().filter(|_| profile.only_texts()).map(TextKind::postgres_type);
+        let form = profile.form().filter(|_| profile.only_texts());
+        // UUIDs of one letter case stay different, which saves a second reading of most keys.
+        let may_collide =
+            |form: &TextKind| *form != TextKind::Uuid || profile.uuid_cases == (true, true);
+        let form = form.filter(may_collide).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
             Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
             None => false,

@@ -3,6 +3,7 @@
 use tokio_postgres::{Client, Row};
 
 use super::matching::MatchedTable;
+use super::references::FOREIGN_KEYS;
 use super::row_constraint::{ConstraintKind, RowConstraint, is_ensured};
 use crate::Error;
 use crate::source::{SourceSchema, SourceTable, quoted};
@@ -48,21 +49,6 @@ const UNIQUES: &str = "\
     FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid \
     WHERE i.indisunique AND i.indisvalid AND i.indrelid = ANY($1) ORDER BY i.indexrelid";
 
-/// Foreign keys to tables that are not moved.
-const REFERENCES: &str = "\
-    SELECT f.conrelid, f.conname::text, format('%I.%I', n.nspname, p.relname), \
-        f.confmatchtype = 'f', \
-        ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY AS k(number, place) \
-              JOIN pg_attribute AS a ON a.attrelid = f.conrelid AND a.attnum = k.number \
-              ORDER BY k.place), \
-        ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k(number, place) \
-              JOIN pg_attribute AS a ON a.attrelid = f.confrelid AND a.attnum = k.number \
-              ORDER BY k.place) \
-    FROM pg_constraint AS f \
-    JOIN pg_class AS p ON p.oid = f.confrelid JOIN pg_namespace AS n ON n.oid = p.relnamespace \
-    WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND NOT f.confrelid = ANY($1) \
-      AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) ORDER BY f.oid";
-
 const DOMAINS: &str = "\
     SELECT a.attrelid, t.typname::text, a.attname::text, format_type(t.oid, NULL), \
            format_type(t.typbasetype, t.typtypmod) \
@@ -86,8 +72,13 @@ pub async fn read(
         client.query(sql, &[&tables]).await.map_err(failed)
     };
     let mut constraints = Vec::new();
+    // Foreign keys to tables that are not moved.
+    let references = format!(
+        "{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) \
+         AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) ORDER BY f.oid"
+    );
     let kinds: [(&str, Make); 4] =
-        [(CHECKS, check), (DOMAINS, domain), (REFERENCES, reference), (UNIQUES, unique)];
+        [(CHECKS, check), (DOMAINS, domain), (&references, reference), (UNIQUES, unique)];
     for (sql, make) in kinds {
         for row in rows(sql).await? {
             let oid: u32 = row.get(0);

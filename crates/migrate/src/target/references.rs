@@ -42,30 +42,35 @@ pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Referen
     references
 }
 
-/// Foreign keys in the order of their columns.
-const REFERENCES: &str = "\
-    SELECT f.conrelid, f.confrelid, \
+/// Foreign keys from the tables `$1`: table, name, referred table by name, full match, columns and
+/// referred columns in order, referred table. For more conditions.
+pub const FOREIGN_KEYS: &str = "\
+    SELECT f.conrelid, f.conname::text, format('%I.%I', n.nspname, p.relname), \
+        f.confmatchtype = 'f', \
         ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY AS k(number, place) \
               JOIN pg_attribute AS a ON a.attrelid = f.conrelid AND a.attnum = k.number \
               ORDER BY k.place), \
         ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY AS k(number, place) \
               JOIN pg_attribute AS a ON a.attrelid = f.confrelid AND a.attnum = k.number \
-              ORDER BY k.place) \
+              ORDER BY k.place), \
+        f.confrelid \
     FROM pg_constraint AS f \
-    WHERE f.contype = 'f' AND f.conrelid = ANY($1) AND f.confrelid = ANY($1) ORDER BY f.oid";
+    JOIN pg_class AS p ON p.oid = f.confrelid JOIN pg_namespace AS n ON n.oid = p.relnamespace \
+    WHERE f.contype = 'f' AND f.conrelid = ANY($1)";
 
 /// Foreign keys of the existing tables.
 pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let sql = format!("{FOREIGN_KEYS} AND f.confrelid = ANY($1) ORDER BY f.oid");
     let rows = client
-        .query(REFERENCES, &[&tables])
+        .query(&sql, &[&tables])
         .await
         .map_err(Error::postgres("cannot read the target's foreign keys"))?;
     let mut references = Vec::new();
     for row in rows {
         let table = |oid: u32| matched.iter().find(|table| table.oid == oid);
-        let (Some(child), Some(parent)) = (table(row.get(0)), table(row.get(1))) else { continue };
-        let (names, parent_names): (Vec<String>, Vec<String>) = (row.get(2), row.get(3));
+        let (Some(child), Some(parent)) = (table(row.get(0)), table(row.get(6))) else { continue };
+        let (names, parent_names): (Vec<String>, Vec<String>) = (row.get(4), row.get(5));
         let (columns, parents) = (child.sources(&names), parent.sources(&parent_names));
         if columns.len() == names.len() && parents.len() == parent_names.len() {
             references.extend(reference(matched, child.source, columns, parent.source, parents));

@@ -2,7 +2,7 @@
 //! it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::try_join_all;
 
@@ -10,6 +10,7 @@ use super::state;
 use super::step::{MigrationStep, Stage};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{MatchedTable, TableLoad, TargetSession};
+use crate::task::locked;
 use crate::{Error, Task};
 
 /// Shared input of all steps.
@@ -62,7 +63,7 @@ impl StepWorker<'_> {
     async fn work(&self, queue: &Mutex<VecDeque<MigrationStep>>) -> Result<Vec<(i32, u64)>, Error> {
         let mut done = Vec::new();
         loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let next = locked(queue).pop_front();
             let Some(step) = next else { return Ok(done) };
             self.task.check()?;
             let rows = match step.stage {

@@ -39,6 +39,9 @@ pub struct Profile {
     pub longest_value_bytes: usize,
     /// Forms of the texts, and of numbers as moments
     pub looks: Looks,
+    /// UUIDs with small letters, and UUIDs with capitals, have been seen
+    #[serde(skip)]
+    pub uuid_cases: (bool, bool),
     #[serde(skip)]
     pub infinities: RefusedValues,
     /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
@@ -177,6 +180,8 @@ impl Profile {
             }
             _ if bytes.len() == 36 && bytes[8] == b'-' => {
                 looks.uuids += u64::from(super::encode::uuid(ValueRef::Text(bytes)).is_some());
+                self.uuid_cases.0 |= bytes.iter().any(u8::is_ascii_lowercase);
+                self.uuid_cases.1 |= bytes.iter().any(u8::is_ascii_uppercase);
             }
             [b'-' | b'0'..=b'9', ..] => self.add_numeric_text(bytes),
             _ if bytes.len() <= 5 => {

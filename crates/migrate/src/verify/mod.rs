@@ -11,7 +11,7 @@ mod text;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use engine::PostgresUrl;
 use futures_util::future::try_join_all;
@@ -28,7 +28,7 @@ use crate::finding::Losses;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{MatchedTable, catalog, locks, match_tables, namespace};
-use crate::task::blocking;
+use crate::task::{blocking, locked};
 use crate::{Error, Task};
 
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ impl<'a> TableComparisons<'a> {
         let compared = ComparedTable::new(client, self.source, table, matched, self.task);
         let read = compared.read(part).await?;
         let whole = {
-            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tables = locked(&self.tables);
             let (left, sum) = &mut tables[part.table];
             *left -= 1;
             match sum {
