@@ -1,11 +1,13 @@
-//! Every way in which a migration can fail; each message names the thing, the place, the way out.
+//! Errors of a migration; each message names the thing, the place and the remedy.
 
+use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
-use crate::copy::{BadRow, Unfinished};
-use crate::inspect::thousands;
+use serde::Serialize;
 
-/// What went wrong. Unless a message says otherwise, the target is as it was.
+use crate::display::thousands;
+
+/// Unless a message says otherwise, the target is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The user asked to stop; nothing was changed.
@@ -13,7 +15,7 @@ pub enum Error {
     Interrupted,
     #[error(transparent)]
     Engine(#[from] engine::Error),
-    /// SQLite reported something that needs no explanation of ours.
+    /// An error of SQLite that needs no explanation.
     #[error("{}: {source}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
     /// The file is shorter than its header says.
@@ -29,7 +31,6 @@ pub enum Error {
         path.display(), path.display()
     )]
     Damaged { path: PathBuf, reason: String },
-    /// Another program holds the file's lock.
     #[error(
         "{}: locked by another program for more than 10 seconds; try again when it has committed",
         path.display()
@@ -44,7 +45,7 @@ pub enum Error {
         if *hot { " and its -wal together" } else { "" }
     )]
     WalUnreadable { path: PathBuf, hot: bool },
-    /// A crash left a transaction half done.
+    /// A crash left an unfinished transaction.
     #[error(
         "{}: a program was ended in the middle of a transaction and left a journal beside the \
          file: open it once for writing, for example by sqlite3 \"{}\" .tables, which undoes that \
@@ -52,19 +53,17 @@ pub enum Error {
         path.display(), path.display()
     )]
     HotJournal { path: PathBuf },
-    /// More readers at once than connections.
+    /// More readers in parallel than connections.
     #[error("all readers of the SQLite file are busy; please report this as a fault of Crossover")]
     Busy,
-    /// A task of our own ended without an answer.
     #[error("a worker ended early ({0})")]
     Worker(String),
     #[error("PostgreSQL: {doing}: {}", postgres_message(report))]
     Postgres {
         doing: String,
-        /// The server's report. Not called a source: its words are in the message already.
+        /// The server's report. Not a `source`: the message already contains it.
         report: tokio_postgres::Error,
     },
-    /// The connection was lost while committing.
     #[error(
         "the connection was lost while committing, so it is not known whether the rows are there: \
          crossover verify tells{}",
@@ -74,10 +73,10 @@ pub enum Error {
         /// The reject file, if rows were refused.
         rejects: Option<PathBuf>,
     },
-    /// The connection was lost, and could not be made anew.
+    /// The connection was lost, and reconnecting failed.
     #[error("{cause}{}", attempts_in_words(*attempts))]
     Lost { cause: Box<Error>, attempts: u32 },
-    /// Another program migrates into the database.
+    /// Another program is migrating into the database.
     #[error(
         "another crossover migrates into this database (server process {process}): wait for it, \
          or, if its program is gone, end it by SELECT pg_terminate_backend({process}); the target \
@@ -87,50 +86,43 @@ pub enum Error {
         /// The server process of its session.
         process: String,
     },
-    /// The migration was cut off and can go on.
+    /// The migration was interrupted and can be resumed.
     #[error("{cause}\n{unfinished}")]
-    CutOff {
-        cause: Box<Error>,
-        /// How far it has come.
-        unfinished: Unfinished,
-    },
-    /// There is a migration that was cut off.
+    CutOff { cause: Box<Error>, unfinished: Unfinished },
+    /// The target holds an interrupted migration.
     #[error("{0}")]
     Unfinished(Unfinished),
-    /// The source is not what an unfinished migration began with.
+    /// The source has changed since the unfinished migration began.
     #[error(
         "{}: the file was changed since the unfinished migration began, so what it has loaded may \
          no longer be what is there: put the target back by --abandon and start again",
         path.display()
     )]
     SourceChanged { path: PathBuf },
-    /// `--map` that cannot be read or fits nothing.
+    /// A `--map` rule that cannot be read or matches nothing.
     #[error("--map '{rule}': {problem}")]
     Mapping {
         rule: String,
-        /// What is wrong, and what would be right.
+        /// The fault and its correction.
         problem: String,
     },
     /// A file that describes a migration and cannot be read.
     #[error("{}: {reason}", path.display())]
     Recipe {
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault and its place.
         reason: String,
     },
-    /// An unfinished migration is to go on with other options than it began with.
+    /// An unfinished migration began with other options.
     #[error(
         "the unfinished migration began with other options ({0}): leave them out, it goes on with \
          its own"
     )]
     OtherOptions(String),
-    /// `--table` or `--exclude` that fits nothing.
     #[error("no table of the source is called {name}; it has {known}")]
     NoSuchTable { name: String, known: String },
-    /// `--skip-index` that fits nothing.
     #[error("no index of the source is called {name}; it has {known}")]
     NoSuchIndex { name: String, known: String },
-    /// The audit found what PostgreSQL would refuse.
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
          (crossover audit shows all{way_out})"
@@ -139,10 +131,10 @@ pub enum Error {
         /// For example `2 blockers`.
         count: String,
         list: String,
-        /// How the rest is moved nevertheless; nothing where no flag does it.
+        /// The flag that moves the rest; empty if there is none.
         way_out: &'static str,
     },
-    /// The target does not fit, by its schema or its content.
+    /// The target does not match, by its schema or its content.
     #[error("{0}; the target is as it was")]
     Target(String),
     /// A value that the target's type cannot hold.
@@ -151,7 +143,6 @@ pub enum Error {
     /// A constraint that the copied rows violate.
     #[error("{0}; the target is as it was")]
     Constraint(String),
-    /// What was copied is not what is in the source.
     #[error(
         "verification found differences, so nothing was committed (a trigger of the target may \
          have changed rows):\n{0}"
@@ -161,13 +152,13 @@ pub enum Error {
     #[error("{}: {reason}", path.display())]
     RejectFile {
         path: PathBuf,
-        /// What the system says, and the way out.
+        /// The system's message, and the remedy.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether the user has asked for something that cannot be: exit code 2.
+    /// `true` for requests that cannot be met: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -180,8 +171,7 @@ impl Error {
         )
     }
 
-    /// Whether the same migration may go on later: it was stopped from outside, neither by its rows
-    /// nor by its options.
+    /// `true` if the same migration can be resumed: its rows and options were not the cause.
     pub(crate) fn is_cut_off(&self) -> bool {
         match self {
             Self::Interrupted
@@ -198,7 +188,7 @@ impl Error {
         }
     }
 
-    /// Whether a new connection may mend it: the server restarts, ended the session, or cannot be
+    /// `true` if a new connection may help: the server restarts, ended the session, or cannot be
     /// reached.
     pub(crate) fn is_lost_connection(&self) -> bool {
         match self {
@@ -218,7 +208,7 @@ impl Error {
         }
     }
 
-    /// Wraps an error of the server with what was being done.
+    /// Wraps a server error with the action that failed.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();
         move |report| Self::Postgres { doing, report }
@@ -255,4 +245,55 @@ pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
         message.push_str(part.replace('\n', " ").trim_end_matches('.'));
     }
     message
+}
+
+/// A refused value, named by its place.
+#[derive(Clone, Debug)]
+pub struct BadRow {
+    pub table: String,
+    /// The row, for example `rowid 4711`.
+    pub row: String,
+    pub column: String,
+    pub value: String,
+    pub reason: String,
+    pub fix: String,
+}
+
+impl Display for BadRow {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { table, row, column, value, reason, fix } = self;
+        write!(formatter, "{table}, {row}, column {column}: {value}: {reason}; {fix}")
+    }
+}
+
+/// An unfinished migration as a command names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unfinished {
+    pub source: PathBuf,
+    pub started: String,
+    /// Existing tables are loaded, which are without keys and indexes until then.
+    pub data_only: bool,
+    pub steps_done: usize,
+    pub steps: usize,
+}
+
+impl Display for Unfinished {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { source, started, steps_done, steps, .. } = self;
+        write!(
+            formatter,
+            "the migration of {} begun {started} is unfinished, {steps_done} of {steps} steps are \
+             done",
+            source.display()
+        )?;
+        if self.data_only {
+            formatter.write_str(
+                "; until it ends the tables that it loads are without their keys and indexes",
+            )?;
+        }
+        formatter.write_str(
+            ": crossover migrate SOURCE TARGET --resume continues, crossover migrate TARGET \
+             --abandon puts the target back",
+        )
+    }
 }

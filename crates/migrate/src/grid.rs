@@ -1,4 +1,4 @@
-//! The one look of our tables for people: a header, a rule below it, no borders.
+//! Table layout of all text reports: a header, a rule below it, no borders.
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 

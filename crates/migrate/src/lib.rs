@@ -1,33 +1,40 @@
-//! SQLite to PostgreSQL: audit, move, prove. SQLite does not enforce types and PostgreSQL does;
-//! nothing is lost in silence on the way.
+//! Migration from SQLite to PostgreSQL: audit, transfer, verification. SQLite does not enforce
+//! types and PostgreSQL does; nothing is lost silently on the way.
 
 mod audit;
-mod copy;
+mod ddl;
+mod display;
 mod error;
-mod expression;
+mod finding;
 mod grid;
-mod inspect;
 mod mapping;
 mod recipe;
-mod selection;
+mod source;
+mod target;
+mod task;
+mod transfer;
+mod value;
 mod verify;
-mod watch;
 
 pub use audit::{
-    AuditOptions, AuditReport, ColumnReport, Example, Finding, Looks, Losses, Lost, Profile,
-    Severity, TableReport, audit,
+    AuditOptions, AuditReport, ColumnReport, TableReport, audit, audit_target_constraints,
 };
-pub use copy::{
-    BadRow, Catalog, MigrateOptions, MigratedTable, MigrationReport, Seconds, Unfinished, abandon,
-    create_database, drop_database, load_rejects, migrate, objections, read_catalog, unfinished,
+pub use error::{BadRow, Error, Unfinished};
+pub use finding::{Example, Finding, Losses, Lost, Severity};
+pub use mapping::{MapRule, MapRules};
+pub use recipe::{MigrationRecipe, default_reject_file};
+pub use source::{
+    ForeignKey, Index, IndexPart, Rowid, Selection, SourceCheck, SourceColumn, SourceSchema,
+    SourceTable, schema,
 };
-pub use error::Error;
-pub use inspect::{Check, Column, ForeignKey, Index, IndexPart, Rowid, Schema, Table, schema};
-pub use mapping::{Mapping, PostgresType, Rules};
-pub use recipe::{Recipe, default_reject_file};
-pub use selection::Selection;
+pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
+pub use task::Task;
+pub use transfer::{
+    MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
+    unfinished,
+};
+pub use value::{Looks, PostgresType, Profile};
 pub use verify::{
-    ColumnDifference, ColumnDigest, Difference, DifferenceKind, TableVerification, Verification,
-    VerifyOptions, verify,
+    ColumnDifference, ColumnDigest, DifferenceKind, RowDifference, TableVerification,
+    VerificationReport, VerifyOptions, verify,
 };
-pub use watch::Watch;

@@ -1,5 +1,5 @@
-//! A migration written down: `crossover migrate FILE.toml`, or a file of pgloader. Nothing in it is
-//! ignored: what is not understood is named and refused.
+//! Migration file: `crossover migrate FILE.toml`, or a load file of pgloader. Nothing in it is
+//! ignored: an unknown key or clause is refused by its name.
 
 mod pgloader;
 
@@ -8,32 +8,33 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 use serde::Deserialize;
 
-use crate::mapping::{Mapping, Rules};
-use crate::selection::Selection;
-use crate::{Error, MigrateOptions};
+use crate::Error;
+use crate::mapping::{MapRule, MapRules};
+use crate::source::Selection;
+use crate::transfer::MigrateOptions;
 
-/// What a file asks for.
+/// A migration as a file describes it.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub struct MigrationRecipe {
     pub source: PathBuf,
     /// The PostgreSQL database, unless the command line names it.
     pub target: Option<PostgresUrl>,
     pub options: MigrateOptions,
-    /// Make the database if there is none.
+    /// Create the database if it does not exist.
     pub create_database: bool,
-    /// Rules that are not carried over are no finding.
+    /// Lost rules are no finding.
     pub accept_losses: bool,
-    /// What was understood and has no effect here.
+    /// Notes on clauses without an effect here.
     pub notices: Vec<String>,
 }
 
-impl Recipe {
-    /// Whether a file is a recipe by its name: `.toml`, or `.load` as pgloader's are called.
+impl MigrationRecipe {
+    /// `true` for names of migration files: `.toml`, or `.load` of pgloader.
     pub fn is_one(path: &Path) -> bool {
         path.extension().is_some_and(|ending| ending == "toml" || ending == "load")
     }
 
-    /// Reads a recipe. Paths in it are relative to its folder.
+    /// Reads a migration file. Paths in it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Recipe { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -41,7 +42,7 @@ impl Recipe {
         let mut recipe = if path.extension().is_some_and(|ending| ending == "load") {
             pgloader::parse(&text).map_err(wrong)?
         } else {
-            let written: Written =
+            let written: RecipeFile =
                 toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
             written.recipe().map_err(wrong)?
         };
@@ -52,10 +53,10 @@ impl Recipe {
     }
 }
 
-/// The keys of the TOML file: those of the command line.
+/// Keys of the TOML file, named as on the command line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RecipeFile {
     source: PathBuf,
     target: Option<String>,
     #[serde(default)]
@@ -71,7 +72,7 @@ struct Written {
     accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
-    on_error: OnError,
+    on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
     reconnects: Option<u32>,
@@ -87,31 +88,31 @@ struct Written {
 
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum OnError {
+enum RowErrorPolicy {
     #[default]
     Stop,
     Reject,
 }
 
-impl Written {
-    fn recipe(self) -> Result<Recipe, String> {
+impl RecipeFile {
+    fn recipe(self) -> Result<MigrationRecipe, String> {
         let target = self.target.map(|url| url.parse::<PostgresUrl>()).transpose();
         let mut rules = Vec::new();
         for (column, to) in &self.map {
             let to = to.as_str().ok_or(format!("map: the type of {column} is not a text"))?;
-            let rule: Mapping =
+            let rule: MapRule =
                 format!("{column}={to}").parse().map_err(|error: Error| error.to_string())?;
             rules.push(rule);
         }
-        if self.reject_file.is_some() && self.on_error == OnError::Stop {
+        if self.reject_file.is_some() && self.on_error == RowErrorPolicy::Stop {
             return Err("reject_file is for on_error = \"reject\"".to_owned());
         }
-        let reject_file = (self.on_error == OnError::Reject)
+        let reject_file = (self.on_error == RowErrorPolicy::Reject)
             .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
         let default = MigrateOptions::default();
         let options = MigrateOptions {
             data_only: self.data_only,
-            rules: Rules(rules),
+            rules: MapRules(rules),
             selection: Selection {
                 tables: self.tables,
                 excluded: self.exclude,
@@ -127,7 +128,7 @@ impl Written {
             add_again: false,
             reconnects: self.reconnects.unwrap_or(default.reconnects),
         };
-        Ok(Recipe {
+        Ok(MigrationRecipe {
             source: self.source,
             target: target.map_err(|error| format!("target: {error}"))?,
             options,
@@ -138,7 +139,7 @@ impl Written {
     }
 }
 
-/// Where refused rows are kept unless a file is named.
+/// The reject file unless one is named.
 pub fn default_reject_file(source: &Path) -> PathBuf {
     let mut name = source.as_os_str().to_owned();
     name.push(".rejects.jsonl");

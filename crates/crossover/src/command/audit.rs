@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::PostgresUrl;
-use migrate::{AuditOptions, Mapping, Rules, Selection};
+use migrate::{AuditOptions, MapRule, MapRules, Selection};
 
 use crate::shared::{Outcome, OutputFormat, Shared, Usage, sqlite_file};
 
@@ -40,7 +40,7 @@ pub struct Choice {
         env = "CROSSOVER_MAP",
         value_delimiter = ';'
     )]
-    map: Vec<Mapping>,
+    map: Vec<MapRule>,
     /// Only these tables (* matches anything)
     #[arg(long = "table", value_name = "TABLE", env = "CROSSOVER_TABLE", value_delimiter = ',')]
     tables: Vec<String>,
@@ -61,8 +61,8 @@ pub struct Choice {
 
 impl Choice {
     /// The rules of `--map`.
-    pub fn rules(&self) -> Rules {
-        Rules(self.map.clone())
+    pub fn rules(&self) -> MapRules {
+        MapRules(self.map.clone())
     }
 
     /// The tables of `--table` and `--exclude`.
@@ -95,8 +95,14 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         .map_err(usage)?;
     if let Some(url) = &arguments.target {
         let (schema, source) = (arguments.choice.schema.as_deref(), &arguments.source);
-        let asking =
-            migrate::objections(source, url, &options, schema, &progress, shared.interrupted());
+        let asking = migrate::audit_target_constraints(
+            source,
+            url,
+            &options,
+            schema,
+            &progress,
+            shared.interrupted(),
+        );
         report.add(shared.runtime().block_on(asking).map_err(usage)?);
     }
     progress.finish_and_clear();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
-use migrate::{MigrateOptions, MigrationReport, Recipe, Severity, default_reject_file};
+use migrate::{MigrateOptions, MigrationRecipe, MigrationReport, Severity, default_reject_file};
 
 use super::audit::{Choice, print_report, usage};
 use crate::shared::{Outcome, Shared, Usage};
@@ -85,17 +85,24 @@ enum OnError {
 
 impl Arguments {
     /// What is asked for, by the command line alone or by a file with the command line over it.
-    fn recipe(&self) -> anyhow::Result<Recipe> {
+    fn recipe(&self) -> anyhow::Result<MigrationRecipe> {
         let source = self.source.as_ref().ok_or_else(|| {
             Usage("name the SQLite file: crossover migrate SOURCE TARGET".to_owned())
         })?;
         let source = &engine::sqlite_path(Path::new(source));
-        let mut recipe = if Recipe::is_one(source) {
-            Recipe::read(source).map_err(usage)?
+        let mut recipe = if MigrationRecipe::is_one(source) {
+            MigrationRecipe::read(source).map_err(usage)?
         } else {
             let (source, options) = (source.to_owned(), MigrateOptions::default());
             let (create_database, accept_losses, notices) = (false, false, Vec::new());
-            Recipe { source, target: None, options, create_database, accept_losses, notices }
+            MigrationRecipe {
+                source,
+                target: None,
+                options,
+                create_database,
+                accept_losses,
+                notices,
+            }
         };
         if self.target.is_some() {
             recipe.target.clone_from(&self.target);
@@ -193,8 +200,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     for finding in notes {
         shared.say(&format!("{}: {finding}", finding.severity.name()));
     }
-    if report.findings.iter().any(|finding| finding.statement.is_some()) {
-        shared.say("crossover audit shows statements for what was not carried over");
+    if let Some(hint) = report.statements_hint() {
+        shared.say(&hint);
     }
     let complete = report.after_commit.is_empty()
         && report.rejected_rows == 0

@@ -1,5 +1,5 @@
-//! What is moved: a SQLite file of the naive dashboard's shape, the same rows as CSV files, a file
-//! of blobs.
+//! Data of the benchmark: a SQLite file of the naive dashboard's shape, the same rows as CSV files,
+//! a file of blobs.
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -114,7 +114,7 @@ pub fn naive(folder: &Path, rows: u64) -> PathBuf {
     path
 }
 
-/// The rows of all tables as CSV files, and how many there are.
+/// The rows of all tables as CSV files. Returns their number.
 pub fn csv_files(file: &Path, folder: &Path) -> (u64, PathBuf) {
     let connection = engine::sqlite::open_read_only(file).unwrap();
     let mut count = 0;

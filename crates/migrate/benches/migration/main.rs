@@ -1,6 +1,7 @@
-//! `cargo bench -p migrate --bench migration -- [OPTIONS]`: Crossover against pgloader and
-//! `psql \copy`, interleaved in random order; a file of large blobs; the audit's time. Every program
-//! is a process of its own, so that its memory can be seen. Missing tools are named and left out.
+//! Migration benchmark, `cargo bench -p migrate --bench migration -- [OPTIONS]`: Crossover against
+//! pgloader and `psql \copy`, interleaved in random order; a file of large blobs; the audit's time.
+//! Every program is a process of its own, so that its memory can be measured. Missing tools are
+//! named and skipped.
 
 #![expect(
     clippy::unwrap_used,
@@ -77,7 +78,7 @@ async fn main() {
     }
 }
 
-/// The naive dashboard's file into its own tables; whether a threshold was missed.
+/// Moves the naive dashboard's file into its own tables. Returns `true` if a threshold was missed.
 fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
     if options.pairs == 0 {
         return false;

@@ -1,4 +1,4 @@
-//! The ways in which rows are moved, each a program that is started, watched and timed.
+//! Tools under comparison, each a program that is started, watched and timed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use server::{Locations, PostgresServer, StartOptions};
 
 use crate::data;
 
-/// How often a program's peak memory is looked at; the kernel keeps the peak itself.
+/// Interval of reading a program's peak memory; the kernel keeps the peak itself.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A way to move the naive dashboard's rows.
@@ -35,7 +35,7 @@ impl Way {
         }
     }
 
-    /// How much faster than another way it has to be (issue 7).
+    /// Required speed relative to another tool (issue 7).
     pub fn thresholds(self) -> &'static [(Self, f64)] {
         match self {
             Self::Crossover => &[(Self::Pgloader, 3.0), (Self::Psql, 0.95)],
@@ -169,7 +169,7 @@ impl Tools {
         let postgres = self.server.url("postgres").expose();
         self.sql(&postgres, "DROP DATABASE IF EXISTS bench");
         self.sql(&postgres, "CREATE DATABASE bench");
-        // Dirty pages of the round before are nobody's burden.
+        // Dirty pages of the round before must not slow this one.
         self.sql(&postgres, "CHECKPOINT");
         self.server.url("bench").expose()
     }

@@ -1,58 +1,55 @@
-//! Uniqueness under another collation: SQLite's NOCASE and RTRIM make texts equal that PostgreSQL
-//! keeps apart, and what would be used there instead (citext, lower()) makes more of them equal.
+//! Unique keys under another collation: NOCASE and RTRIM make texts equal that PostgreSQL keeps
+//! apart, and their substitutes (citext, lower()) make more of them equal.
 
 use std::collections::HashSet;
-use std::sync::atomic::AtomicBool;
 
-use indicatif::ProgressBar;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::column::plural;
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
-use super::profile::{Example, Refused};
 use super::proposed;
-use crate::inspect::{Affinity, Schema, Shown, Source, Table, quoted, thousands};
-use crate::mapping::{Candidate, PostgresType};
-use crate::{Error, Watch};
+use crate::display::{ShownValue, plural, thousands};
+use crate::finding::{Example, Finding, Lost, RefusedValues};
+use crate::mapping::Candidate;
+use crate::source::{Affinity, SourceFile, SourceSchema, SourceTable, quoted};
+use crate::value::PostgresType;
+use crate::{Error, Task};
 
 const SHOWN: usize = 3;
 
 /// A unique key with the collation of each column, in upper case.
-type Key = Vec<(usize, String)>;
+type CollatedKey = Vec<(usize, String)>;
 
-/// Whether a unique key of the table or one of its columns compares texts in another way than byte
-/// by byte.
-pub fn is_concerned(table: &Table) -> bool {
+/// `true` if a unique key of the table or one of its columns does not compare texts byte by byte.
+pub fn is_concerned(table: &SourceTable) -> bool {
     keys(table).iter().flatten().any(|(column, collation)| {
         collation != "BINARY" || table.columns[*column].collation.is_some()
     })
 }
 
 /// The primary key and all unique keys over whole columns, for all rows.
-fn keys(table: &Table) -> Vec<Key> {
+fn keys(table: &SourceTable) -> Vec<CollatedKey> {
     let of_column = |column: &usize| {
         let collation = table.columns[*column].collation.as_deref();
         (*column, collation.unwrap_or("BINARY").to_owned())
     };
-    let primary: Key = table.primary_key.iter().map(of_column).collect();
+    let primary: CollatedKey = table.primary_key.iter().map(of_column).collect();
     let indexes = table.indexes.iter().filter(|index| index.unique && !index.partial);
     let others = indexes.filter_map(|index| {
         let parts = index.parts.iter();
         parts.map(|part| Some((part.column?, part.collation.to_ascii_uppercase()))).collect()
     });
-    std::iter::once(primary).chain(others).filter(|key: &Key| !key.is_empty()).collect()
+    std::iter::once(primary).chain(others).filter(|key: &CollatedKey| !key.is_empty()).collect()
 }
 
-/// What becomes of unique keys under other collations.
+/// Findings on unique keys under other collations.
 pub fn findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
-    table: &Table,
+    schema: &SourceSchema,
+    table: &SourceTable,
     candidates: &[Candidate],
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let is_text = |column: usize| {
@@ -70,7 +67,7 @@ pub fn findings(
         };
         let mut duplicates = Vec::new();
         if collated("NOCASE") {
-            duplicates.extend(beyond_ascii(source, connection, table, &key)?);
+            duplicates.extend(beyond_ascii(source, connection, table, &key, task)?);
         }
         let ignores_case = |column: usize| {
             table.columns[column].collation.as_deref() == Some("NOCASE") && is_text(column)
@@ -92,36 +89,39 @@ pub fn findings(
     Ok(findings)
 }
 
-fn names(table: &Table, key: &Key) -> String {
-    let names = key.iter().map(|(column, _)| table.columns[*column].name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+fn names(table: &SourceTable, key: &CollatedKey) -> String {
+    table.names(key.iter().map(|(column, _)| *column))
 }
 
 /// PostgreSQL's key refuses less than SQLite's.
-fn weaker(table: &Table, key: &Key, collation: &str, both: &str, or: &str) -> Finding {
+fn weaker(
+    table: &SourceTable,
+    key: &CollatedKey,
+    collation: &str,
+    both: &str,
+    or: &str,
+) -> Finding {
     let message = format!(
         "the unique key ({}) compares by {collation}; PostgreSQL's compares exactly and would take \
          {both}",
         names(table, key)
     );
-    let fix = format!("add the index below{or}");
-    let finding =
-        Finding::on_table(Severity::Warning, "weaker_uniqueness", &table.name, message, fix);
+    let fix = format!("add the proposed index{or}");
+    let finding = Finding::warning("weaker_uniqueness", &table.name, message, fix);
     finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)
 }
 
 /// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.
 fn beyond_ascii(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
-    key: &Key,
+    table: &SourceTable,
+    key: &CollatedKey,
+    task: Task<'_>,
 ) -> Result<Option<Finding>, Error> {
     let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
-    let (mut seen, mut refused) = (HashSet::new(), Refused::default());
-    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
-    let watch = Watch { progress: &progress, interrupted: &stop };
-    source.each_row(connection, table, &columns, None, watch, |row| {
+    let (mut seen, mut refused) = (HashSet::new(), RefusedValues::default());
+    source.each_row(connection, table, &columns, None, task.uncounted(), |row| {
         let (mut folded, mut is_beyond) = (String::new(), false);
         for place in 1..=columns.len() {
             match row.get_ref(place).map_err(|error| source.explain(error))? {
@@ -130,14 +130,14 @@ fn beyond_ascii(
                     is_beyond |= !text.is_ascii();
                     folded.push_str(&String::from_utf8_lossy(text).to_lowercase());
                 }
-                other => folded.push_str(&Shown(other).to_string()),
+                other => folded.push_str(&ShownValue(other).to_string()),
             }
             folded.push('\0');
         }
         // Texts of ASCII alone are different already by SQLite's own key.
         if is_beyond && !seen.insert(xxh3_128(folded.as_bytes())) {
             let value =
-                row.get_ref(1).map(Shown).map_or_else(|_| String::new(), |it| it.to_string());
+                row.get_ref(1).map(ShownValue).map_or_else(|_| String::new(), |it| it.to_string());
             refused.add(|| Example { row: table.row_name(row, &columns), value });
         }
         Ok(())
@@ -156,12 +156,12 @@ fn beyond_ascii(
     Ok(finding(table, refused, message))
 }
 
-/// Texts that an exact key of a NOCASE column keeps apart.
+/// Texts that only the exact key of a NOCASE column keeps apart.
 fn without_case(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
-    key: &Key,
+    table: &SourceTable,
+    key: &CollatedKey,
 ) -> Result<Option<Finding>, Error> {
     let explain = |error| source.explain(error);
     let columns: Vec<String> =
@@ -180,10 +180,10 @@ fn without_case(
     let sql = format!("SELECT value, n, sum(n - 1) OVER () FROM ({groups}) LIMIT {SHOWN}");
     let mut statement = connection.prepare(&sql).map_err(explain)?;
     let mut rows = statement.query([]).map_err(explain)?;
-    let mut refused = Refused::default();
+    let mut refused = RefusedValues::default();
     while let Some(row) = rows.next().map_err(explain)? {
         refused.count = row.get::<_, i64>(2).map_err(explain)?.unsigned_abs();
-        let value = Shown(row.get_ref(0).map_err(explain)?).to_string();
+        let value = ShownValue(row.get_ref(0).map_err(explain)?).to_string();
         let times: i64 = row.get(1).map_err(explain)?;
         refused.examples.push(Example { row: format!("{times} times"), value });
     }
@@ -200,12 +200,16 @@ fn without_case(
     Ok(finding(table, refused, message))
 }
 
-fn finding(table: &Table, refused: Refused, message: impl Fn(u64) -> String) -> Option<Finding> {
+fn finding(
+    table: &SourceTable,
+    refused: RefusedValues,
+    message: impl Fn(u64) -> String,
+) -> Option<Finding> {
     if refused.count == 0 {
         return None;
     }
     let fix = "keep the column text, or repair them first";
-    let (severity, kind) = (Severity::Warning, "duplicates_under_collation");
-    let finding = Finding::on_table(severity, kind, &table.name, message(refused.count), fix);
+    let finding =
+        Finding::warning("duplicates_under_collation", &table.name, message(refused.count), fix);
     Some(finding.counted(refused.count, refused.examples))
 }

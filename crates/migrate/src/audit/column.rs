@@ -1,75 +1,75 @@
-//! What the evidence on one column means: blockers with their cure, warnings, notes.
+//! Findings on the values of one column: blockers with their cure, warnings, notes.
 
-use super::altered;
-use super::finding::{Finding, Severity};
-use super::profile::{Profile, Refused};
-use crate::copy::{Field, Misfit, Reading, StorageClass};
-use crate::inspect::{Affinity, Column, Table, thousands};
-use crate::mapping::{Candidate, PostgresType};
+use super::lossy_values;
+use crate::display::{plural, thousands};
+use crate::finding::{Finding, RefusedValues, Severity};
+use crate::mapping::Candidate;
+use crate::source::{Affinity, SourceColumn, SourceTable};
+use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
-/// Documents of this size take memory that is worth a word.
-const HEAVY_DOCUMENT_BYTES: usize = 64 << 20;
+/// From this size on a value's memory is worth a note.
+const HEAVY_VALUE_BYTES: usize = 64 << 20;
 
-/// A column with all that is known of it.
-pub struct Judged<'a> {
-    pub table: &'a Table,
-    /// Its position in the table.
+/// A column with the results of its scan.
+pub struct ColumnEvidence<'a> {
+    pub table: &'a SourceTable,
     pub position: usize,
     /// The type its values were tried against.
     pub candidate: &'a Candidate,
-    pub field: &'a Field,
+    pub field: &'a TargetField,
     pub profile: &'a Profile,
+    /// The type of its texts' form would make values of a unique key equal.
+    pub form_collides: bool,
     /// The names of the existing table and column in the target, quoted, if types come from there.
     pub target: Option<(&'a str, &'a str)>,
 }
 
-/// All findings on one column.
-pub fn findings(judged: &Judged<'_>) -> Vec<Finding> {
-    let fell_back = judged.candidate.field.as_ref().is_some_and(|tried| {
-        tried.postgres_type != judged.field.postgres_type && judged.profile.has_unreadable()
+pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
+    let fell_back = evidence.candidate.field.as_ref().is_some_and(|tried| {
+        tried.postgres_type != evidence.field.postgres_type && evidence.profile.has_unreadable()
     });
     let mut findings = Vec::new();
     if fell_back {
-        findings.extend(judged.fallen_back());
+        findings.extend(evidence.fallen_back());
     } else {
-        for (misfit, refused) in &judged.profile.misfits {
-            findings.push(judged.blocker(*misfit, refused));
+        for (unfit, refused) in &evidence.profile.unfits {
+            findings.push(evidence.blocker(*unfit, refused));
         }
     }
-    let by_values = fell_back || judged.candidate.field.is_none();
-    if by_values && judged.field.postgres_type == PostgresType::Text {
-        for (misfit, refused) in &judged.profile.text_misfits {
-            findings.push(judged.blocker(*misfit, refused));
+    let by_values = fell_back || evidence.candidate.field.is_none();
+    if by_values && evidence.field.postgres_type == PostgresType::Text {
+        for (unfit, refused) in &evidence.profile.text_unfits {
+            findings.push(evidence.blocker(*unfit, refused));
         }
-        if judged.profile.blobs > 0 {
-            let refused = Refused { count: judged.profile.blobs, examples: Vec::new() };
-            let misfit = Misfit::StorageClass(StorageClass::Blob);
-            findings.push(judged.blocker(misfit, &refused));
+        if evidence.profile.blobs > 0 {
+            let refused = RefusedValues { count: evidence.profile.blobs, examples: Vec::new() };
+            let unfit = Unfit::StorageClass(StorageClass::Blob);
+            findings.push(evidence.blocker(unfit, &refused));
         }
     }
     let (infinities, is_numeric) =
-        (&judged.profile.infinities, judged.field.postgres_type == PostgresType::Numeric(None));
+        (&evidence.profile.infinities, evidence.field.postgres_type == PostgresType::Numeric(None));
     if by_values && is_numeric && infinities.count > 0 {
-        findings.push(judged.blocker(Misfit::NotFinite, infinities));
+        findings.push(evidence.blocker(Unfit::NotFinite, infinities));
     }
     if fell_back
-        && judged.field.not_null
-        && let Some(refused) = judged.profile.misfits.get(&Misfit::Null)
+        && evidence.field.not_null
+        && let Some(refused) = evidence.profile.unfits.get(&Unfit::Null)
     {
-        findings.push(judged.blocker(Misfit::Null, refused));
+        findings.push(evidence.blocker(Unfit::Null, refused));
     }
-    // What became of accidental numbers says it all.
-    findings.extend(judged.accident().or_else(|| judged.changed_class()));
-    findings.extend(judged.looks_like());
-    findings.extend(judged.looks_like_epoch());
-    findings.extend(judged.infinite());
-    findings.extend(judged.heavy());
-    findings.extend(altered::findings(judged));
+    // The accident explains the changed classes too.
+    findings.extend(evidence.accident().or_else(|| evidence.changed_class()));
+    findings.extend(evidence.looks_like());
+    findings.extend(evidence.looks_like_epoch());
+    findings.extend(evidence.infinite());
+    findings.extend(evidence.heavy());
+    findings.extend(lossy_values::findings(evidence));
     findings
 }
 
-impl Judged<'_> {
-    pub fn column(&self) -> &Column {
+impl ColumnEvidence<'_> {
+    pub fn column(&self) -> &SourceColumn {
         &self.table.columns[self.position]
     }
 
@@ -80,26 +80,25 @@ impl Judged<'_> {
         }
     }
 
-    fn finding(
+    pub fn finding(
         &self,
         severity: Severity,
         kind: &'static str,
         message: String,
         fix: String,
     ) -> Finding {
-        Finding::on_table(severity, kind, &self.table.name, message, fix)
-            .on_column(&self.column().name)
+        Finding::of(severity, kind, &self.table.name, message, fix).on_column(&self.column().name)
     }
 
-    fn blocker(&self, misfit: Misfit, refused: &Refused) -> Finding {
-        let message = self.message(misfit, refused.count);
-        self.finding(Severity::Blocker, misfit.name(), message, self.fix(misfit))
+    fn blocker(&self, unfit: Unfit, refused: &RefusedValues) -> Finding {
+        let message = self.message(unfit, refused.count);
+        self.finding(Severity::Blocker, unfit.name(), message, self.fix(unfit))
             .counted(refused.count, refused.examples.clone())
-            .cured_by(self.cure(misfit))
+            .cured_by(self.cure(unfit))
             .about_rows()
     }
 
-    fn message(&self, misfit: Misfit, count: u64) -> String {
+    fn message(&self, unfit: Unfit, count: u64) -> String {
         let postgres_type = &self.field.postgres_type;
         let place = match self.target {
             Some(_) => format!("in a column that is {postgres_type} in the target"),
@@ -107,56 +106,55 @@ impl Judged<'_> {
         };
         let values = |what: &str| format!("{} {what}{}", thousands(count), plural(count));
         let longest = thousands(self.profile.longest_text_characters as u64);
-        match misfit {
-            Misfit::Null if self.table.primary_key.contains(&self.position) => {
+        match unfit {
+            Unfit::Null if self.table.primary_key.contains(&self.position) => {
                 format!("{} in the primary key", values("NULL"))
             }
-            Misfit::Null => format!("{} in a column that is NOT NULL", values("NULL")),
-            Misfit::StorageClass(class) => {
+            Unfit::Null => format!("{} in a column that is NOT NULL", values("NULL")),
+            Unfit::StorageClass(class) => {
                 let form = self.profile.form().filter(|_| class == StorageClass::Text);
                 let form = form.map_or_else(String::new, |form| format!(" ({})", form.name()));
                 format!("{}{form} {place}", values(&format!("{} value", class.name())))
             }
-            Misfit::Fraction => format!("{} with a fraction {place}", values("number")),
-            Misfit::OutOfRange => {
+            Unfit::Fraction => format!("{} with a fraction {place}", values("number")),
+            Unfit::OutOfRange => {
                 let range = match (self.profile.smallest_integer, self.profile.largest_integer) {
                     (Some(least), Some(most)) => format!(" (stored: {least} to {most})"),
                     _ => String::new(),
                 };
                 format!("{} beyond the range of {postgres_type}{range}", values("value"))
             }
-            Misfit::TooLong { .. } => {
+            Unfit::TooLong { .. } => {
                 let values = values("value");
                 format!("{values} longer than {postgres_type} (longest {longest} characters)")
             }
-            Misfit::Rounded => {
+            Unfit::Rounded => {
                 format!("{} that {postgres_type} would round or cut", values("value"))
             }
-            Misfit::InvalidUtf8 => format!("{} of invalid UTF-8", values("text")),
-            Misfit::NulCharacter => {
+            Unfit::InvalidUtf8 => format!("{} of invalid UTF-8", values("text")),
+            Unfit::NulCharacter => {
                 format!("{} with a NUL character, which PostgreSQL refuses", values("text"))
             }
-            Misfit::NotFinite => {
+            Unfit::NotFinite => {
                 format!("{} of infinity, which {postgres_type} cannot hold", values("value"))
             }
-            Misfit::Unreadable(class) => format!(
+            Unfit::Unreadable(class) => format!(
                 "{} that cannot be read as {postgres_type}",
                 values(&format!("{} value", class.name()))
             ),
-            Misfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
+            Unfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
         }
     }
 
-    /// The declared type was given up for what the values are.
+    /// The declared type was replaced by the type of the values.
     fn fallen_back(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
-        let (_, refused) =
-            self.profile.misfits.iter().find(|(misfit, _)| **misfit != Misfit::Null)?;
+        let (_, refused) = self.profile.unfits.iter().find(|(unfit, _)| **unfit != Unfit::Null)?;
         let count: u64 = self
             .profile
-            .misfits
+            .unfits
             .iter()
-            .filter(|(misfit, _)| **misfit != Misfit::Null)
+            .filter(|(unfit, _)| **unfit != Unfit::Null)
             .map(|(_, refused)| refused.count)
             .sum();
         let (chosen, name) = (&self.field.postgres_type, &self.column().name);
@@ -188,14 +186,14 @@ impl Judged<'_> {
         Some(finding.counted(count, refused.examples.clone()))
     }
 
-    /// Numbers in a column of dates that lie between 1973 and 2096, and how they are read.
+    /// Unit of the numbers in a column of dates, if all lie between 1973 and 2096, and its reading.
     pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
         let tried = self.candidate.field.as_ref();
         let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
         self.profile.epoch().filter(|_| moments)
     }
 
-    /// A declared type with NUMERIC affinity by accident has already changed what was stored.
+    /// A declared type with accidental NUMERIC affinity has already changed stored values.
     fn accident(&self) -> Option<Finding> {
         let column = self.column();
         let Profile { integers, reals, .. } = *self.profile;
@@ -223,10 +221,10 @@ impl Judged<'_> {
         Some(finding.counted(integers + reals, Vec::new()))
     }
 
-    /// Values that fit, but come back as something else than they were.
+    /// Values that fit, but arrive in another storage class.
     fn changed_class(&self) -> Option<Finding> {
         let Profile { integers, reals, texts, blobs, .. } = *self.profile;
-        let is_decoded = self.field.reading == Some(Reading::Utf8);
+        let is_decoded = self.field.reading == Some(ValueReading::Utf8);
         let (count, what, becomes) = match &self.field.postgres_type {
             _ if is_decoded && blobs > 0 => (blobs, "blob", "becomes text"),
             PostgresType::Text | PostgresType::Citext | PostgresType::Varchar(_)
@@ -252,6 +250,7 @@ impl Judged<'_> {
         let mut keys = self.table.foreign_keys.iter();
         let refers = keys.any(|key| key.columns.contains(&self.position));
         if refers
+            || self.form_collides
             || self.candidate.is_rule
             || !text
             || self.target.is_some()
@@ -291,13 +290,12 @@ impl Judged<'_> {
         Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
     }
 
-    /// Documents are compared in one form, of which there are copies.
+    /// Documents are compared in canonical form, which takes copies of them.
     fn heavy(&self) -> Option<Finding> {
         let bytes = self.profile.longest_value_bytes;
-        if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_DOCUMENT_BYTES {
+        if self.field.postgres_type != PostgresType::Jsonb || bytes < HEAVY_VALUE_BYTES {
             return None;
         }
-        let megabytes = |bytes: usize| thousands(bytes as u64 / 1_000_000);
         let message = format!(
             "the longest document has {} MB: comparing it as jsonb takes about {} MB of memory",
             megabytes(bytes),
@@ -325,11 +323,26 @@ impl Judged<'_> {
     }
 }
 
-fn several(becomes: &str) -> String {
-    becomes.replace("becomes its", "become their").replace("becomes", "become")
+/// Each of `readers` holds one row at a time.
+pub fn large_rows(table: &SourceTable, profiles: &[Profile], readers: usize) -> Option<Finding> {
+    let longest = || profiles.iter().map(|profile| profile.longest_value_bytes);
+    if longest().max().unwrap_or(0) < HEAVY_VALUE_BYTES {
+        return None;
+    }
+    let bytes: usize = longest().sum();
+    let held = match readers {
+        1 => "one at a time".to_owned(),
+        _ => format!("up to {readers} at a time, {} MB of memory", megabytes(readers * bytes)),
+    };
+    let message = format!("rows of up to {} MB: audit and migrate hold {held}", megabytes(bytes));
+    let fix = "see that there is as much";
+    Some(Finding::note("large_rows", &table.name, message, fix))
 }
 
-/// `s` unless there is exactly one.
-pub fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
+fn megabytes(bytes: usize) -> String {
+    thousands(bytes as u64 / 1_000_000)
+}
+
+fn several(becomes: &str) -> String {
+    becomes.replace("becomes its", "become their").replace("becomes", "become")
 }

@@ -1,71 +1,70 @@
-//! What mends a column, ready to be pasted: a rule of `--map`, or a statement for the target. It is
-//! pasted on tables that may hold rows, so that it converts what stands there or is refused.
+//! Cure of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
+//! meets tables that may hold rows, so it converts them or is refused.
 
-use super::column::Judged;
-use super::profile::{Form, Profile};
-use crate::copy::{Misfit, Reading, StorageClass};
-use crate::inspect::quoted;
-use crate::mapping::{PostgresType, fallback};
+use super::column::ColumnEvidence;
+use crate::mapping::fallback;
+use crate::source::quoted;
+use crate::value::{PostgresType, Profile, StorageClass, TextKind, Unfit, ValueReading};
 
-/// The longest limit that PostgreSQL lets a varchar have.
+/// PostgreSQL's limit.
 const LONGEST_VARCHAR: u32 = 10_485_760;
 
-impl Judged<'_> {
-    /// The rule under which every value of the column can be moved as what it is; none where its
-    /// values are of several kinds, since a few bad ones are no reason to give up the type.
-    pub fn cure(&self, misfit: Misfit) -> Option<String> {
+impl ColumnEvidence<'_> {
+    /// The rule under which every value of the column can be moved unchanged. `None` for values of
+    /// several kinds, since a few bad ones are no reason to give up the type.
+    pub fn cure(&self, unfit: Unfit) -> Option<String> {
         let Profile { texts, integers, reals, blobs, .. } = *self.profile;
-        if self.is_about_blobs(misfit)
+        if self.is_about_blobs(unfit)
             && let Some(rule) = self.decoded()
         {
             return Some(rule);
         }
         let of_one_kind = blobs == 0 && (texts == 0 || integers + reals == 0);
         let is_about_values = !matches!(
-            misfit,
-            Misfit::Null | Misfit::TooLarge | Misfit::InvalidUtf8 | Misfit::NulCharacter
+            unfit,
+            Unfit::Null | Unfit::TooLarge | Unfit::InvalidUtf8 | Unfit::NulCharacter
         );
         let applies = of_one_kind && is_about_values && self.target.is_none();
-        applies.then(|| self.better(misfit)).flatten().map(|better| self.rule(&better))
+        applies.then(|| self.better(unfit)).flatten().map(|better| self.rule(&better))
     }
 
     /// The cure of a blocker in words.
-    pub fn fix(&self, misfit: Misfit) -> String {
-        if self.is_about_blobs(misfit)
+    pub fn fix(&self, unfit: Unfit) -> String {
+        if self.is_about_blobs(unfit)
             && let Some(rule) = self.decoded()
         {
             return format!("every blob is a text in UTF-8: --map '{rule}'");
         }
-        let better = self.better(misfit);
-        match (misfit, better) {
-            (Misfit::Null, _) => match self.target {
+        let better = self.better(unfit);
+        match (unfit, better) {
+            (Unfit::Null, _) => match self.target {
                 // A key's column cannot take NULL.
                 Some(_) if !self.table.primary_key.contains(&self.position) => {
                     format!("give them values, or {}", self.alter("DROP NOT NULL"))
                 }
                 _ => "give them values".to_owned(),
             },
-            (Misfit::TooLarge, _) => "store such values outside the database".to_owned(),
-            (Misfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
+            (Unfit::TooLarge, _) => "store such values outside the database".to_owned(),
+            (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
                 if self.epoch().is_some() && self.field.postgres_type != PostgresType::Date =>
             {
                 let (what, reading) = self.epoch().unwrap_or_default();
                 let rule = self.rule(&self.field.postgres_type);
                 format!("probably {what}: --map '{rule} using {reading}'")
             }
-            (Misfit::TooLong { .. }, Some(better)) => {
+            (Unfit::TooLong { .. }, Some(better)) => {
                 format!("widen the column: {}", self.retype(&better))
             }
-            (Misfit::InvalidUtf8 | Misfit::NulCharacter, Some(better)) => {
+            (Unfit::InvalidUtf8 | Unfit::NulCharacter, Some(better)) => {
                 format!("repair them, or keep the bytes: {}", self.retype(&better))
             }
-            (Misfit::NotFinite, None) if self.profile.texts > 0 => {
+            (Unfit::NotFinite, None) if self.profile.texts > 0 => {
                 "repair them: the texts that they were are lost".to_owned()
             }
-            (Misfit::NotFinite, None) if self.profile.blobs == 0 => {
+            (Unfit::NotFinite, None) if self.profile.blobs == 0 => {
                 "repair them: double precision would round the integers beside them".to_owned()
             }
-            (Misfit::InvalidUtf8 | Misfit::NulCharacter | Misfit::NotFinite, None) => {
+            (Unfit::InvalidUtf8 | Unfit::NulCharacter | Unfit::NotFinite, None) => {
                 "repair them".to_owned()
             }
             (_, Some(better)) => {
@@ -82,15 +81,15 @@ impl Judged<'_> {
         }
     }
 
-    /// No type holds them all, such as texts beside reals: as bytes all of them can be. SQLite
-    /// itself writes reals with 15 digits, which are too few, and a column of numbers would make
-    /// numbers of texts again.
+    /// Remedy where no type holds all values, such as texts beside reals: bytes hold them. SQLite
+    /// itself writes reals with 15 digits, which are too few, and a column of numbers would turn
+    /// texts back into numbers.
     fn one_class(&self) -> String {
         let (table, column) = (quoted(&self.table.name), quoted(&self.column().name));
         let rule = match self.profile.blobs {
             0 if self.target.is_none() && self.profile.fits_text() => {
                 let text = self.rule(&PostgresType::Text);
-                format!("--map '{text} using {}'", Reading::Utf8.name())
+                format!("--map '{text} using {}'", ValueReading::Utf8.name())
             }
             _ => self.retype(&PostgresType::Bytea),
         };
@@ -102,19 +101,18 @@ impl Judged<'_> {
         )
     }
 
-    /// Whether a value may be refused for being a blob, or for what the rule that decodes it
-    /// widens.
-    fn is_about_blobs(&self, misfit: Misfit) -> bool {
-        matches!(misfit, Misfit::StorageClass(StorageClass::Blob) | Misfit::TooLong { .. })
+    /// The value is refused for being a blob, or for its length, which the decoding rule widens.
+    fn is_about_blobs(&self, unfit: Unfit) -> bool {
+        matches!(unfit, Unfit::StorageClass(StorageClass::Blob) | Unfit::TooLong { .. })
     }
 
-    /// The rule that makes texts of the column's blobs, if all of them are texts and nothing else
-    /// is wrong with the column that it would not mend.
+    /// The rule that decodes the column's blobs, if all of them are texts and it leaves no other
+    /// blocker.
     pub fn decoded(&self) -> Option<String> {
         let Profile { blobs, utf8_blobs, longest_text_characters, .. } = *self.profile;
-        let mut misfits = self.profile.misfits.keys();
-        let only_blobs = misfits.all(|each| self.is_about_blobs(*each) || *each == Misfit::Null);
-        let unmended = !only_blobs || !self.profile.text_misfits.is_empty();
+        let mut unfits = self.profile.unfits.keys();
+        let only_blobs = unfits.all(|each| self.is_about_blobs(*each) || *each == Unfit::Null);
+        let unmended = !only_blobs || !self.profile.text_unfits.is_empty();
         if blobs == 0 || utf8_blobs != blobs || unmended {
             return None;
         }
@@ -126,10 +124,10 @@ impl Judged<'_> {
             own if own.takes_texts() => own.clone(),
             _ => return None,
         };
-        Some(format!("{} using {}", self.rule(&decoded), Reading::Utf8.name()))
+        Some(format!("{} using {}", self.rule(&decoded), ValueReading::Utf8.name()))
     }
 
-    /// The varchar for every text of the column, if there is one of that length.
+    /// The varchar that holds every text of the column.
     fn wider(&self) -> Option<PostgresType> {
         let longest = self.profile.longest_text_characters.next_power_of_two();
         let limit = u32::try_from(longest).ok().filter(|limit| *limit <= LONGEST_VARCHAR);
@@ -141,16 +139,16 @@ impl Judged<'_> {
     }
 
     /// The narrowest type that is sure to hold every value of the column.
-    fn better(&self, misfit: Misfit) -> Option<PostgresType> {
+    fn better(&self, unfit: Unfit) -> Option<PostgresType> {
         let form = self.profile.form().filter(|_| self.profile.only_texts());
-        let of_form = form.map(Form::postgres_type).filter(|better| {
+        let of_form = form.map(TextKind::postgres_type).filter(|better| {
             let plain = [PostgresType::Jsonb, PostgresType::Boolean, PostgresType::BigInt];
-            !plain.contains(better)
+            !plain.contains(better) && !self.form_collides
         });
-        let first = match misfit {
-            Misfit::TooLong { .. } => self.wider(),
-            Misfit::InvalidUtf8 | Misfit::NulCharacter => Some(PostgresType::Bytea),
-            Misfit::NotFinite => Some(PostgresType::DoublePrecision),
+        let first = match unfit {
+            Unfit::TooLong { .. } => self.wider(),
+            Unfit::InvalidUtf8 | Unfit::NulCharacter => Some(PostgresType::Bytea),
+            Unfit::NotFinite => Some(PostgresType::DoublePrecision),
             _ => of_form,
         };
         let is_limited = matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)));
@@ -161,7 +159,7 @@ impl Judged<'_> {
         better.find(|better| self.profile.allows(better))
     }
 
-    /// What gives the column another type.
+    /// The remedy that gives the column another type.
     pub fn retype(&self, postgres_type: &PostgresType) -> String {
         match self.target {
             None => format!("--map '{}'", self.rule(postgres_type)),
@@ -169,8 +167,8 @@ impl Judged<'_> {
         }
     }
 
-    /// How values that stand in the target's column become `wanted`. By way of text the server
-    /// refuses a value that is none; moments without a zone are UTC, as SQLite has them.
+    /// USING clause that converts existing values to `wanted`. Converted through text, an unfit
+    /// value is refused; moments without a zone are UTC, as SQLite has them.
     fn using(&self, wanted: &PostgresType) -> String {
         let (_, column) = self.target.unwrap_or_default();
         match (&self.field.postgres_type, wanted) {

@@ -1,120 +1,88 @@
-//! Index entries: a B-tree of PostgreSQL holds none that is longer than a third of its page.
+//! Lengths of index entries: PostgreSQL's B-tree takes none longer than a third of its page.
 
-use indicatif::ProgressBar;
-
-use super::finding::{Finding, Severity};
+use super::made_index::{MadeIndex, made_indexes};
 use super::pglz::bytes_in_index;
-use super::profile::{Example, Profile, Refused};
-use crate::copy::{Field, encode, index_predicate};
-use crate::inspect::{Source, Table, rows, shorten, thousands};
-use crate::{Error, Watch};
+use crate::display::{rows, shorten, thousands};
+use crate::finding::{Example, Finding, RefusedValues};
+use crate::source::{SourceFile, SourceTable};
+use crate::value::{Profile, TargetField, encode};
+use crate::{Error, Task};
 
 /// The longest entry, its own header included.
 const LONGEST_ENTRY_BYTES: usize = 2704;
 const HEADER_BYTES: usize = 8;
-/// Parts of an entry begin at multiples of this at the most.
+/// Largest alignment of a part of an entry.
 const ALIGNMENT: usize = 8;
-
-/// An index that would be made.
-struct Entries<'a> {
-    name: String,
-    /// What helps if entries are too long.
-    fix: String,
-    columns: Vec<usize>,
-    /// Only rows for which this holds, in SQLite's words.
-    predicate: Option<&'a str>,
-}
 
 /// Blockers on the keys and indexes of a table that migration would create.
 pub fn findings(
-    source: &Source,
-    table: &Table,
-    fields: &[Field],
+    source: &SourceFile,
+    table: &SourceTable,
+    fields: &[TargetField],
     profiles: &[Profile],
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
-    for index in indexes(table, fields) {
-        let longest = index.columns.iter().map(|column| profiles[*column].longest_value_bytes);
-        let bytes = longest.sum::<usize>() + HEADER_BYTES + index.columns.len() * ALIGNMENT;
+    for made in made_indexes(table, fields) {
+        let longest = made.columns.iter().map(|column| profiles[*column].longest_value_bytes);
+        let bytes = longest.sum::<usize>() + HEADER_BYTES + made.columns.len() * ALIGNMENT;
         if bytes <= LONGEST_ENTRY_BYTES {
             continue;
         }
-        let (refused, longest) = too_long(source, table, fields, &index, watch)?;
+        let (refused, longest) = too_long(source, &made, task)?;
         if refused.count > 0 {
+            let (name, left_out) = match made.index {
+                Some(index) => (
+                    format!("the index {}", shorten(&index.name)),
+                    format!("the index out: --skip-index '{}'", index.name),
+                ),
+                None => (
+                    "the primary key".to_owned(),
+                    format!("the table out: --exclude '{}'", table.name),
+                ),
+            };
             let message = format!(
                 "{} {} in {} of up to {} bytes, PostgreSQL's B-tree takes {}",
                 rows(refused.count),
                 if refused.count == 1 { "has an entry" } else { "have entries" },
-                index.name,
+                name,
                 thousands(longest as u64),
                 thousands(LONGEST_ENTRY_BYTES as u64)
             );
-            let (severity, kind) = (Severity::Blocker, "long_index_entry");
-            let finding = Finding::on_table(severity, kind, &table.name, message, index.fix);
+            let fix = format!("shorten them, or leave {left_out}");
+            let finding = Finding::blocker("long_index_entry", &table.name, message, fix);
             findings.push(finding.counted(refused.count, refused.examples));
         }
     }
     Ok(findings)
 }
 
-fn indexes<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Entries<'a>> {
-    let primary = Entries {
-        name: "the primary key".to_owned(),
-        fix: format!("shorten them, or leave the table out: --exclude '{}'", table.name),
-        columns: table.primary_key.clone(),
-        predicate: None,
-    };
-    let made = table.indexes.iter().filter_map(|index| {
-        let is_made = !index.partial || index_predicate(index, table, fields).is_some();
-        Some(Entries {
-            name: format!("the index {}", shorten(&index.name)),
-            fix: format!("shorten them, or leave the index out: --skip-index '{}'", index.name),
-            columns: index.columns().filter(|_| is_made)?,
-            predicate: index.predicate.as_deref(),
-        })
-    });
-    std::iter::once(primary).chain(made).collect()
-}
-
 /// The rows whose entry is too long, and the longest entry.
 fn too_long(
-    source: &Source,
-    table: &Table,
-    fields: &[Field],
-    index: &Entries<'_>,
-    watch: Watch<'_>,
-) -> Result<(Refused, usize), Error> {
-    // These rows have been counted.
-    let hidden = ProgressBar::hidden();
-    let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
-    let condition = format!("({}\n) IS TRUE", index.predicate.unwrap_or("true"));
-    let sql = table.select_also(&index.columns, &[condition]);
-    let (mut refused, mut longest) = (Refused::default(), 0);
+    source: &SourceFile,
+    made: &MadeIndex<'_>,
+    task: Task<'_>,
+) -> Result<(RefusedValues, usize), Error> {
+    let (mut refused, mut longest) = (RefusedValues::default(), 0);
     let mut value = Vec::new();
-    source.with(|connection| {
-        source.each_row_of(connection, &sql, watch, |row| {
-            let read = |place| row.get_ref(place).map_err(|error| source.explain(error));
-            if read(index.columns.len() + 1)?.as_i64().unwrap_or(0) != 1 {
-                return Ok(());
+    made.each_entry(source, task, |row, _| {
+        let mut bytes = HEADER_BYTES;
+        for (place, column) in made.columns.iter().enumerate() {
+            let stored = row.get_ref(place + 1).map_err(|error| source.explain(error))?;
+            value.clear();
+            // A value that does not fit its type is a blocker of its own.
+            if encode(&made.fields[*column], stored, &mut value).is_ok() {
+                bytes = bytes.next_multiple_of(ALIGNMENT / 2)
+                    + bytes_in_index(value.get(4..).unwrap_or_default());
             }
-            let mut bytes = HEADER_BYTES;
-            for (place, column) in index.columns.iter().enumerate() {
-                value.clear();
-                // A value that does not fit its type is a blocker of its own.
-                if encode(&fields[*column], read(place + 1)?, &mut value).is_ok() {
-                    bytes = bytes.next_multiple_of(ALIGNMENT / 2)
-                        + bytes_in_index(value.get(4..).unwrap_or_default());
-                }
-            }
-            let bytes = bytes.next_multiple_of(ALIGNMENT);
-            if bytes > LONGEST_ENTRY_BYTES {
-                longest = longest.max(bytes);
-                let row = || table.row_name(row, &index.columns);
-                refused.add(|| Example { row: row(), value: String::new() });
-            }
-            Ok(())
-        })
+        }
+        let bytes = bytes.next_multiple_of(ALIGNMENT);
+        if bytes > LONGEST_ENTRY_BYTES {
+            longest = longest.max(bytes);
+            let row = || made.table.row_name(row, &made.columns);
+            refused.add(|| Example { row: row(), value: String::new() });
+        }
+        Ok(())
     })?;
     Ok((refused, longest))
 }

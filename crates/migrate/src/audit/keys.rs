@@ -2,64 +2,26 @@
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
-use super::profile::{Example, Refused};
 use crate::Error;
-use crate::copy::Field;
-use crate::inspect::{Affinity, Column, ForeignKey, Schema, Source, Table, quoted, thousands};
-use crate::mapping::PostgresType;
-
-/// A foreign key with its parent, if there is one that PostgreSQL would accept.
-pub struct Resolved<'a> {
-    pub key: &'a ForeignKey,
-    /// The parent's place in the schema and the referred columns there.
-    pub parent: Option<(usize, Vec<usize>)>,
-}
-
-/// Finds the parent of each foreign key of `table`. The parent's columns must be its primary key
-/// or carry a plain unique index, as PostgreSQL demands.
-pub fn resolve<'a>(schema: &Schema, table: &'a Table) -> Vec<Resolved<'a>> {
-    let parent_of = |key: &ForeignKey| {
-        let place =
-            schema.tables.iter().position(|each| each.name.eq_ignore_ascii_case(&key.parent))?;
-        let parent = &schema.tables[place];
-        let columns: Option<Vec<usize>> = if key.parent_columns.is_empty() {
-            Some(parent.primary_key.clone())
-        } else {
-            key.parent_columns.iter().map(|name| parent.column(name)).collect()
-        };
-        let columns = columns.filter(|columns| columns.len() == key.columns.len())?;
-        is_unique(parent, &columns).then_some((place, columns))
-    };
-    table.foreign_keys.iter().map(|key| Resolved { key, parent: parent_of(key) }).collect()
-}
-
-fn is_unique(table: &Table, columns: &[usize]) -> bool {
-    let same = |mut other: Vec<usize>| {
-        let mut wanted = columns.to_vec();
-        wanted.sort_unstable();
-        other.sort_unstable();
-        wanted == other
-    };
-    same(table.primary_key.clone())
-        || table
-            .indexes
-            .iter()
-            .any(|index| index.unique && !index.partial && index.columns().is_some_and(same))
-}
+use crate::display::{list, thousands};
+use crate::finding::{Example, Finding, Lost};
+use crate::source::{
+    Affinity, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, resolve,
+};
+use crate::target::Reference;
+use crate::value::{PostgresType, TargetField};
 
 /// Foreign keys that cannot be carried over, and rows that refer to nothing.
 pub fn findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
-    table: &Table,
+    schema: &SourceSchema,
+    table: &SourceTable,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for resolved in resolve(schema, table) {
         let key = resolved.key;
-        let names = names(table, key);
+        let names = table.names(key.columns.iter().copied());
         let Some((parent, columns)) = resolved.parent else {
             let message = format!(
                 "the foreign key ({names}) refers to {}, which is not there or has no matching \
@@ -67,45 +29,28 @@ pub fn findings(
                 key.parent
             );
             let fix = "add the parent's key, or drop the foreign key";
-            let (severity, kind) = (Severity::Warning, "foreign_key_not_carried_over");
-            let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+            let finding =
+                Finding::warning("foreign_key_not_carried_over", &table.name, message, fix);
             findings.push(finding.losing(Lost::ForeignKey));
             continue;
         };
-        let (own, parent) = (&key.columns, &schema.tables[parent]);
-        let exact = vec![false; columns.len()];
-        let orphans = orphans(source, connection, table, own, parent, &columns, &exact)?;
-        findings.extend(orphans_finding(table, &names, &key.parent, orphans));
+        let lookup = ParentLookup {
+            table,
+            columns: &key.columns,
+            parent: &schema.tables[parent],
+            parent_columns: &columns,
+            ignores_case: vec![false; columns.len()],
+        };
+        findings.extend(lookup.finding(source, connection, &key.parent)?);
     }
     Ok(findings)
 }
 
-/// The finding on rows without a parent.
-pub fn orphans_finding(
-    table: &Table,
-    names: &str,
-    parent: &str,
-    orphans: Refused,
-) -> Option<Finding> {
-    if orphans.count == 0 {
-        return None;
-    }
-    let message = format!(
-        "{} {} by ({names}) to rows of {parent} that do not exist",
-        thousands(orphans.count),
-        if orphans.count == 1 { "row refers" } else { "rows refer" },
-    );
-    let fix = "delete or repair them, or add the missing rows";
-    let (severity, kind) = (Severity::Blocker, "foreign_key_violation");
-    let finding = Finding::on_table(severity, kind, &table.name, message, fix);
-    Some(finding.counted(orphans.count, orphans.examples).about_rows())
-}
-
 /// The findings on the foreign keys of all tables.
 pub fn all_findings(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    schema: &Schema,
+    schema: &SourceSchema,
 ) -> Result<Vec<Finding>, Error> {
     let mut all = Vec::new();
     for table in &schema.tables {
@@ -114,58 +59,97 @@ pub fn all_findings(
     Ok(all)
 }
 
-fn names(table: &Table, key: &ForeignKey) -> String {
-    let names = key.columns.iter().map(|column| table.columns[*column].name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+/// Rows of `table` that refer to rows of `parent`, compared as in PostgreSQL.
+pub struct ParentLookup<'a> {
+    pub table: &'a SourceTable,
+    pub columns: &'a [usize],
+    pub parent: &'a SourceTable,
+    pub parent_columns: &'a [usize],
+    /// By column: the target compares it without regard to case.
+    pub ignores_case: Vec<bool>,
 }
 
-/// A query for the keys by which rows refer to rows that do not exist.
-pub fn missing_parents(
-    table: &Table,
-    columns: &[usize],
-    parent: &Table,
-    parent_columns: &[usize],
-    ignores_case: &[bool],
-) -> String {
-    let keys: Vec<String> = columns
-        .iter()
-        .map(|column| format!("c.{}", quoted(&table.columns[*column].name)))
-        .collect();
-    let missing = missing(table, columns, parent, parent_columns, ignores_case);
-    format!("SELECT {} {missing}", keys.join(", "))
+impl<'a> ParentLookup<'a> {
+    pub fn of(schema: &'a SourceSchema, reference: &'a Reference) -> Self {
+        Self {
+            table: &schema.tables[reference.child],
+            columns: &reference.columns,
+            parent: &schema.tables[reference.parent],
+            parent_columns: &reference.parent_columns,
+            ignores_case: reference.ignores_case(),
+        }
+    }
+
+    /// A query for the keys by which rows refer to rows that do not exist.
+    pub fn missing_keys(&self) -> String {
+        let keys = self.columns.iter().map(|column| self.child(column));
+        format!("SELECT {} {}", list(keys), self.without_parent())
+    }
+
+    fn child(&self, column: &usize) -> String {
+        format!("c.{}", quoted(&self.table.columns[*column].name))
+    }
+
+    /// FROM and WHERE of the rows whose key is complete and has no parent.
+    fn without_parent(&self) -> String {
+        let complete = self.columns.iter().map(|column| self.child(column) + " IS NOT NULL");
+        let pairs = self.columns.iter().zip(self.parent_columns).zip(&self.ignores_case);
+        let equal = pairs.map(|((column, parent_column), ignores_case)| {
+            let parent = &self.parent.columns[*parent_column];
+            is_same(&self.table.columns[*column], parent, *ignores_case)
+        });
+        format!(
+            "FROM main.{} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM main.{} AS p WHERE {})",
+            quoted(&self.table.name),
+            complete.collect::<Vec<_>>().join(" AND "),
+            quoted(&self.parent.name),
+            equal.collect::<Vec<_>>().join(" AND ")
+        )
+    }
+
+    /// The finding on rows without a parent, which is called `parent`.
+    pub fn finding(
+        &self,
+        source: &SourceFile,
+        connection: &Connection,
+        parent: &str,
+    ) -> Result<Option<Finding>, Error> {
+        let without_parent = self.without_parent();
+        let explain = |error| source.explain(error);
+        let count: i64 = connection
+            .query_row(&format!("SELECT count(*) {without_parent}"), [], |row| row.get(0))
+            .map_err(explain)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let count = count.unsigned_abs();
+        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        let condition = without_parent.split_once(" WHERE ").map_or("", |(_, condition)| condition);
+        let selected = self.table.select(&all, None);
+        let selected =
+            selected.replacen(" NOT INDEXED", &format!(" AS c WHERE {condition} LIMIT 3"), 1);
+        let mut statement = connection.prepare(&selected).map_err(explain)?;
+        let mut rows = statement.query([]).map_err(explain)?;
+        let mut examples = Vec::new();
+        while let Some(row) = rows.next().map_err(explain)? {
+            let row = self.table.row_name(row, &all);
+            examples.push(Example { row, value: String::new() });
+        }
+        let message = format!(
+            "{} {} by ({}) to rows of {parent} that do not exist",
+            thousands(count),
+            if count == 1 { "row refers" } else { "rows refer" },
+            self.table.names(self.columns.iter().copied())
+        );
+        let fix = "delete or repair them, or add the missing rows";
+        let finding = Finding::blocker("foreign_key_violation", &self.table.name, message, fix);
+        Ok(Some(finding.counted(count, examples).about_rows()))
+    }
 }
 
-/// FROM and WHERE of the rows whose key is complete and has no parent.
-fn missing(
-    table: &Table,
-    columns: &[usize],
-    parent: &Table,
-    parent_columns: &[usize],
-    ignores_case: &[bool],
-) -> String {
-    let child = |column: &usize| format!("c.{}", quoted(&table.columns[*column].name));
-    let complete: Vec<String> =
-        columns.iter().map(|column| format!("{} IS NOT NULL", child(column))).collect();
-    let equal: Vec<String> = columns
-        .iter()
-        .zip(parent_columns)
-        .zip(ignores_case)
-        .map(|((column, parent_column), ignores_case)| {
-            is_same(&table.columns[*column], &parent.columns[*parent_column], *ignores_case)
-        })
-        .collect();
-    format!(
-        "FROM main.{} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM main.{} AS p WHERE {})",
-        quoted(&table.name),
-        complete.join(" AND "),
-        quoted(&parent.name),
-        equal.join(" AND ")
-    )
-}
-
-/// The condition under which PostgreSQL finds what `c` refers to in the parent's column `p`: texts
-/// are equal byte by byte, whatever SQLite's collation, unless the target's column is citext.
-fn is_same(child: &Column, parent: &Column, ignores_case: bool) -> String {
+/// The condition under which PostgreSQL finds the parent of `c` in column `p`: texts are equal byte
+/// by byte under any collation of SQLite, unless the target's column is citext.
+fn is_same(child: &SourceColumn, parent: &SourceColumn, ignores_case: bool) -> String {
     let mut refers = format!("c.{}", quoted(&child.name));
     // A number that refers to texts is moved as text.
     if parent.affinity == Affinity::Text && child.affinity != Affinity::Text {
@@ -182,44 +166,12 @@ fn is_same(child: &Column, parent: &Column, ignores_case: bool) -> String {
     }
 }
 
-/// Rows of `table` whose key is complete and has no parent.
-pub fn orphans(
-    source: &Source,
-    connection: &Connection,
-    table: &Table,
-    columns: &[usize],
-    parent: &Table,
-    parent_columns: &[usize],
-    ignores_case: &[bool],
-) -> Result<Refused, Error> {
-    let missing = missing(table, columns, parent, parent_columns, ignores_case);
-    let explain = |error| source.explain(error);
-    let count: i64 = connection
-        .query_row(&format!("SELECT count(*) {missing}"), [], |row| row.get(0))
-        .map_err(explain)?;
-    let mut refused = Refused { count: count.unsigned_abs(), examples: Vec::new() };
-    if count > 0 {
-        let all: Vec<usize> = (0..table.columns.len()).collect();
-        let selected = table.select(&all, None);
-        let condition = missing.split_once(" WHERE ").map_or("", |(_, condition)| condition);
-        let selected =
-            selected.replacen(" NOT INDEXED", &format!(" AS c WHERE {condition} LIMIT 3"), 1);
-        let mut statement = connection.prepare(&selected).map_err(explain)?;
-        let mut rows = statement.query([]).map_err(explain)?;
-        while let Some(row) = rows.next().map_err(explain)? {
-            let row = table.row_name(row, &all);
-            refused.examples.push(Example { row, value: String::new() });
-        }
-    }
-    Ok(refused)
-}
-
 /// Makes the columns of each foreign key agree with those they refer to: the child takes the
-/// parent's type if its values allow it. What cannot agree is a blocker.
+/// parent's type if its values allow it. Otherwise it is a blocker.
 pub fn unify(
-    schema: &Schema,
-    fields: &mut [Vec<Field>],
-    allows: impl Fn(usize, usize, &Field) -> bool,
+    schema: &SourceSchema,
+    fields: &mut [Vec<TargetField>],
+    allows: impl Fn(usize, usize, &TargetField) -> bool,
     holds: impl Fn(usize, usize, &PostgresType) -> bool,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -235,7 +187,7 @@ pub fn unify(
                     if wanted.refers_to(&own.postgres_type) {
                         continue;
                     }
-                    let proposed = Field { postgres_type: wanted, ..own.clone() };
+                    let proposed = TargetField { postgres_type: wanted, ..own.clone() };
                     if allows(child, column, &proposed) {
                         *own = proposed;
                         changed = true;
@@ -270,10 +222,10 @@ const SHARED: [PostgresType; 5] = [
 
 /// `both`: the type that holds the values of both columns.
 fn disagreement(
-    table: &Table,
+    table: &SourceTable,
     column: usize,
-    own: &Field,
-    wanted: &Field,
+    own: &TargetField,
+    wanted: &TargetField,
     parent: &str,
     both: Option<&PostgresType>,
 ) -> Finding {
@@ -292,6 +244,5 @@ fn disagreement(
         }
         None => "repair them, or drop the foreign key from the source".to_owned(),
     };
-    Finding::on_table(Severity::Blocker, "foreign_key_types", &table.name, message, fix)
-        .on_column(name)
+    Finding::blocker("foreign_key_types", &table.name, message, fix).on_column(name)
 }

@@ -1,23 +1,22 @@
-//! The audit: every declared type against every stored value, before anything is moved.
+//! Audit: every declared type against every stored value, before anything is moved.
 
-mod altered;
-mod beside;
 mod collation;
 mod column;
 mod cure;
 mod entry;
-mod finding;
+mod file_header;
 mod keys;
-mod loss;
+mod lossy_values;
+mod made_index;
 mod object;
 mod pglz;
-mod profile;
 mod proposed;
 mod scan;
 mod structure;
+mod target_constraints;
 mod text;
+mod text_form;
 mod unique;
-mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -26,34 +25,33 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-pub use finding::{Finding, Severity};
-pub(crate) use keys::{
-    all_findings as key_findings, missing_parents, orphans, orphans_finding, resolve,
+pub(crate) use keys::{ParentLookup, all_findings as key_findings};
+pub(crate) use object::objects;
+pub use target_constraints::audit_target_constraints;
+
+use crate::ddl::{check_condition, proposal, too_many};
+use crate::finding::{Finding, Losses, Severity};
+use crate::mapping::{Candidate, MapRules, candidate, choose};
+use crate::source::{
+    Affinity, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted, readers,
+    schema,
 };
-pub use loss::{Losses, Lost};
-pub(crate) use object::findings as object_findings;
-pub use profile::{Example, Looks, Profile};
+use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
+use crate::task::locked;
+use crate::value::{PostgresType, Profile, TargetField, TextKind};
+use crate::{Error, Task};
 
-use crate::copy::{Catalog, Field, check_condition, match_tables, proposal, too_many};
-use crate::inspect::{Affinity, Check, Schema, Source, Table, quoted, schema};
-use crate::mapping::{Candidate, PostgresType, Rules, candidate, choose};
-use crate::selection::Selection;
-use crate::{Error, Watch};
-
-/// What an audit looks at.
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
-    /// `--map` rules.
-    pub rules: Rules,
+    pub rules: MapRules,
     pub selection: Selection,
-    /// The schema of the target where the proposed tables stand; `public` unless named.
+    /// The schema of the proposed tables; `public` unless named.
     pub schema: Option<String>,
-    /// Judge against these existing tables instead of the declared types. Their constraints are
-    /// judged by [`crate::objections`], foreign keys among them.
-    pub target: Option<Catalog>,
+    /// Audit against these existing tables instead of the declared types. Their constraints,
+    /// foreign keys included, are audited by [`crate::audit_target_constraints`].
+    pub target: Option<TargetCatalog>,
 }
 
-/// The result of an audit.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
     pub source: PathBuf,
@@ -65,7 +63,6 @@ pub struct AuditReport {
     pub proposed_schema: String,
 }
 
-/// A table and its columns.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
     pub name: String,
@@ -73,13 +70,11 @@ pub struct TableReport {
     pub columns: Vec<ColumnReport>,
 }
 
-/// A column, what it declares, what it holds, what it becomes.
+/// A column: its declaration, its values, its type in PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
 pub struct ColumnReport {
     pub name: String,
-    /// The declared type as written.
     pub declared_type: String,
-    /// What SQLite makes of it.
     pub affinity: Affinity,
     #[serde(flatten)]
     pub profile: Profile,
@@ -88,30 +83,28 @@ pub struct ColumnReport {
 }
 
 impl AuditReport {
-    /// Whether PostgreSQL would refuse something.
     pub fn blocks(&self) -> bool {
         self.count(Severity::Blocker) > 0
     }
 
-    /// Adds findings in their place.
+    /// Adds findings, sorted by severity.
     pub fn add(&mut self, findings: Vec<Finding>) {
         self.findings.extend(findings);
         self.findings.sort_by_key(|finding| finding.severity);
     }
 
-    /// How many findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 }
 
-/// An audit with what migration needs of it.
+/// An audit with the data that a migration needs.
 pub struct Audit {
     pub report: AuditReport,
     /// The source's schema, as selected.
-    pub schema: Schema,
-    /// What each column becomes, by table and column.
-    pub fields: Vec<Vec<Field>>,
+    pub schema: SourceSchema,
+    /// The field of each column, by table and column.
+    pub fields: Vec<Vec<TargetField>>,
 }
 
 /// Reads the whole file once, read-only, from one snapshot.
@@ -124,117 +117,104 @@ pub fn audit(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<AuditReport, Error> {
-    let source = Source::open(source, readers())?;
-    Ok(audit_source(&source, options, Watch { progress, interrupted })?.report)
+    let source = SourceFile::open(source, readers())?;
+    Ok(audit_source(&source, options, Task { progress, interrupted })?.report)
 }
 
-/// As many readers as the machine has cores; more than four gain nothing from one file.
-pub(crate) fn readers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(4)
-}
-
-/// The audit of an open source.
 pub(crate) fn audit_source(
-    source: &Source,
+    source: &SourceFile,
     options: &AuditOptions,
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
         let found = options.selection.apply(found)?;
-        let estimate = crate::selection::estimated_rows(connection, &found);
+        let estimate = crate::source::estimated_rows(connection, &found);
         let explain = |error| source.explain(error);
         let mut general =
             object::findings(connection, &found, options.target.as_ref()).map_err(explain)?;
-        general.extend(beside::findings(connection, &found, creates).map_err(explain)?);
+        general.extend(file_header::findings(connection, &found, creates).map_err(explain)?);
         Ok((found, estimate, general))
     })?;
     options.rules.check(&schema)?;
-    watch.progress.set_length(estimate.iter().sum());
+    task.progress.set_length(estimate.iter().sum());
     let candidates = candidates(&schema, options)?;
-    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, watch)?;
-    judge(source, schema, &candidates, scanned, general, options, watch)
+    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, task)?;
+    findings_of(source, schema, &candidates, scanned, general, options, task)
 }
 
 /// The type against which each column is tried: the target's, or the candidate of its declaration.
-fn candidates(schema: &Schema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
+fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
     let Some(catalog) = &options.target else {
         return schema.tables.iter().map(|table| candidate(table, &options.rules)).collect();
     };
-    let matched = match_tables(schema, catalog, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
-    let of_table = |table: crate::copy::Matched| {
-        let columns = table.columns.into_iter();
-        columns
-            .map(|column| Candidate {
-                field: Some(column.field),
-                may_fall_back: false,
-                is_rule: false,
-            })
-            .collect()
+    let matched = match_tables(schema, catalog, &options.rules)?;
+    let of_column = |column: MatchedColumn| {
+        let not_null = column.field.not_null;
+        Candidate { field: Some(column.field), not_null, may_fall_back: false, is_rule: false }
     };
+    let of_table = |table: MatchedTable| table.columns.into_iter().map(of_column).collect();
     Ok(matched.into_iter().map(of_table).collect())
 }
 
-/// What the scan of one table gave.
 #[derive(Default)]
-struct Scanned {
+struct ScannedTable {
     scan: scan::Scan,
     key_findings: Vec<Finding>,
 }
 
-/// One piece of work: pieces are taken from the largest down.
+/// One task; the largest run first.
 #[derive(Clone, Copy)]
-enum Work {
+enum ScanTask {
     Values(usize),
     Keys(usize),
 }
 
 fn scan_all(
-    source: &Source,
-    schema: &Schema,
+    source: &SourceFile,
+    schema: &SourceSchema,
     candidates: &[Vec<Candidate>],
     estimate: &[u64],
     creates: bool,
-    watch: Watch<'_>,
-) -> Result<Vec<Scanned>, Error> {
-    let mut work: Vec<(u64, Work)> = Vec::new();
+    task: Task<'_>,
+) -> Result<Vec<ScannedTable>, Error> {
+    let mut work: Vec<(u64, ScanTask)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
-        work.push((estimate[place], Work::Values(place)));
+        work.push((estimate[place], ScanTask::Values(place)));
         let has_keys = creates && !table.foreign_keys.is_empty();
         if has_keys || collation::is_concerned(table) {
-            work.push((estimate[place], Work::Keys(place)));
+            work.push((estimate[place], ScanTask::Keys(place)));
         }
     }
     work.sort_by_key(|(rows, _)| *rows);
     let queue = Mutex::new(work);
-    let empty = schema.tables.iter().map(|_| Scanned::default());
+    let empty = schema.tables.iter().map(|_| ScannedTable::default());
     let results = Mutex::new(empty.collect::<Vec<_>>());
     let worker = || {
         source.with(|connection| {
             loop {
-                watch.check()?;
-                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                task.check()?;
+                let next = locked(&queue).pop();
                 match next {
                     None => return Ok(()),
-                    Some((_, Work::Values(place))) => {
+                    Some((_, ScanTask::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let scan = scan::scan(source, connection, table, candidates, watch)?;
-                        results.lock().unwrap_or_else(PoisonError::into_inner)[place].scan = scan;
+                        let scan = scan::scan(source, connection, table, candidates, task)?;
+                        locked(&results)[place].scan = scan;
                     }
-                    Some((_, Work::Keys(place))) => {
+                    Some((_, ScanTask::Keys(place))) => {
                         let table = &schema.tables[place];
                         let candidates = &candidates[place];
-                        let mut findings =
-                            collation::findings(source, connection, schema, table, candidates)?;
-                        // The target's own keys are judged apart.
+                        let mut findings = collation::findings(
+                            source, connection, schema, table, candidates, task,
+                        )?;
+                        // The target's own keys are audited separately.
                         if creates {
                             let keys = keys::findings(source, connection, schema, table);
                             findings.extend(keys?);
                         }
-                        results.lock().unwrap_or_else(PoisonError::into_inner)[place]
-                            .key_findings = findings;
+                        locked(&results)[place].key_findings = findings;
                     }
                 }
             }
@@ -249,35 +229,24 @@ fn scan_all(
     Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The types that the columns of a table get.
-fn chosen(table: &Table, candidates: &[Candidate], profiles: &[Profile]) -> Vec<Field> {
-    let each = table.columns.iter().enumerate().zip(candidates.iter().zip(profiles));
-    let chosen = each.map(|((position, column), (candidate, profile))| {
-        let not_null = column.not_null || table.primary_key.contains(&position);
-        choose(candidate, not_null, profile)
-    });
-    chosen.collect()
-}
-
-/// `findings`: those that are about no table's values.
-fn judge(
-    source: &Source,
-    schema: Schema,
+/// `findings`: those on the file and on objects without values.
+fn findings_of(
+    source: &SourceFile,
+    schema: SourceSchema,
     candidates: &[Vec<Candidate>],
-    scanned: Vec<Scanned>,
+    scanned: Vec<ScannedTable>,
     mut findings: Vec<Finding>,
     options: &AuditOptions,
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Audit, Error> {
     let creates = options.target.is_none();
-    let mut fields: Vec<Vec<Field>> = schema
-        .tables
-        .iter()
-        .zip(candidates.iter().zip(&scanned))
-        .map(|(table, (candidates, scanned))| chosen(table, candidates, &scanned.scan.profiles))
-        .collect();
+    let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
+        let each = candidates.iter().zip(&scanned.scan.profiles);
+        each.map(|(candidate, profile)| choose(candidate, profile)).collect()
+    };
+    let mut fields: Vec<Vec<TargetField>> = candidates.iter().zip(&scanned).map(chosen).collect();
     if creates {
-        let allows = |table: usize, column: usize, field: &Field| {
+        let allows = |table: usize, column: usize, field: &TargetField| {
             let free = candidates[table][column].may_fall_back
                 || candidates[table][column].field.is_none();
             let rule = options
@@ -294,12 +263,16 @@ fn judge(
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
         let (fields, profiles) = (&fields[place], scanned.scan.profiles);
-        findings.extend(of_columns(table, &candidates[place], fields, &profiles, options));
+        let candidates = &candidates[place];
+        let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
+        findings.extend(found);
+        findings.extend(column::large_rows(table, &profiles, source.connections()));
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
-            findings.extend(entry::findings(source, table, fields, &profiles, watch)?);
+            findings.extend(entry::findings(source, table, fields, &profiles, task)?);
         }
-        let is_kept = |check: &Check| creates && check_condition(check, table, fields).is_some();
+        let is_kept =
+            |check: &SourceCheck| creates && check_condition(check, table, fields).is_some();
         for (check, refused) in scanned.scan.violations {
             let check = &table.checks[check];
             findings.push(structure::check_violation(table, check, refused, is_kept(check)));
@@ -312,7 +285,7 @@ fn judge(
         tables.push(table_report(table, fields, profiles));
     }
     if creates {
-        findings.extend(unique::findings(source, &schema, &fields, &tables, watch)?);
+        findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
         findings.extend(too_many(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
@@ -328,12 +301,14 @@ fn judge(
 
 /// The findings on the values of all columns of a table.
 fn of_columns(
-    table: &Table,
+    source: &SourceFile,
+    table: &SourceTable,
     candidates: &[Candidate],
-    fields: &[Field],
+    fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
-) -> Vec<Finding> {
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
     let relation = options.target.as_ref().and_then(|catalog| {
         let relation = catalog.relation(&table.name)?;
         Some((catalog.quoted(&relation.name), relation))
@@ -343,19 +318,34 @@ fn of_columns(
         let names = relation.as_ref().and_then(|(name, relation)| {
             Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
         });
-        findings.extend(column::findings(&column::Judged {
+        let (field, profile) = (&fields[position], &profiles[position]);
+        let form = profile.form().filter(|_| profile.only_texts());
+        // UUIDs of one letter case stay different, which saves a second reading of most keys.
+        let may_collide =
+            |form: &TextKind| *form != TextKind::Uuid || profile.uuid_cases == (true, true);
+        let form = form.filter(may_collide).map(TextKind::postgres_type);
+        let form_collides = match form.filter(|form| *form != field.postgres_type) {
+            Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
+            None => false,
+        };
+        findings.extend(column::findings(&column::ColumnEvidence {
             table,
             position,
             candidate: &candidates[position],
-            field: &fields[position],
-            profile: &profiles[position],
+            field,
+            profile,
+            form_collides,
             target: names.as_ref().map(|(table, column)| (*table, column.as_str())),
         }));
     }
-    findings
+    Ok(findings)
 }
 
-fn table_report(table: &Table, fields: &[Field], profiles: Vec<Profile>) -> TableReport {
+fn table_report(
+    table: &SourceTable,
+    fields: &[TargetField],
+    profiles: Vec<Profile>,
+) -> TableReport {
     let rows = profiles.first().map_or(0, Profile::rows);
     let columns =
         table.columns.iter().zip(fields).zip(profiles).map(|((column, field), profile)| {

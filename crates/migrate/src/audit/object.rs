@@ -1,20 +1,23 @@
-//! What is not a table: views, triggers, virtual tables. None is carried over; each is named, and
-//! the rows of virtual tables are counted.
+//! Views, triggers and virtual tables. None is carried over; each is named, and the rows of virtual
+//! tables are counted.
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
 use super::proposed;
-use crate::copy::Catalog;
-use crate::inspect::{Content, OtherKind, OtherObject, Schema, content, quoted, rows};
+use crate::display::rows;
+use crate::finding::{Finding, Lost};
+use crate::source::{Content, OtherKind, OtherObject, SourceFile, SourceSchema, content, quoted};
+use crate::target::TargetCatalog;
+use crate::task::blocking;
+use crate::{Error, Task};
+use std::sync::Arc;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
 /// are its own: a view of the same name, any trigger on the same table.
 pub fn findings(
     connection: &Connection,
-    schema: &Schema,
-    target: Option<&Catalog>,
+    schema: &SourceSchema,
+    target: Option<&TargetCatalog>,
 ) -> rusqlite::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for object in &schema.others {
@@ -30,25 +33,25 @@ pub fn findings(
     Ok(findings)
 }
 
-fn has(target: &Catalog, object: &OtherObject) -> bool {
+fn has(target: &TargetCatalog, object: &OtherObject) -> bool {
     target.relation(&object.table).is_some_and(|relation| match object.kind {
         OtherKind::Trigger => relation.has_triggers,
         _ => true,
     })
 }
 
-fn rule(schema: &Schema, object: &OtherObject, lost: Lost) -> Finding {
+fn rule(schema: &SourceSchema, object: &OtherObject, lost: Lost) -> Finding {
     let message = format!("a {} is not carried over", object.kind.name());
     let fix = "write its equal for PostgreSQL by hand";
-    Finding::on_table(Severity::Warning, "not_carried_over", &object.name, message, fix)
+    Finding::warning("not_carried_over", &object.name, message, fix)
         .proposing(proposed::object(schema, object))
         .losing(lost)
 }
 
-/// A virtual table is lost as the index that it is, and its rows if nothing else has them.
+/// A virtual table is lost as an index; its rows are lost if no other table has them.
 fn of_virtual(
     connection: &Connection,
-    schema: &Schema,
+    schema: &SourceSchema,
     object: &OtherObject,
 ) -> rusqlite::Result<Vec<Finding>> {
     let (module, content) = content(object);
@@ -71,14 +74,13 @@ fn of_virtual(
     let names = schema.shadows_of(object);
     if !names.is_empty() {
         let message = format!("its own tables are passed over: {}", names.join(", "));
-        let (severity, kind) = (Severity::Note, "shadow_tables");
-        let finding = Finding::on_table(severity, kind, &object.name, message, "");
+        let finding = Finding::note("shadow_tables", &object.name, message, "");
         findings.push(finding.counted(names.len() as u64, Vec::new()));
     }
     Ok(findings)
 }
 
-/// Rows that are nowhere but in a virtual table.
+/// Rows that exist only in a virtual table.
 fn left_behind(
     connection: &Connection,
     object: &OtherObject,
@@ -93,7 +95,7 @@ fn left_behind(
         // A tokenizer or module may be missing here; the rows are in a plain table as well.
         Content::Own(shadow) => count(&object.name).or_else(|_| count(shadow))?,
         Content::Of(_) | Content::Nowhere => 0,
-        // What cannot be opened keeps its rows in tables that are moved as ordinary ones.
+        // A table that cannot be opened keeps its rows in tables that are moved as ordinary ones.
         Content::Unknown => count(&object.name).unwrap_or(0),
     };
     if counted == 0 {
@@ -112,7 +114,23 @@ fn left_behind(
          FROM {name}; then leave this one out: --exclude '{}'",
         object.name
     );
-    let (severity, kind) = (Severity::Warning, "rows_left_behind");
-    let finding = Finding::on_table(severity, kind, &object.name, message, fix);
+    let finding = Finding::warning("rows_left_behind", &object.name, message, fix);
     Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))
+}
+
+/// Findings on objects that an existing target does not get.
+pub async fn objects(
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    target: TargetCatalog,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let (source, schema) = (source.clone(), schema.clone());
+    let found = blocking(task, move |_| {
+        source.with(|connection| {
+            let found = findings(connection, &schema, Some(&target));
+            found.map_err(|error| source.explain(error))
+        })
+    });
+    found.await
 }

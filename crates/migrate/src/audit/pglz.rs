@@ -1,17 +1,17 @@
-//! How long a value is after PostgreSQL's own compression (`src/common/pg_lzcompress.c`, with its
-//! default strategy), which it applies to values of more than 508 bytes before they enter an index.
+//! Compressed size of a value in PostgreSQL (`src/common/pg_lzcompress.c`, default strategy), which
+//! compresses values of more than 508 bytes before they enter an index.
 
 use std::collections::HashMap;
 
 /// Shorter values are left as they are in an index: a sixteenth of a page.
 const LEFT_ALONE_BYTES: usize = 508;
-/// Length and raw size stand before compressed bytes.
+/// Length and raw size before the compressed bytes.
 const HEADER_BYTES: usize = 8;
-/// Without a match in so many bytes of output it gives up.
+/// The compressor gives up without a match in this much output.
 const FIRST_MATCH_BYTES: usize = 1024;
 const FARTHEST: usize = 0x0fff;
 const LONGEST_MATCH: usize = 273;
-/// Matches that are good enough: at the beginning of a search, and by how many percent it gives in.
+/// Length of a match that ends the search, and its decrease per candidate in percent.
 const GOOD_MATCH: usize = 128;
 const DROP_PERCENT: usize = 10;
 
@@ -33,7 +33,7 @@ fn compressed(value: &[u8]) -> Option<usize> {
         if bytes >= most || (!has_match && bytes >= FIRST_MATCH_BYTES) {
             return None;
         }
-        // A control byte stands before every eight items.
+        // A control byte precedes every eight items.
         bytes += usize::from(items.is_multiple_of(8));
         items += 1;
         let length = longest_match(value, at, history.get(&hash(value, at, mask)));

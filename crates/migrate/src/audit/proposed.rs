@@ -1,15 +1,14 @@
-//! Statements for what is not carried over: complete where PostgreSQL is sure to take them, else a
-//! draft in comments, to be written by hand. They are shown, never run.
+//! Statements for features that are not carried over: complete where PostgreSQL is sure to take
+//! them, otherwise a draft in comments. They are shown, never run.
 
-use super::keys;
-use crate::copy::Field;
-use crate::expression::{default_proposal, renamed};
-use crate::inspect::token::{Token, closing, tokens};
-use crate::inspect::{
-    Affinity, Check, Column, Index, OtherKind, OtherObject, Schema, Table, quoted,
+use crate::ddl::{default_proposal, renamed};
+use crate::source::{
+    Affinity, Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable,
+    SqlToken, closing, quoted, resolve, tokens,
 };
+use crate::value::TargetField;
 
-/// Above whatever still speaks SQLite.
+/// Heading of every draft.
 const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
 
 /// A statement that PostgreSQL may refuse: in comments, so that all that is proposed can be run.
@@ -19,7 +18,7 @@ fn draft(statement: &str) -> String {
 }
 
 /// `ALTER TABLE ... ADD CHECK` with the expression as it is.
-pub fn check(table: &Table, check: &Check) -> String {
+pub fn check(table: &SourceTable, check: &SourceCheck) -> String {
     let name = check.name.as_ref();
     let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));
     let expression = renamed(&check.expression, &columns(table));
@@ -27,14 +26,18 @@ pub fn check(table: &Table, check: &Check) -> String {
 }
 
 /// `ALTER COLUMN ... SET DEFAULT`, where PostgreSQL has something close.
-pub fn default(table: &Table, column: &Column, field: &Field) -> Option<String> {
+pub fn default(table: &SourceTable, column: &SourceColumn, field: &TargetField) -> Option<String> {
     let expression = default_proposal(column, field)?;
     let (table, column) = (quoted(&table.name), quoted(&column.name));
     Some(format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};"))
 }
 
-/// The column made anew, computed as in SQLite.
-pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String> {
+/// The column created again, computed as in SQLite.
+pub fn generated(
+    table: &SourceTable,
+    column: &SourceColumn,
+    field: &TargetField,
+) -> Option<String> {
     let expression = renamed(column.expression.as_deref()?, &columns(table));
     let (table, column) = (quoted(&table.name), quoted(&column.name));
     Some(draft(&format!(
@@ -45,7 +48,7 @@ pub fn generated(table: &Table, column: &Column, field: &Field) -> Option<String
 }
 
 /// `CREATE INDEX` over the same expressions, with the same condition.
-pub fn index(table: &Table, index: &Index) -> Option<String> {
+pub fn index(table: &SourceTable, index: &Index) -> Option<String> {
     let tokens = tokens(&index.sql);
     let on = tokens.iter().position(|token| token.is_word("ON"))?;
     let rest = renamed(&index.sql[tokens.get(on + 1)?.end()..], &columns(table));
@@ -57,7 +60,7 @@ pub fn index(table: &Table, index: &Index) -> Option<String> {
 /// The index that a collation of SQLite means, as PostgreSQL has it; `None` for a collation
 /// that the application brought.
 pub fn collated_index(
-    table: &Table,
+    table: &SourceTable,
     key: &[(usize, String)],
     unique: bool,
     predicate: Option<&str>,
@@ -80,9 +83,9 @@ pub fn collated_index(
     Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
 }
 
-/// ", or" how columns of texts are made citext, with those that foreign keys join to them; nothing
-/// without such columns.
-pub fn citext(schema: &Schema, table: &Table, columns: &[usize]) -> String {
+/// ", or" the rules that make columns of texts citext, with those that foreign keys join to them;
+/// empty without such columns.
+pub fn citext(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -> String {
     let is_text = |column: &usize| table.columns[*column].affinity == Affinity::Text;
     let mut all: Vec<ColumnOf<'_>> =
         columns.iter().filter(|column| is_text(column)).map(|column| (table, *column)).collect();
@@ -112,13 +115,13 @@ pub fn citext(schema: &Schema, table: &Table, columns: &[usize]) -> String {
 }
 
 /// A column by its table and position.
-type ColumnOf<'a> = (&'a Table, usize);
+type ColumnOf<'a> = (&'a SourceTable, usize);
 
 /// The pairs of columns that foreign keys join.
-fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
+fn joined(schema: &SourceSchema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
     let mut pairs = Vec::new();
     for table in &schema.tables {
-        for resolved in keys::resolve(schema, table) {
+        for resolved in resolve(schema, table) {
             let Some((place, columns)) = resolved.parent else { continue };
             let parent = &schema.tables[place];
             let both = resolved.key.columns.iter().zip(columns);
@@ -128,8 +131,8 @@ fn joined(schema: &Schema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
     pairs
 }
 
-/// What a view, trigger or virtual table might become.
-pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
+/// Proposal for a view, trigger or virtual table.
+pub fn object(schema: &SourceSchema, object: &OtherObject) -> Option<String> {
     let names: Vec<&str> = schema
         .tables
         .iter()
@@ -143,7 +146,7 @@ pub fn object(schema: &Schema, object: &OtherObject) -> Option<String> {
     }
 }
 
-fn columns(table: &Table) -> Vec<&str> {
+fn columns(table: &SourceTable) -> Vec<&str> {
     table.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
@@ -156,7 +159,7 @@ fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
 }
 
 /// The place of a name after a keyword: after `IF NOT EXISTS` and a schema.
-fn name_after(tokens: &[Token<'_>], keyword: usize) -> Option<usize> {
+fn name_after(tokens: &[SqlToken<'_>], keyword: usize) -> Option<usize> {
     let mut place = keyword + 1;
     if tokens.get(place)?.is_word("IF") {
         place += 3;
@@ -231,7 +234,7 @@ fn full_text(object: &OtherObject) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::schema;
+    use crate::source::schema;
 
     fn objects(script: &str) -> Vec<String> {
         let connection = rusqlite::Connection::open_in_memory().unwrap();

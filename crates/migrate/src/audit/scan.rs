@@ -1,44 +1,42 @@
-//! One pass over a table: every value is counted and tried against the type its column would get,
-//! every row against the CHECKs of its table.
+//! Scan of a table: every value is counted and tried against the type of its column, every row
+//! against the CHECKs of its table.
 
-use indicatif::ProgressBar;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::profile::{Example, Profile, Refused};
-use crate::copy::json::repeats_a_key;
-use crate::copy::{Field, Nowhere, encode};
-use crate::inspect::{Shown, Source, Table};
-use crate::mapping::{Candidate, PostgresType};
-use crate::{Error, Watch};
+use crate::display::ShownValue;
+use crate::finding::{Example, RefusedValues};
+use crate::mapping::Candidate;
+use crate::source::{SourceFile, SourceTable};
+use crate::value::json::repeats_a_key;
+use crate::value::{NoOutput, PostgresType, Profile, TargetField, encode};
+use crate::{Error, Task};
 
-/// What one pass over a table has found.
 #[derive(Default)]
 pub struct Scan {
-    /// The evidence on each column, in order.
     pub profiles: Vec<Profile>,
     /// Rows that violate a CHECK, by its place in the table. SQLite does not look at rows that were
     /// there before it, nor at any under `PRAGMA ignore_check_constraints`.
-    pub violations: Vec<(usize, Refused)>,
-    /// CHECKs that cannot be computed, apart from their table or for some row, with the reason.
+    pub violations: Vec<(usize, RefusedValues)>,
+    /// CHECKs that cannot be computed outside their table or for some row, with the reason.
     pub untested: Vec<(usize, String)>,
 }
 
-/// Reads `table` once; if one of its CHECKs cannot be computed for some row, again without them and
-/// then for each of them alone.
+/// Reads `table` once. If one of its CHECKs cannot be computed for some row, reads it again without
+/// them and then for each of them alone.
 pub fn scan(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
+    table: &SourceTable,
     candidates: &[Candidate],
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Scan, Error> {
     let (checks, untested) = checks(connection, table);
-    let scan = match read(source, connection, table, candidates, &checks, watch) {
+    let scan = match read(source, connection, table, candidates, &checks, task) {
         Err(Error::Sqlite { .. }) if !checks.is_empty() => {
-            let mut scan = read(source, connection, table, candidates, &[], watch)?;
+            let mut scan = read(source, connection, table, candidates, &[], task)?;
             for (place, condition) in &checks {
-                match violators(source, connection, table, condition, watch) {
+                match violators(source, connection, table, condition, task) {
                     Ok(refused) => scan.violations.push((*place, refused)),
                     Err(Error::Sqlite { source: error, .. }) => {
                         scan.untested.push((*place, reason(error)));
@@ -56,24 +54,26 @@ pub fn scan(
 }
 
 fn read(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
+    table: &SourceTable,
     candidates: &[Candidate],
     checks: &[(usize, String)],
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Scan, Error> {
     let columns: Vec<usize> = (0..table.columns.len()).collect();
     let mut profiles = vec![Profile::default(); columns.len()];
-    let text = Field { postgres_type: PostgresType::Text, reading: None, not_null: false };
-    let mut refused = vec![Refused::default(); checks.len()];
+    let text = TargetField { postgres_type: PostgresType::Text, reading: None, not_null: false };
+    let mut refused = vec![RefusedValues::default(); checks.len()];
     let conditions: Vec<String> = checks.iter().map(|(_, condition)| condition.clone()).collect();
-    source.each_row_of(connection, &table.select_with(&conditions), watch, |row| {
+    source.each_row_of(connection, &table.select_with(&conditions), task, |row| {
         for ((position, profile), candidate) in profiles.iter_mut().enumerate().zip(candidates) {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             profile.add(value);
-            let example =
-                || Example { row: table.row_name(row, &columns), value: Shown(value).to_string() };
+            let example = || Example {
+                row: table.row_name(row, &columns),
+                value: ShownValue(value).to_string(),
+            };
             if let ValueRef::Real(number) = value
                 && number.is_infinite()
             {
@@ -84,24 +84,24 @@ fn read(
             {
                 profile.look_into(blob);
             }
-            if let Some(Field { postgres_type: PostgresType::Jsonb, .. }) = &candidate.field
+            if let Some(TargetField { postgres_type: PostgresType::Jsonb, .. }) = &candidate.field
                 && let ValueRef::Text(text) = value
                 && repeats_a_key(text)
             {
                 profile.repeated_keys.add(example);
             }
             if let Some(field) = &candidate.field
-                && let Err(misfit) = encode(field, value, &mut Nowhere)
+                && let Err(unfit) = encode(field, value, &mut NoOutput)
             {
-                profile.misfits.entry(misfit.kind()).or_default().add(example);
+                profile.unfits.entry(unfit.kind()).or_default().add(example);
             }
-            let is_text = |field: &Field| field.postgres_type.is_text();
+            let is_text = |field: &TargetField| field.postgres_type.is_text();
             if !candidate.field.as_ref().is_some_and(is_text)
                 && let ValueRef::Text(_) | ValueRef::Real(_) = value
             {
                 // Only what text itself refuses: NUL, broken UTF-8, infinity.
-                if let Err(misfit) = encode(&text, value, &mut Nowhere) {
-                    profile.text_misfits.entry(misfit.kind()).or_default().add(example);
+                if let Err(unfit) = encode(&text, value, &mut NoOutput) {
+                    profile.text_unfits.entry(unfit.kind()).or_default().add(example);
                 }
             }
         }
@@ -117,21 +117,17 @@ fn read(
     Ok(Scan { profiles, violations, untested: Vec::new() })
 }
 
-/// The rows that violate one CHECK.
 fn violators(
-    source: &Source,
+    source: &SourceFile,
     connection: &Connection,
-    table: &Table,
+    table: &SourceTable,
     condition: &str,
-    watch: Watch<'_>,
-) -> Result<Refused, Error> {
+    task: Task<'_>,
+) -> Result<RefusedValues, Error> {
     let columns: Vec<usize> = (0..table.columns.len()).collect();
-    // These rows have been counted.
-    let hidden = ProgressBar::hidden();
-    let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
-    let mut refused = Refused::default();
+    let mut refused = RefusedValues::default();
     let sql = table.select_with(&[condition.to_owned()]);
-    source.each_row_of(connection, &sql, watch, |row| {
+    source.each_row_of(connection, &sql, task.uncounted(), |row| {
         if is_violated(row, columns.len() + 1) {
             let row = || Example { row: table.row_name(row, &columns), value: String::new() };
             refused.add(row);
@@ -141,12 +137,12 @@ fn violators(
     Ok(refused)
 }
 
-/// CHECKs by their place in the table, each with its condition or with why it has none.
+/// CHECKs by their place in the table, each with its condition or with the reason why it has none.
 type Checks = Vec<(usize, String)>;
 
-/// The conditions for rows that violate a CHECK, and the CHECKs that cannot be computed apart from
+/// The conditions for rows that violate a CHECK, and the CHECKs that cannot be computed outside
 /// their table.
-fn checks(connection: &Connection, table: &Table) -> (Checks, Checks) {
+fn checks(connection: &Connection, table: &SourceTable) -> (Checks, Checks) {
     let (mut checks, mut untested) = (Vec::new(), Vec::new());
     for (place, check) in table.checks.iter().enumerate() {
         let condition = format!("NOT ({}\n)", check.expression);
@@ -159,7 +155,7 @@ fn checks(connection: &Connection, table: &Table) -> (Checks, Checks) {
     (checks, untested)
 }
 
-/// What SQLite says, without the statement, which is ours.
+/// SQLite's message without the generated statement.
 fn reason(error: rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg,

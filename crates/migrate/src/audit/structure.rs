@@ -1,25 +1,27 @@
-//! What of a schema PostgreSQL has no equal for: each is named, nothing is half copied.
+//! Schema features without an equal in PostgreSQL: each is named, none is half copied.
 
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::finding::{Finding, Severity};
-use super::loss::Lost;
-use super::profile::Refused;
 use super::proposed;
-use crate::copy::{Field, LONGEST_NAME_BYTES, check_condition, cut, index_predicate};
-use crate::expression::default_expression;
-use crate::inspect::{
-    Check, Column, Index, IndexPart, LeftOut, MOST_INDEX_COLUMNS, Rowid, Schema, Table, quoted,
-    shorten, thousands,
+use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
+use crate::display::{shorten, thousands};
+use crate::finding::{Finding, Lost, RefusedValues, Severity};
+use crate::source::{
+    Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
+    SourceSchema, SourceTable, quoted,
 };
-use crate::mapping::PostgresType;
+use crate::value::{PostgresType, TargetField};
 
 /// The largest number of columns in a table of PostgreSQL.
 const MOST_COLUMNS: usize = 1600;
 
 /// Findings on the declaration of a table that migration would create.
-pub fn declaration(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
+pub fn declaration(
+    schema: &SourceSchema,
+    table: &SourceTable,
+    fields: &[TargetField],
+) -> Vec<Finding> {
     let mut findings = names(table);
     findings.extend(constraints(table, fields));
     findings.extend(collations(schema, table, fields));
@@ -28,10 +30,9 @@ pub fn declaration(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Find
     findings
 }
 
-fn names(table: &Table) -> Vec<Finding> {
-    let blocker = |kind, message: String, fix: String| {
-        Finding::on_table(Severity::Blocker, kind, &table.name, message, fix)
-    };
+fn names(table: &SourceTable) -> Vec<Finding> {
+    let blocker =
+        |kind, message: String, fix: String| Finding::blocker(kind, &table.name, message, fix);
     let long = |name: &str, what: &str, fix: String| {
         let bytes = name.len();
         let message = match bytes {
@@ -74,7 +75,8 @@ fn names(table: &Table) -> Vec<Finding> {
     findings
 }
 
-/// A name that fits, quoted: the beginning, and what tells it from others with the same beginning.
+/// A name that fits, quoted: the beginning, and a hash that keeps names with the same beginning
+/// apart.
 fn shorter(name: &str) -> String {
     let ending = xxh3_64(name.as_bytes()) & 0xffff;
     quoted(&format!("{}_{ending:04x}", cut(name, LONGEST_NAME_BYTES - 5)))
@@ -82,7 +84,7 @@ fn shorter(name: &str) -> String {
 
 /// A column whose name PostgreSQL keeps for itself. Names that are written in another case are
 /// others, since all are quoted.
-fn system_column(table: &Table, name: &str) -> Option<Finding> {
+fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
     let (old, new) = (quoted(name), quoted(&format!("{name}_")));
     let rename = format!("ALTER TABLE {} RENAME COLUMN {old} TO {new}", quoted(&table.name));
     let (severity, when, fix) = match name {
@@ -91,25 +93,25 @@ fn system_column(table: &Table, name: &str) -> Option<Finding> {
         }
         // SQLite renames no column that is called like the rowid.
         "oid" => {
-            let fix = "for such a server make the table anew with another name for it";
+            let fix = "for such a server create the table again with another name for it";
             (Severity::Note, "before release 12 ", fix.to_owned())
         }
         _ => return None,
     };
     let message =
         format!("{when}every table of PostgreSQL has a column {name} of its own, and no other");
-    let finding = Finding::on_table(severity, "system_column", &table.name, message, fix);
+    let finding = Finding::of(severity, "system_column", &table.name, message, fix);
     Some(finding.on_column(name))
 }
 
-fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_exact = |position: usize| fields[position].postgres_type != PostgresType::Citext;
     for collation in &table.collations {
-        let of_this = |column: &Column| column.collation.as_ref() == Some(collation);
+        let of_this = |column: &SourceColumn| column.collation.as_ref() == Some(collation);
         let columns: Vec<usize> =
             (0..table.columns.len()).filter(|place| of_this(&table.columns[*place])).collect();
-        // What citext compares it compares without regard to case.
+        // citext compares without regard to case.
         if collation == "NOCASE" && !columns.is_empty() && !columns.iter().any(|at| is_exact(*at)) {
             continue;
         }
@@ -117,7 +119,7 @@ fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> 
             format!("COLLATE {collation} is not carried over: PostgreSQL compares exactly");
         let fix = match collation.as_str() {
             "NOCASE" => {
-                // A unique key is judged by its values: citext may refuse what it takes.
+                // A unique key is tested by its values: citext may refuse some of them.
                 let is_free = |column: &usize| !keys(table).iter().any(|key| key.contains(column));
                 let free: Vec<usize> = columns.into_iter().filter(is_free).collect();
                 format!(
@@ -128,16 +130,15 @@ fn collations(schema: &Schema, table: &Table, fields: &[Field]) -> Vec<Finding> 
             "RTRIM" => "compare rtrim(...) of both sides".to_owned(),
             _ => "give it a collation of PostgreSQL with the same order".to_owned(),
         };
-        let (severity, kind) = (Severity::Warning, "collation_not_carried_over");
-        let finding = Finding::on_table(severity, kind, &table.name, message, fix);
+        let finding = Finding::warning("collation_not_carried_over", &table.name, message, fix);
         findings.push(finding.losing(Lost::Collation));
     }
     findings
 }
 
-fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let lose = |lost, kind, message: String, fix: &str| {
-        Finding::on_table(Severity::Warning, kind, &table.name, message, fix).losing(lost)
+        Finding::warning(kind, &table.name, message, fix).losing(lost)
     };
     let mut findings = Vec::new();
     for check in &table.checks {
@@ -173,7 +174,7 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
             let statement = proposed::default(table, column, field);
             let fix = match (&statement, &column.default_value) {
                 (Some(_), _) => {
-                    "the statement below comes close: its time is that of the server's zone, its \
+                    "the proposed statement comes close: its time is that of the server's zone, its \
                      random numbers are no secrets"
                 }
                 (None, Some(_)) => "its value is none of the type: write one by hand",
@@ -187,17 +188,22 @@ fn constraints(table: &Table, fields: &[Field]) -> Vec<Finding> {
 }
 
 /// The columns of the primary key and of all unique ones.
-fn keys(table: &Table) -> Vec<Vec<usize>> {
+fn keys(table: &SourceTable) -> Vec<Vec<usize>> {
     let unique = table.indexes.iter().filter(|index| index.unique);
     unique.filter_map(Index::columns).chain([table.primary_key.clone()]).collect()
 }
 
-fn on_one_line(check: &Check) -> String {
+fn on_one_line(check: &SourceCheck) -> String {
     check.expression.replace(['\n', '\r'], " ")
 }
 
 /// Rows that violate a CHECK: PostgreSQL would refuse them if it gets the CHECK too.
-pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: bool) -> Finding {
+pub fn check_violation(
+    table: &SourceTable,
+    check: &SourceCheck,
+    refused: RefusedValues,
+    is_kept: bool,
+) -> Finding {
     let message = format!(
         "{} {} CHECK ({})",
         thousands(refused.count),
@@ -208,26 +214,31 @@ pub fn check_violation(table: &Table, check: &Check, refused: Refused, is_kept: 
         true => (Severity::Blocker, "repair them, or drop the check from the source"),
         false => (Severity::Warning, "repair them before the check is added in PostgreSQL"),
     };
-    let finding = Finding::on_table(severity, "check_violation", &table.name, message, fix);
+    let finding = Finding::of(severity, "check_violation", &table.name, message, fix);
     finding.counted(refused.count, refused.examples).about_rows()
 }
 
-/// A CHECK that SQLite cannot compute, apart from its table or for some row.
-pub fn check_not_tested(table: &Table, check: &Check, reason: &str, is_kept: bool) -> Finding {
+/// A CHECK that SQLite cannot compute outside its table or for some row.
+pub fn check_not_tested(
+    table: &SourceTable,
+    check: &SourceCheck,
+    reason: &str,
+    is_kept: bool,
+) -> Finding {
     let message = format!("CHECK ({}) could not be tested: {reason}", on_one_line(check));
     let fix = match is_kept {
         true => "PostgreSQL tests every row as it arrives",
         false => "look at the rows before the check is added in PostgreSQL",
     };
-    Finding::on_table(Severity::Warning, "check_not_tested", &table.name, message, fix)
+    Finding::warning("check_not_tested", &table.name, message, fix)
 }
 
-/// Indexes that are left out whatever the types are.
-fn left_out(table: &Table) -> impl Iterator<Item = Finding> {
+/// Indexes that are left out for any types.
+fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
     table.left_out.iter().map(|(index, reason)| {
         let why = match reason {
-            LeftOut::Asked => "as --skip-index asks".to_owned(),
-            LeftOut::TooManyColumns => format!(
+            IndexOmission::Asked => "as --skip-index asks".to_owned(),
+            IndexOmission::TooManyColumns => format!(
                 "since it has {} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}",
                 index.parts.len()
             ),
@@ -235,13 +246,12 @@ fn left_out(table: &Table) -> impl Iterator<Item = Finding> {
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         let message =
             format!("the index {} is not carried over{unique}, {why}", shorten(&index.name));
-        let (severity, kind) = (Severity::Warning, "index_not_carried_over");
-        Finding::on_table(severity, kind, &table.name, message, "").losing(Lost::Index)
+        Finding::warning("index_not_carried_over", &table.name, message, "").losing(Lost::Index)
     })
 }
 
 /// json has no order: no index of PostgreSQL holds it.
-fn of_json(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
     let columns = index.columns()?;
     let is_json = |column: &&usize| fields[**column].postgres_type == PostgresType::Json;
     let name = &table.columns[*columns.iter().find(is_json)?].name;
@@ -250,11 +260,10 @@ fn of_json(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
         "--map '{}.{name}=jsonb', or leave the index out: --skip-index '{}'",
         table.name, index.name
     );
-    let (severity, kind) = (Severity::Blocker, "index_of_json");
-    Some(Finding::on_table(severity, kind, &table.name, message, fix).on_column(name))
+    Some(Finding::blocker("index_of_json", &table.name, message, fix).on_column(name))
 }
 
-fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
+fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = left_out(table).collect();
     for index in &table.indexes {
         if index.name.len() > LONGEST_NAME_BYTES {
@@ -264,8 +273,7 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
                 shorten(&index.name),
                 index.name.len()
             );
-            let (severity, kind) = (Severity::Warning, "long_index_name");
-            findings.push(Finding::on_table(severity, kind, &table.name, message, ""));
+            findings.push(Finding::warning("long_index_name", &table.name, message, ""));
         }
         let is_translated = !index.partial || index_predicate(index, table, fields).is_some();
         let what = if index.columns().is_none() {
@@ -279,8 +287,7 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         findings.push(
-            Finding::on_table(
-                Severity::Warning,
+            Finding::warning(
                 "index_not_carried_over",
                 &table.name,
                 format!("{}, {what}, is not carried over{unique}", shorten(&index.name)),
@@ -296,9 +303,9 @@ fn indexes(table: &Table, fields: &[Field]) -> Vec<Finding> {
     findings
 }
 
-/// An index that is carried over without a collation that stands in it alone. Unique keys for all
-/// rows are judged by their values.
-fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
+/// An index that is carried over without a collation of its own. Unique keys for all rows are
+/// tested by their values.
+fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
     if index.unique && !index.partial {
         return None;
     }
@@ -328,16 +335,15 @@ fn collated(index: &Index, table: &Table, fields: &[Field]) -> Option<Finding> {
     let predicate = index_predicate(index, table, fields);
     let statement = proposed::collated_index(table, &key, index.unique, predicate.as_deref());
     let fix = match statement {
-        Some(_) => "add the index below",
+        Some(_) => "add the proposed index",
         None => "give it a collation of PostgreSQL that means the same",
     };
-    let finding = Finding::on_table(Severity::Warning, kind, &table.name, message, fix);
+    let finding = Finding::warning(kind, &table.name, message, fix);
     Some(finding.proposing(statement).losing(lost))
 }
 
-fn kinds(table: &Table) -> Vec<Finding> {
-    let note =
-        |kind, message: &str| Finding::on_table(Severity::Note, kind, &table.name, message, "");
+fn kinds(table: &SourceTable) -> Vec<Finding> {
+    let note = |kind, message: &str| Finding::note(kind, &table.name, message, "");
     let mut findings = Vec::new();
     if table.rowid == Rowid::None {
         findings.push(note("without_rowid", "WITHOUT ROWID becomes an ordinary primary key"));

@@ -1,15 +1,15 @@
-//! The audit for people: one table of columns, then the findings, blockers first.
+//! Audit report as text and CSV: one table of columns, then the findings, blockers first.
 
 use std::fmt::Write as _;
 
 use comfy_table::Table as Grid;
 
-use super::column::plural;
-use super::{AuditReport, ColumnReport, Finding, Severity};
+use super::{AuditReport, ColumnReport};
+use crate::display::{plural, rows, thousands};
+use crate::finding::{Finding, Severity};
 use crate::grid::grid;
-use crate::inspect::{rows, thousands};
 
-/// Columns of an entirely unremarkable file that are still shown one by one.
+/// Most columns shown one by one if all are unremarkable.
 const ROWS_SHOWN: usize = 400;
 
 impl AuditReport {
@@ -42,13 +42,13 @@ impl AuditReport {
             self.tables.len(),
             plural(self.tables.len() as u64),
             rows(self.tables.iter().map(|table| table.rows).sum()),
-            self.verdict()
+            self.summary()
         );
         text
     }
 
     /// For example `2 blockers, 1 warning`.
-    pub fn verdict(&self) -> String {
+    pub fn summary(&self) -> String {
         let counted = [
             (Severity::Blocker, self.count(Severity::Blocker)),
             (Severity::Warning, self.count(Severity::Warning)),
@@ -72,9 +72,9 @@ impl AuditReport {
         }
     }
 
-    /// Columns and findings as CSV with a header, ending with a newline: a line per finding with
-    /// its column's profile, a line per column without one; findings on a whole table have no
-    /// column.
+    /// Columns and findings as CSV with a header, ending with a newline. A finding has a line with
+    /// its column's profile, a column without findings one of its own; findings on a whole table
+    /// have no column.
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "table,column,declared_type,affinity,integers,reals,texts,blobs,nulls,\
@@ -142,7 +142,7 @@ impl AuditReport {
     }
 }
 
-/// How many fields of a line are about a column.
+/// Fields of a line about a column.
 const COLUMN_FIELDS: usize = 14;
 
 fn column_fields(table: &str, column: &ColumnReport) -> Vec<String> {

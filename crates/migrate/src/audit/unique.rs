@@ -1,40 +1,29 @@
-//! Unique keys over values that SQLite keeps apart and their types in PostgreSQL make equal: a UUID
-//! in capitals and in small letters, the number 1 and the text `'1'`.
+//! Unique keys over values that SQLite keeps apart and a PostgreSQL type makes equal: a UUID in
+//! both letter cases, the number 1 and the text `'1'`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use indicatif::ProgressBar;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::TableReport;
-use super::finding::{Finding, Severity};
-use super::profile::{Example, Refused};
-use super::written::{Written, may_vary};
-use crate::copy::{Field, index_predicate};
-use crate::inspect::{Schema, Shown, Source, Table, thousands};
-use crate::verify::comparable;
-use crate::{Error, Watch};
-
-/// A unique key that is carried over.
-struct Key<'a> {
-    table: &'a Table,
-    /// What the table's columns become.
-    fields: &'a [Field],
-    columns: Vec<usize>,
-    /// Only rows for which this holds, in SQLite's words.
-    predicate: Option<&'a str>,
-}
+use super::made_index::{MadeIndex, made_indexes};
+use super::text_form::{ValueSpelling, may_vary};
+use crate::display::{ShownValue, list, thousands};
+use crate::finding::{Example, Finding, RefusedValues};
+use crate::source::{SourceFile, SourceSchema, SourceTable};
+use crate::value::{PostgresType, TargetField, comparable};
+use crate::{Error, Task};
 
 /// The rows that PostgreSQL's unique keys would refuse although SQLite's did not.
 pub fn findings(
-    source: &Source,
-    schema: &Schema,
-    fields: &[Vec<Field>],
+    source: &SourceFile,
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
     reports: &[TableReport],
-    watch: Watch<'_>,
+    task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for (table, (fields, report)) in schema.tables.iter().zip(fields.iter().zip(reports)) {
@@ -46,7 +35,7 @@ pub fn findings(
             if varying.is_empty() {
                 continue;
             }
-            let refused = key.made_equal(source, watch)?;
+            let refused = key.made_equal(source, task)?;
             if refused.count > 0 {
                 // As text, different texts stay different.
                 let cure = match varying[..] {
@@ -60,45 +49,48 @@ pub fn findings(
     Ok(findings)
 }
 
-fn keys<'a>(table: &'a Table, fields: &'a [Field]) -> Vec<Key<'a>> {
-    let key =
-        |columns: Vec<usize>, predicate: Option<&'a str>| Key { table, fields, columns, predicate };
-    let mut keys = vec![key(table.primary_key.clone(), None)];
-    for index in table.indexes.iter().filter(|index| index.unique) {
-        let Some(columns) = index.columns() else { continue };
-        if !index.partial {
-            keys.push(key(columns, None));
-        } else if index_predicate(index, table, fields).is_some() {
-            keys.push(key(columns, index.predicate.as_deref()));
+/// `true` if a unique key would hold equal values after `column` has become `postgres_type`.
+pub fn would_collide(
+    source: &SourceFile,
+    table: &SourceTable,
+    fields: &[TargetField],
+    column: usize,
+    postgres_type: PostgresType,
+    task: Task<'_>,
+) -> Result<bool, Error> {
+    let mut fields = fields.to_vec();
+    fields[column].postgres_type = postgres_type;
+    for key in keys(table, &fields).filter(|key| key.columns.contains(&column)) {
+        if key.made_equal(source, task)?.count > 0 {
+            return Ok(true);
         }
     }
-    keys
+    Ok(false)
 }
 
-impl Key<'_> {
-    /// Rows whose key is that of another one. Of two such rows one at least is written in another
-    /// way than the first row: the keys of those are kept in memory, the others pass by.
-    fn made_equal(&self, source: &Source, watch: Watch<'_>) -> Result<Refused, Error> {
-        // These rows have been counted.
-        let hidden = ProgressBar::hidden();
-        let watch = Watch { progress: &hidden, interrupted: watch.interrupted };
-        let condition = format!("({}\n) IS TRUE", self.predicate.unwrap_or("true"));
-        let sql = self.table.select_also(&self.columns, &[condition]);
-        let mut ways: Vec<Written> = Vec::new();
+fn keys<'a>(
+    table: &'a SourceTable,
+    fields: &'a [TargetField],
+) -> impl Iterator<Item = MadeIndex<'a>> {
+    made_indexes(table, fields).filter(|made| made.index.is_none_or(|index| index.unique))
+}
+
+impl MadeIndex<'_> {
+    /// Rows with the key of another. Of two such rows at least one has another spelling than the
+    /// first row: only keys of those are kept in memory.
+    fn made_equal(&self, source: &SourceFile, task: Task<'_>) -> Result<RefusedValues, Error> {
+        let mut spellings: Vec<ValueSpelling> = Vec::new();
         let mut kept: HashMap<u128, i64> = HashMap::new();
-        let mut refused = Refused::default();
+        let mut refused = RefusedValues::default();
         for keeps in [true, false] {
             if !keeps && kept.is_empty() {
                 break;
             }
-            let mut place = 0;
-            let look = |row: &Row<'_>| -> Result<(), Error> {
-                place += 1;
-                let read = self.read(row, &mut ways).map_err(|error| source.explain(error))?;
+            self.each_entry(source, task, |row, address| {
+                let read = self.read(row, &mut spellings).map_err(|error| source.explain(error))?;
                 let Some((hash, _)) = read.filter(|(_, is_other)| *is_other == keeps) else {
                     return Ok(());
                 };
-                let address = self.table.address(row, place);
                 match kept.entry(hash) {
                     Entry::Occupied(entry) => {
                         refused.add(|| self.example(row, address, *entry.get()));
@@ -109,23 +101,18 @@ impl Key<'_> {
                     Entry::Vacant(_) => {}
                 }
                 Ok(())
-            };
-            source.with(|connection| source.each_row_of(connection, &sql, watch, look))?;
+            })?;
         }
         Ok(refused)
     }
 
-    /// A hash of the row's key as PostgreSQL compares it, and whether it is written in another way
-    /// than the first. `None` if there is none (a part is NULL or does not fit, or the row is not in
-    /// the index).
+    /// A hash of the row's key as PostgreSQL compares it, and whether its spelling differs from the
+    /// first. `None` if a part is NULL or does not fit.
     fn read(
         &self,
         row: &Row<'_>,
-        ways: &mut Vec<Written>,
+        spellings: &mut Vec<ValueSpelling>,
     ) -> rusqlite::Result<Option<(u128, bool)>> {
-        if row.get_ref(self.columns.len() + 1)? != ValueRef::Integer(1) {
-            return Ok(None);
-        }
         let (mut bytes, mut values) = (Vec::new(), Vec::new());
         for (place, column) in self.columns.iter().enumerate() {
             let value = row.get_ref(place + 1)?;
@@ -136,43 +123,42 @@ impl Key<'_> {
             }
             values.push(value);
         }
-        if ways.is_empty() {
-            ways.extend(values.iter().map(|value| Written::of(*value)));
+        if spellings.is_empty() {
+            spellings.extend(values.iter().map(|value| ValueSpelling::of(*value)));
         }
         let types = self.columns.iter().map(|column| &self.fields[*column].postgres_type);
-        let mut parts = types.zip(values).zip(ways.iter());
-        let is_other = parts.any(|((each, value), way)| !way.is_way_of(each, value));
+        let mut parts = types.zip(values).zip(spellings.iter());
+        let is_other = parts.any(|((each, value), spelling)| !spelling.is_spelling_of(each, value));
         Ok(Some((xxh3_128(&bytes), is_other)))
     }
 
     /// Both rows by their names, the first first.
     fn example(&self, row: &Row<'_>, address: i64, other: i64) -> Example {
         let values = (1..=self.columns.len()).filter_map(|place| row.get_ref(place).ok());
-        let values: Vec<String> = values.map(|value| Shown(value).to_string()).collect();
+        let values = list(values.map(|value| ShownValue(value).to_string()));
         let name = |address: i64| self.table.address_name(address);
         let both = format!("{} and {}", name(address.min(other)), name(address.max(other)));
-        Example { row: both, value: values.join(", ") }
+        Example { row: both, value: values }
     }
 
     /// `cure`: the column that would keep all rows apart as text.
-    fn finding(&self, refused: Refused, cure: Option<usize>) -> Finding {
+    fn finding(&self, refused: RefusedValues, cure: Option<usize>) -> Finding {
         let name = |column: usize| self.table.columns[column].name.as_str();
         let becomes =
             |column: &usize| format!("{} as {}", name(*column), self.fields[*column].postgres_type);
-        let columns: Vec<String> = self.columns.iter().map(becomes).collect();
+        let columns = list(self.columns.iter().map(becomes));
         let message = format!(
             "{} {} the key of another, which SQLite keeps apart: PostgreSQL's unique key is ({})",
             thousands(refused.count),
             if refused.count == 1 { "row has" } else { "rows have" },
-            columns.join(", ")
+            columns
         );
         let rule = cure.map(|column| format!("{}.{}=text", self.table.name, name(column)));
         let fix = match &rule {
             Some(rule) => format!("repair them, or keep the texts: --map '{rule}'"),
             None => "repair them".to_owned(),
         };
-        let (severity, kind) = (Severity::Blocker, "unique_violation");
-        let finding = Finding::on_table(severity, kind, &self.table.name, message, fix);
+        let finding = Finding::blocker("unique_violation", &self.table.name, message, fix);
         finding.counted(refused.count, refused.examples).cured_by(rule).about_rows()
     }
 }

@@ -1,52 +1,53 @@
-//! The choice of a column's type: first a candidate, then, after every value has been seen,
-//! the candidate or what the values really are.
+//! Choice of a column's type: first a candidate, then, after every value has been seen, the
+//! candidate or the type of the values.
 
-use super::{Declared, PostgresType, Rules, declared};
+use super::declared::{self, DeclaredType};
+use super::user_rule::MapRules;
 use crate::Error;
-use crate::audit::Profile;
-use crate::copy::Field;
-use crate::inspect::Table;
+use crate::source::SourceTable;
+use crate::value::{PostgresType, Profile, TargetField};
 
 /// The type against which a column's values are tried while they are read.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The type and how it is read; `None` if only the values can tell.
-    pub field: Option<Field>,
+    /// The type and its reading; `None` if only the values can decide.
+    pub field: Option<TargetField>,
+    pub not_null: bool,
     /// Another type may be chosen if a value does not fit this one.
     pub may_fall_back: bool,
-    /// It was asked for by a `--map` rule.
+    /// It comes from a `--map` rule.
     pub is_rule: bool,
 }
 
 impl Candidate {
-    /// Whether blobs are what the column is meant for.
     pub fn is_for_bytes(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.postgres_type == PostgresType::Bytea)
     }
 }
 
-/// The candidates of a table's columns, in order: a `--map` rule, else the declared type.
-pub fn candidate(table: &Table, rules: &Rules) -> Result<Vec<Candidate>, Error> {
-    let each = |(position, column): (usize, &crate::inspect::Column)| {
+/// The candidates of a table's columns, in order: a `--map` rule, otherwise the declared type.
+pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>, Error> {
+    let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
-        let field = |postgres_type, reading| Some(Field { postgres_type, reading, not_null });
+        let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
         if let Some(mapping) = rules.find(&table.name, &column.name) {
             let field = field(mapping.postgres_type.clone(), mapping.reading);
-            return Ok(Candidate { field, may_fall_back: false, is_rule: true });
+            return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
         }
-        let (field, may_fall_back) = match declared(column) {
-            Declared::Hard(hard) => (field(hard, None), false),
-            Declared::IfAllowed(soft) => (field(soft, None), true),
-            Declared::Unknown => (None, true),
+        let (field, may_fall_back) = match declared::declared(column) {
+            DeclaredType::Hard(hard) => (field(hard, None), false),
+            DeclaredType::IfAllowed(soft) => (field(soft, None), true),
+            DeclaredType::Unknown => (None, true),
         };
-        Ok(Candidate { field, may_fall_back, is_rule: false })
+        Ok(Candidate { field, not_null, may_fall_back, is_rule: false })
     };
     table.columns.iter().enumerate().map(each).collect()
 }
 
 /// The type for a column after all its values have been tried against `candidate`.
-pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> Field {
-    let field = |postgres_type| Field { postgres_type, reading: None, not_null };
+pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
+    let not_null = candidate.not_null;
+    let field = |postgres_type| TargetField { postgres_type, reading: None, not_null };
     match &candidate.field {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
@@ -65,7 +66,7 @@ pub fn choose(candidate: &Candidate, not_null: bool, profile: &Profile) -> Field
     }
 }
 
-/// The type that holds what the values are, whatever was declared.
+/// The type of the values, for any declared type.
 pub fn fallback(profile: &Profile) -> PostgresType {
     let Profile { integers, reals, texts, blobs, .. } = *profile;
     match (integers, reals, texts, blobs) {

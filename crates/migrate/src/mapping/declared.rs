@@ -1,24 +1,20 @@
-//! What a declared type means to the people who write schemas. SQLite itself reads only its
-//! affinity, so `VARCHAR(256)` limits nothing and `UUID` is a number; the words still tell what
-//! was intended.
+//! Intention of a declared type. SQLite itself reads only its affinity, so `VARCHAR(256)` limits
+//! nothing and `UUID` is a number; the words still show what the author meant.
 
-use super::PostgresType;
-use super::postgres_type::declared_parts;
-use crate::inspect::{Affinity, Column};
+use crate::source::{Affinity, SourceColumn};
+use crate::value::{PostgresType, declared_parts};
 
-/// What a declared type intends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Declared {
+pub enum DeclaredType {
     /// This type; a value that does not fit is a fault.
     Hard(PostgresType),
-    /// This type if every value allows it, else what the values are.
+    /// This type if every value allows it, otherwise the type of the values.
     IfAllowed(PostgresType),
     Unknown,
 }
 
-/// The intention behind a column's declared type.
-pub fn declared(column: &Column) -> Declared {
-    use Declared::{Hard, IfAllowed};
+pub fn declared(column: &SourceColumn) -> DeclaredType {
+    use DeclaredType::{Hard, IfAllowed};
     let lower = column.declared_type.to_ascii_lowercase();
     let unsigned = lower.contains("unsigned");
     let (words, numbers) = declared_parts(&lower.replace("unsigned", " "));
@@ -61,13 +57,13 @@ pub fn declared(column: &Column) -> Declared {
     }
 }
 
-fn by_affinity(affinity: Affinity, words: &str) -> Declared {
+fn by_affinity(affinity: Affinity, words: &str) -> DeclaredType {
     match affinity {
-        Affinity::Integer => Declared::Hard(PostgresType::BigInt),
-        Affinity::Text => Declared::Hard(PostgresType::Text),
-        Affinity::Real => Declared::Hard(PostgresType::DoublePrecision),
-        Affinity::Blob if words.contains("blob") => Declared::Hard(PostgresType::Bytea),
-        Affinity::Blob | Affinity::Numeric => Declared::Unknown,
+        Affinity::Integer => DeclaredType::Hard(PostgresType::BigInt),
+        Affinity::Text => DeclaredType::Hard(PostgresType::Text),
+        Affinity::Real => DeclaredType::Hard(PostgresType::DoublePrecision),
+        Affinity::Blob if words.contains("blob") => DeclaredType::Hard(PostgresType::Bytea),
+        Affinity::Blob | Affinity::Numeric => DeclaredType::Unknown,
     }
 }
 
@@ -78,7 +74,7 @@ mod tests {
     #[test]
     fn declared_types_by_intention() {
         let of = |text: &str| {
-            declared(&Column {
+            declared(&SourceColumn {
                 name: "c".into(),
                 declared_type: text.into(),
                 affinity: Affinity::of(text, false),
@@ -90,8 +86,8 @@ mod tests {
                 collation: None,
             })
         };
-        let hard = |text: &str| Declared::Hard(text.parse().unwrap());
-        let soft = |text: &str| Declared::IfAllowed(text.parse().unwrap());
+        let hard = |text: &str| DeclaredType::Hard(text.parse().unwrap());
+        let soft = |text: &str| DeclaredType::IfAllowed(text.parse().unwrap());
         for (text, expected) in [
             ("INTEGER", hard("bigint")),
             ("INT(11)", hard("bigint")),
@@ -111,8 +107,8 @@ mod tests {
             ("Date", soft("date")),
             ("JSON", soft("jsonb")),
             ("UUID", soft("uuid")),
-            ("", Declared::Unknown),
-            ("GEOMETRY", Declared::Unknown),
+            ("", DeclaredType::Unknown),
+            ("GEOMETRY", DeclaredType::Unknown),
         ] {
             assert_eq!(of(text), expected, "{text}");
         }

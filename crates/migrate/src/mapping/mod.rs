@@ -1,11 +1,9 @@
-//! From a declared type and the values found to a PostgreSQL type; `--map` rules overrule both.
+//! Mapping of a column to a PostgreSQL type, by its declared type and its values; `--map` rules
+//! overrule both.
 
 mod choice;
 mod declared;
-mod postgres_type;
-mod rule;
+mod user_rule;
 
 pub use choice::{Candidate, candidate, choose, fallback};
-pub use declared::{Declared, declared};
-pub use postgres_type::PostgresType;
-pub use rule::{Mapping, Rules, matches};
+pub use user_rule::{MapRule, MapRules};

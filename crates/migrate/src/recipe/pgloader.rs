@@ -1,18 +1,19 @@
-//! Reads files of pgloader: `LOAD DATABASE FROM sqlite://... INTO postgresql://... WITH ...;`
-//! (<https://pgloader.readthedocs.io/en/latest/ref/sqlite.html>). Every clause is either carried
-//! out or refused by its name.
+//! Parser of pgloader's load files: `LOAD DATABASE FROM sqlite://... INTO postgresql://... WITH
+//! ...;` (<https://pgloader.readthedocs.io/en/latest/ref/sqlite.html>). Every clause is either
+//! carried out or refused by its name.
 
 use std::path::PathBuf;
 
-use super::{Recipe, default_reject_file};
-use crate::mapping::{Mapping, Rules};
-use crate::{Error, MigrateOptions};
+use super::{MigrationRecipe, default_reject_file};
+use crate::Error;
+use crate::mapping::{MapRule, MapRules};
+use crate::transfer::MigrateOptions;
 
 /// The words with which a clause begins.
 const CLAUSES: [&str; 9] =
     ["FROM", "INTO", "WITH", "SET", "CAST", "INCLUDING", "EXCLUDING", "BEFORE", "AFTER"];
 
-pub fn parse(text: &str) -> Result<Recipe, String> {
+pub fn parse(text: &str) -> Result<MigrationRecipe, String> {
     let words = words(text)?;
     let mut words = words.iter().map(String::as_str).peekable();
     for expected in ["LOAD", "DATABASE"] {
@@ -22,7 +23,7 @@ pub fn parse(text: &str) -> Result<Recipe, String> {
         }
     }
     let (mut source, mut target) = (None, None);
-    let mut reading = Reading::default();
+    let mut reading = PgloaderParser::default();
     while let Some(clause) = words.next() {
         if clause == ";" {
             match words.next() {
@@ -56,21 +57,28 @@ pub fn parse(text: &str) -> Result<Recipe, String> {
     let source = source.ok_or("FROM with the SQLite file is missing")?;
     let target: String = target.ok_or("INTO with the PostgreSQL database is missing")?;
     let target = target.replacen("pgsql://", "postgresql://", 1);
-    let Reading { mut options, rejects, notices } = reading;
+    let PgloaderParser { mut options, rejects, notices } = reading;
     options.reject_file = rejects.then(|| default_reject_file(&source));
     let target = target.parse().map_err(|error: engine::Error| format!("INTO: {error}"))?;
     let (create_database, accept_losses) = (false, false);
-    Ok(Recipe { source, target: Some(target), options, create_database, accept_losses, notices })
+    Ok(MigrationRecipe {
+        source,
+        target: Some(target),
+        options,
+        create_database,
+        accept_losses,
+        notices,
+    })
 }
 
 #[derive(Default)]
-struct Reading {
+struct PgloaderParser {
     options: MigrateOptions,
     rejects: bool,
     notices: Vec<String>,
 }
 
-impl Reading {
+impl PgloaderParser {
     fn option(&mut self, option: &str) -> Result<(), String> {
         let name = option.split('=').next().unwrap_or_default().trim();
         match name {
@@ -78,10 +86,10 @@ impl Reading {
             "truncate" | "include drop" => self.options.replace = true,
             "on error stop" => self.rejects = false,
             "on error resume next" => self.rejects = true,
-            // What Crossover always does.
+            // Crossover always does this.
             "create tables" | "create indexes" | "foreign keys" | "drop indexes"
             | "reset sequences" | "include no drop" | "no truncate" | "quote identifiers" => {}
-            // What changes the pace and not the result.
+            // These change the pace and not the result.
             "workers"
             | "concurrency"
             | "batch rows"
@@ -115,9 +123,9 @@ impl Reading {
             all => all,
         };
         let rule = format!("{column}={}", postgres_type.join(" "));
-        let rule: Mapping =
+        let rule: MapRule =
             rule.parse().map_err(|error: Error| format!("{}: {error}", refused()))?;
-        let Rules(rules) = &mut self.options.rules;
+        let MapRules(rules) = &mut self.options.rules;
         rules.push(rule);
         Ok(())
     }
@@ -216,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn unknown_clauses_are_named() {
         let refused = |rest: &str| {
             parse(&format!("LOAD DATABASE FROM a.db INTO postgresql://h/d {rest};")).unwrap_err()
         };

@@ -1,28 +1,27 @@
-//! Which rows differ: a second look at the few buckets of keys whose sums differ, so that memory
-//! stays bounded however many rows there are.
+//! Differing rows, found by a second reading of the few buckets of keys whose sums differ: memory
+//! stays bounded for any number of rows.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use serde::Serialize;
-use tokio_postgres::Client;
 
 use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
-use super::field::show;
 use super::part::OfSource;
 use super::rows;
-use crate::copy::Matched;
-use crate::inspect::{Source, Table};
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use super::table::ComparedTable;
+use crate::Error;
+use crate::display::list;
+use crate::target::MatchedTable;
+use crate::task::blocking;
+use crate::value::show;
 
-/// Buckets looked into and differences shown per table.
+/// Limits of buckets searched and of differences shown per table.
 const BUCKETS_SHOWN: usize = 16;
 const DIFFERENCES_SHOWN: usize = 20;
 
 /// A row that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct RowDifference {
     pub kind: DifferenceKind,
     /// Its key, for example `id 4711`.
     pub key: String,
@@ -47,54 +46,54 @@ pub struct ColumnDifference {
     pub target: String,
 }
 
-/// Rows of the looked-at buckets by key.
-type Rows = HashMap<u64, Vec<Kept>>;
+/// Rows of the searched buckets by key.
+type RowsByKey = HashMap<u64, Vec<DifferingRow>>;
 
 /// A row kept for comparison.
-struct Kept {
-    /// Its fields in their one form: these are compared.
+struct DifferingRow {
+    /// Its fields in canonical form, which are compared.
     canonical: Vec<Vec<u8>>,
-    /// Its fields as they came: these are shown.
+    /// Its fields as received, which are shown.
     raw: Vec<Vec<u8>>,
 }
 
-/// Finds rows that differ, at most 20.
-pub async fn differences(
-    client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
-    shape: &Shape,
-    digests: (&TableDigest, &TableDigest),
-    watch: Watch<'_>,
-) -> Result<Vec<Difference>, Error> {
-    let looked_at: BTreeSet<usize> = (0..BUCKETS)
-        .filter(|bucket| digests.0.buckets[*bucket] != digests.1.buckets[*bucket])
-        .take(BUCKETS_SHOWN)
-        .collect();
-    let mut target_rows = Rows::new();
-    let mut collector = Collector::new(shape, &looked_at);
-    let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
-    rows::of_target(client, matched, None, false, watch, add).await?;
-    let source_rows = blocking(watch, {
-        let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
-        let (shape, looked_at) = (shape.clone(), looked_at.clone());
-        move |watch| {
-            let mut rows = Rows::new();
-            let mut collector = Collector::new(&shape, &looked_at);
-            let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
-            rows::of_source(&source, &table, &matched, OfSource::All, watch, &mut take)?;
-            Ok(rows)
-        }
-    })
-    .await?;
-    let mut found = compare(matched, shape, source_rows, target_rows);
-    found.sort_by(|a, b| (a.kind, &a.key).cmp(&(b.kind, &b.key)));
-    found.truncate(DIFFERENCES_SHOWN);
-    Ok(found)
+impl ComparedTable<'_> {
+    /// Finds rows that differ, at most 20.
+    pub async fn differences(
+        &self,
+        of_source: &TableDigest,
+        of_target: &TableDigest,
+    ) -> Result<Vec<RowDifference>, Error> {
+        let Self { client, matched, shape, task, .. } = self;
+        let looked_at: BTreeSet<usize> = (0..BUCKETS)
+            .filter(|bucket| of_source.buckets[*bucket] != of_target.buckets[*bucket])
+            .take(BUCKETS_SHOWN)
+            .collect();
+        let mut target_rows = RowsByKey::new();
+        let mut collector = Collector::new(shape, &looked_at);
+        let add = |tuple: &[u8]| collector.add(tuple, &mut target_rows);
+        rows::of_target(client, matched, None, false, *task, add).await?;
+        let source_rows = blocking(*task, {
+            let (source, table) = (self.source.clone(), self.table.clone());
+            let (matched, shape) = (self.matched.clone(), shape.clone());
+            let looked_at = looked_at.clone();
+            move |task| {
+                let mut rows = RowsByKey::new();
+                let mut collector = Collector::new(&shape, &looked_at);
+                let mut take = |tuple: &[u8]| collector.add(tuple, &mut rows);
+                rows::of_source(&source, &table, &matched, OfSource::All, task, &mut take)?;
+                Ok(rows)
+            }
+        })
+        .await?;
+        let mut found = compare(matched, shape, source_rows, target_rows);
+        found.sort_by(|a, b| (a.kind, &a.key).cmp(&(b.kind, &b.key)));
+        found.truncate(DIFFERENCES_SHOWN);
+        Ok(found)
+    }
 }
 
-/// Keeps the rows of certain buckets.
+/// Collects the rows of certain buckets.
 struct Collector<'a> {
     shape: &'a Shape,
     looked_at: &'a BTreeSet<usize>,
@@ -106,13 +105,13 @@ impl<'a> Collector<'a> {
         Self { shape, looked_at, row: CanonicalRow::default() }
     }
 
-    fn add(&mut self, tuple: &[u8], rows: &mut Rows) -> Result<(), Error> {
+    fn add(&mut self, tuple: &[u8], rows: &mut RowsByKey) -> Result<(), Error> {
         self.row.read(self.shape, tuple)?;
         let key = self.row.key(self.shape);
         if self.looked_at.contains(&bucket(key)) {
             let canonical = (0..self.shape.forms.len()).map(|place| keep(self.row.field(place)));
             let (canonical, raw) = (canonical.collect(), fields(tuple).map(keep).collect());
-            rows.entry(key).or_default().push(Kept { canonical, raw });
+            rows.entry(key).or_default().push(DifferingRow { canonical, raw });
         }
         Ok(())
     }
@@ -130,7 +129,12 @@ fn keep(field: &[u8]) -> Vec<u8> {
     kept
 }
 
-fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> Vec<Difference> {
+fn compare(
+    matched: &MatchedTable,
+    shape: &Shape,
+    source: RowsByKey,
+    mut target: RowsByKey,
+) -> Vec<RowDifference> {
     let mut found = Vec::new();
     for (key, mut rows) in source {
         let mut others = target.remove(&key).unwrap_or_default();
@@ -157,19 +161,29 @@ fn compare(matched: &Matched, shape: &Shape, source: Rows, mut target: Rows) -> 
     found
 }
 
-fn key_of(matched: &Matched, shape: &Shape, row: &Kept) -> String {
+fn key_of(matched: &MatchedTable, shape: &Shape, row: &DifferingRow) -> String {
     let parts = shape.key.iter().take(8).map(|&place| {
         let column = &matched.columns[place];
         format!("{} {}", column.name, show(&column.field.postgres_type, &row.raw[place]))
     });
-    parts.collect::<Vec<_>>().join(", ")
+    list(parts)
 }
 
-fn one_sided(kind: DifferenceKind, matched: &Matched, shape: &Shape, row: &Kept) -> Difference {
-    Difference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
+fn one_sided(
+    kind: DifferenceKind,
+    matched: &MatchedTable,
+    shape: &Shape,
+    row: &DifferingRow,
+) -> RowDifference {
+    RowDifference { kind, key: key_of(matched, shape, row), columns: Vec::new() }
 }
 
-fn changed(matched: &Matched, shape: &Shape, row: &Kept, other: &Kept) -> Difference {
+fn changed(
+    matched: &MatchedTable,
+    shape: &Shape,
+    row: &DifferingRow,
+    other: &DifferingRow,
+) -> RowDifference {
     let columns = matched
         .columns
         .iter()
@@ -180,7 +194,7 @@ fn changed(matched: &Matched, shape: &Shape, row: &Kept, other: &Kept) -> Differ
         source: show(&column.field.postgres_type, &row.raw[place]),
         target: show(&column.field.postgres_type, &other.raw[place]),
     });
-    Difference {
+    RowDifference {
         kind: DifferenceKind::Changed,
         key: key_of(matched, shape, row),
         columns: columns.collect(),

@@ -1,17 +1,17 @@
-//! A digest of a table that does not depend on the order of its rows: sums of 128-bit hashes, per
-//! column and, for whole rows, per bucket of keys. Buckets that differ say where to look closer.
+//! Digest of a table that does not depend on the order of its rows: sums of 128-bit hashes, per
+//! column and, for whole rows, per bucket of keys. Differing buckets limit the search for differing
+//! rows.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::field::{Canonical, canonical};
-use super::pieces::{Hashes, LARGE_ROW_BYTES, Pieces};
-use super::rows::Take;
+use super::pieces::{Hashes, LARGE_ROW_BYTES, RowPieces};
+use super::rows::RowSink;
 use crate::Error;
+use crate::value::{Canonical, canonical};
 
 /// Buckets of keys: few enough to stay in the processor's cache.
 pub const BUCKETS: usize = 1 << 14;
 
-/// The digest of one table.
 pub struct TableDigest {
     pub rows: u64,
     pub columns: Vec<u128>,
@@ -20,7 +20,7 @@ pub struct TableDigest {
 }
 
 impl TableDigest {
-    /// Nothing yet, for `columns` columns.
+    /// An empty digest of `columns` columns.
     pub fn empty(columns: usize) -> Self {
         Self { rows: 0, columns: vec![0; columns], buckets: vec![0; BUCKETS] }
     }
@@ -36,16 +36,14 @@ impl TableDigest {
         }
     }
 
-    /// The digest of the whole table.
     pub fn table(&self) -> u128 {
         self.buckets.iter().fold(0, |sum, bucket| sum.wrapping_add(*bucket))
     }
 }
 
-/// How the columns of a table are brought to one form and which of them name a row.
+/// Canonical forms of a table's columns, and the columns that identify a row.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// The form of each column.
     pub forms: Vec<Canonical>,
     /// The positions of the key's columns; all columns if there is no key.
     pub key: Vec<usize>,
@@ -58,7 +56,7 @@ pub struct Hasher<'a> {
     row: CanonicalRow,
 }
 
-/// A row with every field in its one form: length and bytes, as in binary COPY.
+/// A row with every field in canonical form: length and bytes, as in binary COPY.
 #[derive(Default)]
 pub struct CanonicalRow {
     bytes: Vec<u8>,
@@ -89,7 +87,6 @@ impl CanonicalRow {
         &self.bytes[start..self.ends[position]]
     }
 
-    /// The hash of the key's fields.
     #[inline]
     pub fn key(&mut self, shape: &Shape) -> u64 {
         if shape.key.len() == self.ends.len() {
@@ -108,13 +105,11 @@ impl CanonicalRow {
         hash
     }
 
-    /// The hash of the whole row.
     pub fn hash(&self) -> u128 {
         xxh3_128(&self.bytes)
     }
 }
 
-/// The bucket of a key.
 pub fn bucket(key: u64) -> usize {
     key as usize % BUCKETS
 }
@@ -142,7 +137,7 @@ impl<'a> Hasher<'a> {
     }
 
     fn add_large(&mut self, tuple: &[u8]) -> Result<(), Error> {
-        let mut pieces = Pieces::new(self.shape);
+        let mut pieces = RowPieces::new(self.shape);
         let mut rest = tuple;
         for _ in &self.shape.forms {
             let (field, after) = split_field(rest).ok_or_else(malformed)?;
@@ -166,17 +161,17 @@ impl<'a> Hasher<'a> {
     }
 }
 
-impl Take for Hasher<'_> {
+impl RowSink for Hasher<'_> {
     #[inline]
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
         self.add(tuple)
     }
 
-    fn pieces(&self) -> Option<Pieces> {
-        Some(Pieces::new(self.shape))
+    fn pieces(&self) -> Option<RowPieces> {
+        Some(RowPieces::new(self.shape))
     }
 
-    fn take_pieces(&mut self, pieces: Pieces) {
+    fn take_pieces(&mut self, pieces: RowPieces) {
         self.add_hashes(pieces.hashes());
     }
 }

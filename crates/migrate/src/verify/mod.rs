@@ -1,17 +1,17 @@
-//! Proof that both databases hold the same: counts and content digests of every table and column,
-//! computed from each side's own rows, and the keys of rows that differ.
+//! Verification that both databases hold the same: counts and content digests of every table and
+//! column, computed from each side's own rows, and the keys of rows that differ.
 
 mod differences;
 mod digest;
-mod field;
 mod part;
 mod pieces;
 mod rows;
+mod table;
 mod text;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use engine::PostgresUrl;
 use futures_util::future::try_join_all;
@@ -19,58 +19,51 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_postgres::Client;
 
-pub use differences::{ColumnDifference, Difference, DifferenceKind};
-pub(crate) use field::comparable;
+pub use differences::{ColumnDifference, DifferenceKind, RowDifference};
 
-use self::digest::{Hasher, Shape, TableDigest};
-use self::field::Canonical;
-use self::part::{OfSource, Part};
-use self::rows::UNFIT_SHOWN;
-use crate::audit::{Losses, readers};
-use crate::copy::{
-    BadRow, Matched, PART_BYTES, catalog, current_schema, locks, match_tables, objects,
-};
-use crate::inspect::{Schema, Source, Table, schema};
-use crate::mapping::Rules;
-use crate::selection::{Selection, estimated_rows};
-use crate::watch::blocking;
-use crate::{Error, Watch};
+use self::part::{ComparisonPart, OfSource};
+use self::table::{ComparedTable, PartDigests};
+use crate::audit::objects;
+use crate::finding::Losses;
+use crate::mapping::MapRules;
+use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::target::{MatchedTable, catalog, locks, match_tables, namespace};
+use crate::task::{blocking, locked};
+use crate::{Error, Task};
 
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
-    /// `--map` rules: how numbers in dates are read.
-    pub rules: Rules,
+    /// `--map` rules, for the reading of numbers as dates.
+    pub rules: MapRules,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
-    /// Larger tables of the target are read in parts of about so many bytes, side by side.
+    /// Approximate bytes of the target in one part; the parts of larger tables are read in
+    /// parallel.
     pub part_bytes: u64,
 }
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        let (rules, selection) = (Rules::default(), Selection::default());
+        let (rules, selection) = (MapRules::default(), Selection::default());
         Self { rules, selection, schema: None, part_bytes: PART_BYTES }
     }
 }
 
-/// The result of a verification.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Verification {
+pub struct VerificationReport {
     pub tables: Vec<TableVerification>,
-    /// What of the source does not arrive; a migration says that itself.
+    /// Rows and rules that do not arrive; `None` inside a migration, whose report has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_carried_over: Option<Losses>,
 }
 
-impl Verification {
-    /// Whether everything that was compared is the same.
+impl VerificationReport {
     pub fn is_equal(&self) -> bool {
         self.tables.iter().all(|table| table.equal)
     }
 }
 
-/// The comparison of one table.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableVerification {
     pub table: String,
@@ -85,7 +78,7 @@ pub struct TableVerification {
     /// Digests of the source's columns, in hexadecimal.
     pub columns: Vec<ColumnDigest>,
     /// Rows that differ, at most 20.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<RowDifference>,
     /// Rows of the source that the target's types cannot hold, at most 20.
     pub unfit: Vec<String>,
 }
@@ -106,37 +99,27 @@ pub async fn verify(
     options: &VerifyOptions,
     progress: &ProgressBar,
     interrupted: &AtomicBool,
-) -> Result<Verification, Error> {
-    let watch = Watch { progress, interrupted };
+) -> Result<VerificationReport, Error> {
+    let task = Task { progress, interrupted };
     let path = source.to_owned();
     let selection = options.selection.clone();
-    let (source, schema) = blocking(watch, move |watch| {
-        let source = Source::open(&path, readers())?;
-        let schema = selected(&source, &selection)?;
-        let rows = source.with(|connection| Ok(estimated_rows(connection, &schema)))?;
-        watch.progress.set_length(2 * rows.iter().sum::<u64>());
-        Ok((Arc::new(source), schema))
-    })
-    .await?;
+    let (source, schema) =
+        blocking(task, move |task| open_selected(&path, &selection, 2, task)).await?;
     options.rules.check(&schema)?;
     let clients = on_one_snapshot(target, source.connections()).await?;
-    let namespace = match &options.schema {
-        Some(schema) => schema.clone(),
-        None => current_schema(&clients[0]).await?,
-    };
+    let namespace = namespace(&clients[0], options.schema.as_deref()).await?;
     let found = catalog(&clients[0], &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)
-        .map_err(|problems| Error::Target(problems.join("\n")))?;
+    let matched = match_tables(&schema, &found, &options.rules)?;
     let needed = locks::to_use(&clients[0], &matched, false).await?;
     locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();
     let part_bytes = options.part_bytes;
-    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, watch).await?;
-    let findings = objects(&source, &schema, found, watch).await?;
-    Ok(Verification { not_carried_over: Some(Losses::of(&findings)), ..compared })
+    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, task).await?;
+    let findings = objects(&source, &schema, found, task).await?;
+    Ok(VerificationReport { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 
-/// Up to `count` connections whose transactions see one state of the database; at least one.
+/// Up to `count` connections on one snapshot; at least one.
 async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Client>, Error> {
     const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     let failed = || Error::postgres("cannot begin");
@@ -149,7 +132,7 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
     let join = format!("{BEGIN}; SET TRANSACTION SNAPSHOT '{}'", row.get::<_, &str>(0));
     let mut clients = vec![first];
     while clients.len() < count {
-        // A server that gives no more connections is compared over fewer.
+        // A server with too few connections is compared over fewer.
         let Ok(client) = engine::postgres::connect(target).await else { break };
         client.batch_execute(&join).await.map_err(failed())?;
         clients.push(client);
@@ -157,29 +140,21 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
     Ok(clients)
 }
 
-/// The selected schema of a source.
-pub(crate) fn selected(source: &Source, selection: &Selection) -> Result<Schema, Error> {
-    source.with(|connection| {
-        selection.apply(schema(connection).map_err(|error| source.explain(error))?)
-    })
-}
-
-/// Compares all matched tables side by side and in parts, over connections that see one state of the
-/// target.
+/// Compares all matched tables in parallel parts, over connections on one snapshot.
 pub(crate) async fn compare_all(
     clients: &[&Client],
-    source: &Arc<Source>,
-    schema: &Schema,
-    matched: &[Matched],
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
     part_bytes: u64,
-    watch: Watch<'_>,
-) -> Result<Verification, Error> {
-    let Some(first) = clients.first() else { return Ok(Verification::default()) };
+    task: Task<'_>,
+) -> Result<VerificationReport, Error> {
+    let Some(first) = clients.first() else { return Ok(VerificationReport::default()) };
     let parts = part::plan(first, source, schema, matched, part_bytes).await?;
-    let comparison = Comparison::new(source, schema, matched, &parts, watch);
-    // Large rows one at a time, over one connection, since each keeps the room for its largest; and
-    // for the same reason the source's first.
-    let (mut large, others): (Vec<&Part>, Vec<&Part>) =
+    let comparison = TableComparisons::new(source, schema, matched, &parts, task);
+    // Large rows are read one at a time over one connection, since each connection keeps a buffer
+    // for its largest. The source's come first for the same reason.
+    let (mut large, others): (Vec<&ComparisonPart>, Vec<&ComparisonPart>) =
         parts.iter().partition(|part| part.is_large);
     large.sort_by_key(|part| part.of_source == OfSource::None);
     let (comparison, large, others, next) = (&comparison, &large, &others, AtomicUsize::new(0));
@@ -197,67 +172,57 @@ pub(crate) async fn compare_all(
     let mut compared: Vec<_> = try_join_all(comparing).await?.into_iter().flatten().collect();
     compared.sort_by_key(|(place, _)| *place);
     let tables = compared.into_iter().map(|(_, table)| table).collect();
-    Ok(Verification { tables, not_carried_over: None })
+    Ok(VerificationReport { tables, not_carried_over: None })
 }
 
-/// Compares one table on one connection.
 pub(crate) async fn compare(
     client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
-    watch: Watch<'_>,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
+    task: Task<'_>,
 ) -> Result<TableVerification, Error> {
     let is_large = part::is_large(source, table)?;
-    let part = Part { table: 0, of_source: OfSource::All, of_target: None, is_large };
-    let shape = shape(table, matched);
-    let sides = read(client, source, table, matched, &shape, &part, watch).await?;
-    judge(client, source, table, matched, &shape, sides, watch).await
+    let part = ComparisonPart { table: 0, of_source: OfSource::All, of_target: None, is_large };
+    let compared = ComparedTable::new(client, source, table, matched, task);
+    compared.conclude(compared.read(&part).await?).await
 }
 
-/// What has been read of a table.
-struct Sides {
-    of_source: TableDigest,
-    of_target: TableDigest,
-    /// Rows of the source that the target's types cannot hold.
-    unfit: Vec<BadRow>,
-}
-
-/// Tables of which some parts have been read.
-struct Comparison<'a> {
-    source: &'a Arc<Source>,
-    schema: &'a Schema,
-    matched: &'a [Matched],
+/// Sums of the parts read so far, by table.
+struct TableComparisons<'a> {
+    source: &'a Arc<SourceFile>,
+    schema: &'a SourceSchema,
+    matched: &'a [MatchedTable],
     /// By table: parts not read yet, and the sum of the others.
-    tables: Mutex<Vec<(usize, Option<Sides>)>>,
-    watch: Watch<'a>,
+    tables: Mutex<Vec<(usize, Option<PartDigests>)>>,
+    task: Task<'a>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> TableComparisons<'a> {
     fn new(
-        source: &'a Arc<Source>,
-        schema: &'a Schema,
-        matched: &'a [Matched],
-        parts: &[Part],
-        watch: Watch<'a>,
+        source: &'a Arc<SourceFile>,
+        schema: &'a SourceSchema,
+        matched: &'a [MatchedTable],
+        parts: &[ComparisonPart],
+        task: Task<'a>,
     ) -> Self {
         let parts_of = |place: usize| parts.iter().filter(|part| part.table == place).count();
         let tables = (0..matched.len()).map(|place| (parts_of(place), None)).collect();
-        Self { source, schema, matched, tables: Mutex::new(tables), watch }
+        Self { source, schema, matched, tables: Mutex::new(tables), task }
     }
 
-    /// Reads a part; with the last one of a table comes its result, beside the table's place.
+    /// Reads a part. Returns the table's place and result with its last part.
     async fn add(
         &self,
         client: &Client,
-        part: &Part,
+        part: &ComparisonPart,
     ) -> Result<Option<(usize, TableVerification)>, Error> {
         let matched = &self.matched[part.table];
         let table = &self.schema.tables[matched.source];
-        let shape = shape(table, matched);
-        let read = read(client, self.source, table, matched, &shape, part, self.watch).await?;
+        let compared = ComparedTable::new(client, self.source, table, matched, self.task);
+        let read = compared.read(part).await?;
         let whole = {
-            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tables = locked(&self.tables);
             let (left, sum) = &mut tables[part.table];
             *left -= 1;
             match sum {
@@ -271,116 +236,6 @@ impl<'a> Comparison<'a> {
             if *left == 0 { sum.take() } else { None }
         };
         let Some(sides) = whole else { return Ok(None) };
-        let judged = judge(client, self.source, table, matched, &shape, sides, self.watch).await?;
-        Ok(Some((matched.source, judged)))
-    }
-}
-
-/// Reads a part: both sides at the same time.
-async fn read(
-    client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
-    shape: &Shape,
-    part: &Part,
-    watch: Watch<'_>,
-) -> Result<Sides, Error> {
-    let reading_source = blocking(watch, {
-        let (source, table, matched) = (source.clone(), table.clone(), matched.clone());
-        let (shape, rows) = (shape.clone(), part.of_source);
-        move |watch| {
-            let mut hasher = Hasher::new(&shape);
-            let (rows, unfit) =
-                rows::of_source(&source, &table, &matched, rows, watch, &mut hasher)?;
-            hasher.digest.rows = rows;
-            Ok((hasher.digest, unfit))
-        }
-    });
-    let reading_target = async {
-        let (mut hasher, condition) = (Hasher::new(shape), part.of_target.as_deref());
-        let is_large = part.is_large;
-        let add = |tuple: &[u8]| hasher.add(tuple);
-        rows::of_target(client, matched, condition, is_large, watch, add).await?;
-        Ok::<TableDigest, Error>(hasher.digest)
-    };
-    let ((of_source, unfit), of_target) = match part.is_large {
-        // Two large rows at the same time would be twice their memory.
-        true => (reading_source.await?, reading_target.await?),
-        false => {
-            let (of_source, of_target) = tokio::join!(reading_source, reading_target);
-            (of_source?, of_target?)
-        }
-    };
-    Ok(Sides { of_source, of_target, unfit })
-}
-
-/// What was read of a table, put side by side; rows that differ are looked for.
-async fn judge(
-    client: &Client,
-    source: &Arc<Source>,
-    table: &Table,
-    matched: &Matched,
-    shape: &Shape,
-    sides: Sides,
-    watch: Watch<'_>,
-) -> Result<TableVerification, Error> {
-    let Sides { of_source, of_target, mut unfit } = sides;
-    unfit.truncate(UNFIT_SHOWN);
-    let equal = of_source.rows == of_target.rows
-        && of_source.table() == of_target.table()
-        && of_source.columns == of_target.columns
-        && unfit.is_empty();
-    let differences = if equal {
-        Vec::new()
-    } else {
-        let digests = (&of_source, &of_target);
-        differences::differences(client, source, table, matched, shape, digests, watch).await?
-    };
-    Ok(result(table, matched, (&of_source, &of_target), equal, differences, &unfit))
-}
-
-fn shape(table: &Table, matched: &Matched) -> Shape {
-    let forms = matched.columns.iter().map(|column| Canonical::of(&column.field.postgres_type));
-    let place = |wanted: &usize| matched.columns.iter().position(|each| each.source == *wanted);
-    let key: Option<Vec<usize>> = table.primary_key.iter().map(place).collect();
-    let all = || (0..matched.columns.len()).collect();
-    Shape { forms: forms.collect(), key: key.filter(|key| !key.is_empty()).unwrap_or_else(all) }
-}
-
-fn result(
-    table: &Table,
-    matched: &Matched,
-    (of_source, of_target): (&TableDigest, &TableDigest),
-    equal: bool,
-    differences: Vec<Difference>,
-    unfit: &[BadRow],
-) -> TableVerification {
-    let hex = |digest: u128| format!("{digest:032x}");
-    let columns: Vec<ColumnDigest> = matched
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(place, column)| ColumnDigest {
-            column: column.name.clone(),
-            source_digest: hex(of_source.columns[place]),
-            target_digest: hex(of_target.columns[place]),
-        })
-        .collect();
-    TableVerification {
-        table: table.name.clone(),
-        source_rows: of_source.rows,
-        target_rows: of_target.rows,
-        equal,
-        source_digest: hex(of_source.table()),
-        target_digest: hex(of_target.table()),
-        differing_columns: columns
-            .iter()
-            .filter(|column| column.source_digest != column.target_digest)
-            .map(|column| column.column.clone())
-            .collect(),
-        columns,
-        differences,
-        unfit: unfit.iter().map(ToString::to_string).collect(),
+        Ok(Some((matched.source, compared.conclude(sides).await?)))
     }
 }

@@ -1,29 +1,29 @@
 //! Parts of a comparison. Digests are sums, so the parts of a table can be read side by side and
-//! added up, and the rows of a part need not be the same on both sides: the source is cut by ranges
-//! of rowids, the target by ranges of its own pages, or of the key before release 14.
+//! added up. Both sides may be cut differently: the source by ranges of rowids, the target by ranges
+//! of its pages, or of the key before release 14.
 
 use tokio_postgres::{Client, Row};
 
 use super::pieces::LARGE_ROW_BYTES;
 use crate::Error;
-use crate::copy::{MOST_PARTS, Matched, ranges, rowid_span};
-use crate::inspect::{Column, Rowid, Schema, Source, Table, quoted};
+use crate::source::{
+    MOST_PARTS, Rowid, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, ranges,
+    rowid_span,
+};
+use crate::target::MatchedTable;
 
-/// PostgreSQL's usual page; a target with others has parts of another size.
+/// PostgreSQL's default page size; with another one only the size of parts differs.
 const PAGE_BYTES: u64 = 8192;
-/// What is kept outside of a table's pages is compressed at most 255 times: below this no row of it
-/// is large.
+/// TOAST compresses at most 255 times: a table with less TOAST has no large row.
 const SMALLEST_TOAST_BYTES: u64 = (LARGE_ROW_BYTES / 256) as u64;
-/// The release from which on a range of pages is read without all others
-/// (`server_version_num`).
+/// First release that reads a range of pages without all others (`server_version_num`).
 const PAGE_RANGES_SINCE: i32 = 140_000;
 
 /// Some rows of a table on each side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ComparisonPart {
     /// The table, by its place among those that are matched.
     pub table: usize,
-    /// What is read of the source.
     pub of_source: OfSource,
     /// A condition on the target's rows; `None` for all.
     pub of_target: Option<String>,
@@ -31,7 +31,7 @@ pub struct Part {
     pub is_large: bool,
 }
 
-/// What a part reads of the source.
+/// The rows of the source in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfSource {
     All,
@@ -44,11 +44,11 @@ pub enum OfSource {
 /// All parts, those of the largest table first.
 pub async fn plan(
     client: &Client,
-    source: &Source,
-    schema: &Schema,
-    matched: &[Matched],
+    source: &SourceFile,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
     part_bytes: u64,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<ComparisonPart>, Error> {
     let (pages, toasted): (Vec<u64>, Vec<u64>) = sizes(client, matched).await?.into_iter().unzip();
     let failed = Error::postgres("cannot read the server's release");
     let version = "SELECT current_setting('server_version_num')::int";
@@ -61,7 +61,9 @@ pub async fn plan(
         let count = (pages[place] * PAGE_BYTES).div_ceil(part_bytes.max(1)).clamp(1, MOST_PARTS);
         let span = match count {
             1 => None,
-            _ => source.with(|connection| rowid_span(source, connection, table))?,
+            _ => source.with(|connection| {
+                rowid_span(connection, table).map_err(|error| source.explain(error))
+            })?,
         };
         let of_source: Vec<OfSource> = match span {
             Some(span) => {
@@ -86,9 +88,10 @@ pub async fn plan(
     Ok(parts)
 }
 
-/// Whether some row is large. SQLite tells lengths without reading what is long.
-pub fn is_large(source: &Source, table: &Table) -> Result<bool, Error> {
-    let bytes = |column: &Column| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
+/// `true` if some row is large. SQLite reads lengths without reading long values.
+pub fn is_large(source: &SourceFile, table: &SourceTable) -> Result<bool, Error> {
+    let bytes =
+        |column: &SourceColumn| format!("coalesce(octet_length({}), 0)", quoted(&column.name));
     let bytes: Vec<String> = table.columns.iter().map(bytes).collect();
     let sql = format!(
         "SELECT EXISTS (SELECT 1 FROM main.{} NOT INDEXED WHERE {} >= {LARGE_ROW_BYTES})",
@@ -100,8 +103,8 @@ pub fn is_large(source: &Source, table: &Table) -> Result<bool, Error> {
     })
 }
 
-/// The pages of each table, and the bytes that it keeps outside of them.
-async fn sizes(client: &Client, matched: &[Matched]) -> Result<Vec<(u64, u64)>, Error> {
+/// The pages of each table, and the bytes of its TOAST.
+async fn sizes(client: &Client, matched: &[MatchedTable]) -> Result<Vec<(u64, u64)>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
     let sql = format!(
         "SELECT coalesce(pg_relation_size(t.oid), 0) / {PAGE_BYTES}, \
@@ -115,7 +118,7 @@ async fn sizes(client: &Client, matched: &[Matched]) -> Result<Vec<(u64, u64)>, 
     Ok(rows.iter().map(|row| (number(row, 0), number(row, 1))).collect())
 }
 
-/// Conditions that together hold of every row.
+/// Conditions of which exactly one holds for each row.
 fn page_ranges(pages: u64, count: u64) -> Vec<Option<String>> {
     if count == 1 {
         return vec![None];
@@ -148,8 +151,8 @@ fn key_ranges(name: &str, of_source: &[OfSource]) -> Vec<Option<String>> {
 /// NULL.
 async fn indexed_key(
     client: &Client,
-    table: &Table,
-    matched: &Matched,
+    table: &SourceTable,
+    matched: &MatchedTable,
 ) -> Result<Option<String>, Error> {
     let Rowid::Alias(column) = table.rowid else { return Ok(None) };
     let of_column = matched.columns.iter().find(|each| each.source == column);
@@ -163,11 +166,15 @@ async fn indexed_key(
     Ok(row.get::<_, bool>(0).then_some(name))
 }
 
-/// Pairs what is read of both sides; the side with fewer parts is nothing in the others.
-fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+/// Pairs the parts of both sides; the shorter list is filled with empty parts.
+fn join(
+    table: usize,
+    of_source: Vec<OfSource>,
+    of_target: Vec<Option<String>>,
+) -> Vec<ComparisonPart> {
     let count = of_source.len().max(of_target.len());
     let (mut of_source, mut of_target) = (of_source.into_iter(), of_target.into_iter());
-    let parts = (0..count).map(|_| Part {
+    let parts = (0..count).map(|_| ComparisonPart {
         table,
         of_source: of_source.next().unwrap_or(OfSource::None),
         of_target: of_target.next().unwrap_or_else(|| Some("false".to_owned())),
@@ -177,13 +184,22 @@ fn join(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) 
 }
 
 /// Parts with large rows, each of one side alone.
-fn apart(table: usize, of_source: Vec<OfSource>, of_target: Vec<Option<String>>) -> Vec<Part> {
+fn apart(
+    table: usize,
+    of_source: Vec<OfSource>,
+    of_target: Vec<Option<String>>,
+) -> Vec<ComparisonPart> {
     let nothing = || Some("false".to_owned());
     let of_source = of_source.into_iter().map(|of_source| (of_source, nothing()));
     let of_target = of_target.into_iter().map(|of_target| (OfSource::None, of_target));
     let sides = of_source.chain(of_target);
     sides
-        .map(|(of_source, of_target)| Part { table, of_source, of_target, is_large: true })
+        .map(|(of_source, of_target)| ComparisonPart {
+            table,
+            of_source,
+            of_target,
+            is_large: true,
+        })
         .collect()
 }
 

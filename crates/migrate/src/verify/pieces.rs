@@ -1,18 +1,15 @@
-//! A large row that is hashed piece by piece, straight from where it is stored, so that no copy of
-//! it is made. Its hashes are those of a row in one piece.
+//! Incremental hash of a large row, fed from where it is stored, so that no copy of it is made. Its
+//! hashes are those of a row in one piece.
 
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::digest::Shape;
-use super::field::{Canonical, canonical};
-use crate::copy::{Field, Misfit, Out, encode};
+use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
 
-/// From here on a row is large.
 pub const LARGE_ROW_BYTES: usize = 8 << 20;
 
-/// A row on its way.
-pub struct Pieces {
+pub struct RowPieces {
     shape: Shape,
     row: Box<Xxh3>,
     field: Box<Xxh3>,
@@ -22,14 +19,13 @@ pub struct Pieces {
     key: Vec<Vec<u8>>,
 }
 
-/// The hashes of a row.
 pub struct Hashes {
     pub columns: Vec<u128>,
     pub key: u64,
     pub row: u128,
 }
 
-impl Out for Pieces {
+impl FieldSink for RowPieces {
     fn put(&mut self, bytes: &[u8]) {
         self.row.update(bytes);
         self.field.update(bytes);
@@ -40,7 +36,7 @@ impl Out for Pieces {
     }
 }
 
-impl Pieces {
+impl RowPieces {
     pub fn new(shape: &Shape) -> Self {
         let is_whole = shape.key.len() == shape.forms.len();
         let key = if is_whole { Vec::new() } else { vec![Vec::new(); shape.key.len()] };
@@ -48,8 +44,8 @@ impl Pieces {
         Self { shape: shape.clone(), row, field, columns: Vec::new(), key }
     }
 
-    /// Takes the next field as the source has it.
-    pub fn add_stored(&mut self, field: &Field, value: ValueRef<'_>) -> Result<(), Misfit> {
+    /// Adds the next field as the source has it.
+    pub fn add_stored(&mut self, field: &TargetField, value: ValueRef<'_>) -> Result<(), Unfit> {
         if self.form() == Canonical::Same {
             encode(field, value, self)?;
             self.end_field();
@@ -63,7 +59,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Takes the next field, its length and its bytes, as the target sends it.
+    /// Adds the next field, its length and bytes, as the target sends it.
     pub fn add(&mut self, length: &[u8], bytes: Option<&[u8]>) {
         match (self.form(), bytes) {
             (Canonical::Same, Some(bytes)) => {
@@ -88,7 +84,6 @@ impl Pieces {
         self.field.reset();
     }
 
-    /// Its hashes, after the last field.
     pub fn hashes(self) -> Hashes {
         let is_whole = self.shape.key.len() == self.shape.forms.len();
         let key = if is_whole { self.row.digest() } else { xxh3_64(&self.key.concat()) };

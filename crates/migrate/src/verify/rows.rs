@@ -1,5 +1,5 @@
-//! The rows of both sides in one form: SQLite's encoded as they would be copied, PostgreSQL's by
-//! binary COPY out. Both are handed over tuple by tuple, without the leading field count.
+//! Rows of both sides in one form: SQLite's encoded as they would be copied, PostgreSQL's by binary
+//! COPY out. Both are passed on tuple by tuple, without the leading field count.
 
 use futures_util::TryStreamExt as _;
 use rusqlite::Row;
@@ -7,48 +7,51 @@ use rusqlite::types::ValueRef;
 use tokio_postgres::Client;
 
 use super::part::OfSource;
-use super::pieces::{LARGE_ROW_BYTES, Pieces};
-use crate::copy::{BadRow, Field, Matched, MatchedColumn, Misfit, encode};
-use crate::inspect::{Shown, Source, Table, quoted};
-use crate::mapping::PostgresType;
-use crate::{Error, Watch};
+use super::pieces::{LARGE_ROW_BYTES, RowPieces};
+use crate::display::{ShownValue, list};
+use crate::error::BadRow;
+use crate::source::{SourceFile, SourceTable, quoted};
+use crate::target::{MatchedColumn, MatchedTable};
+use crate::value::{PostgresType, TargetField, Unfit, encode};
+use crate::{Error, Task};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
 const HEAD_BYTES: usize = 19;
-/// Rows between two looks at progress and interruption.
+/// Rows between two checks of progress and interruption.
 const ROWS_BETWEEN_LOOKS: u64 = 4096;
-/// Rows of the source that cannot be encoded are named, but not all of them.
+/// Unfit rows of the source that are named.
 pub const UNFIT_SHOWN: usize = 20;
 
-/// Takes the rows of a table.
-pub trait Take {
+/// Receiver of the rows of a table.
+pub trait RowSink {
     /// Takes a row in binary COPY form.
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error>;
 
-    /// What a large row is hashed by piece by piece; `None` where it is taken whole.
-    fn pieces(&self) -> Option<Pieces> {
+    /// Hash state for a large row; `None` if rows are taken whole.
+    fn pieces(&self) -> Option<RowPieces> {
         None
     }
 
-    fn take_pieces(&mut self, _: Pieces) {}
+    fn take_pieces(&mut self, _: RowPieces) {}
 }
 
-/// Rows that are taken one after the other in one piece.
-impl<F: FnMut(&[u8]) -> Result<(), Error>> Take for F {
+/// A receiver of whole rows.
+impl<F: FnMut(&[u8]) -> Result<(), Error>> RowSink for F {
     fn tuple(&mut self, tuple: &[u8]) -> Result<(), Error> {
         self(tuple)
     }
 }
 
-/// Reads the source's table or a part of it; rows that do not fit the target's types are returned (the first few)
-/// and handed over as nothing, so that they count as different. Rejected rows do not take part.
+/// Reads the source's table or a part of it. Rows that do not fit the target's types are returned
+/// (the first few) and not passed on, so that they count as different. Rejected rows do not take
+/// part.
 pub fn of_source(
-    source: &Source,
-    table: &Table,
-    matched: &Matched,
+    source: &SourceFile,
+    table: &SourceTable,
+    matched: &MatchedTable,
     part: OfSource,
-    watch: Watch<'_>,
-    taker: &mut impl Take,
+    task: Task<'_>,
+    taker: &mut impl RowSink,
 ) -> Result<(u64, Vec<BadRow>), Error> {
     let rowids = match part {
         OfSource::All => None,
@@ -62,7 +65,7 @@ pub fn of_source(
     let (mut place, mut passed_over) = (0, 0);
     let rows =
         source.with(|connection| {
-            source.each_row(connection, table, &columns, rowids, watch, |row| {
+            source.each_row(connection, table, &columns, rowids, task, |row| {
                 place += 1;
                 if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
                     passed_over += 1;
@@ -98,7 +101,7 @@ pub fn of_source(
 /// The bytes of a row's texts and blobs.
 #[inline]
 fn bytes_of(row: &Row<'_>, columns: &[MatchedColumn]) -> usize {
-    let may_be_large = |field: &Field| {
+    let may_be_large = |field: &TargetField| {
         field.postgres_type.takes_texts() || field.postgres_type == PostgresType::Bytea
     };
     let places = columns.iter().enumerate().filter(|(_, column)| may_be_large(&column.field));
@@ -111,22 +114,22 @@ fn bytes_of(row: &Row<'_>, columns: &[MatchedColumn]) -> usize {
 
 #[inline]
 fn encode_row(
-    source: &Source,
-    table: &Table,
-    matched: &Matched,
+    source: &SourceFile,
+    table: &SourceTable,
+    matched: &MatchedTable,
     row: &Row<'_>,
     columns: &[usize],
-    mut write: impl FnMut(&Field, ValueRef<'_>) -> Result<(), Misfit>,
+    mut write: impl FnMut(&TargetField, ValueRef<'_>) -> Result<(), Unfit>,
 ) -> Result<Option<BadRow>, Error> {
     for (position, column) in matched.columns.iter().enumerate() {
         let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-        if let Err(misfit) = write(&column.field, value) {
+        if let Err(unfit) = write(&column.field, value) {
             return Ok(Some(BadRow {
                 table: table.name.clone(),
                 row: table.row_name(row, columns),
                 column: table.columns[column.source].name.clone(),
-                value: Shown(value).to_string(),
-                reason: misfit.explain(&column.field.postgres_type.to_string()),
+                value: ShownValue(value).to_string(),
+                reason: unfit.explain(&column.field.postgres_type.to_string()),
                 fix: "the target cannot hold this row".to_owned(),
             }));
         }
@@ -134,18 +137,18 @@ fn encode_row(
     Ok(None)
 }
 
-/// Reads the target's table, or the rows for which a condition holds. Large rows are read one by
-/// one if there are any: of those that follow each other the connection would hold several.
+/// Reads the target's table, or the rows that meet a condition. Large rows are read one by one,
+/// since the connection would buffer several in sequence.
 pub async fn of_target(
     client: &Client,
-    matched: &Matched,
+    matched: &MatchedTable,
     condition: Option<&str>,
     is_large: bool,
-    watch: Watch<'_>,
+    task: Task<'_>,
     mut each: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     if !is_large {
-        return copy_out(client, matched, condition, watch, &mut each).await;
+        return copy_out(client, matched, condition, task, &mut each).await;
     }
     let (relation, bytes) = (&matched.relation, bytes_in_target(&matched.columns));
     let within = condition.unwrap_or("true");
@@ -154,18 +157,18 @@ pub async fn of_target(
          FROM {relation} WHERE ({within}) AND {bytes} >= {LARGE_ROW_BYTES}"
     );
     let failed = Error::postgres(format!("cannot look for large rows of {relation}"));
-    // Copied, since a row that is kept would keep the connection's buffer, however large that is.
+    // Copied, since a kept row would keep the connection's large buffer.
     let large = client.query(&sql, &[]).await.map_err(failed)?;
     let large: Vec<String> = large.into_iter().map(|row| row.get(0)).collect();
     let others = format!("({within}) AND {bytes} < {LARGE_ROW_BYTES}");
-    let mut rows = copy_out(client, matched, Some(&others), watch, &mut each).await?;
+    let mut rows = copy_out(client, matched, Some(&others), task, &mut each).await?;
     for row in &large {
-        rows += copy_out(client, matched, Some(row), watch, &mut each).await?;
+        rows += copy_out(client, matched, Some(row), task, &mut each).await?;
     }
     Ok(rows)
 }
 
-/// The bytes of a row's texts and blobs as the target tells them, most without reading them.
+/// Expression for the bytes of a row's texts and blobs, most of them not read.
 fn bytes_in_target(columns: &[MatchedColumn]) -> String {
     let bytes = columns.iter().filter_map(|column| {
         let name = quoted(&column.name);
@@ -183,13 +186,13 @@ fn bytes_in_target(columns: &[MatchedColumn]) -> String {
 
 async fn copy_out(
     client: &Client,
-    matched: &Matched,
+    matched: &MatchedTable,
     condition: Option<&str>,
-    watch: Watch<'_>,
+    task: Task<'_>,
     each: &mut impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let names: Vec<String> = matched.columns.iter().map(|column| quoted(&column.name)).collect();
-    let (names, relation) = (names.join(", "), &matched.relation);
+    let names = list(matched.columns.iter().map(|column| quoted(&column.name)));
+    let relation = &matched.relation;
     // A query, not a table: it also reads partitions and computed columns.
     let condition = condition.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
     let sql = format!("COPY (SELECT {names} FROM {relation}{condition}) TO STDOUT (FORMAT binary)");
@@ -212,11 +215,11 @@ async fn copy_out(
         each(tuple)?;
         rows += 1;
         if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-            watch.advance(ROWS_BETWEEN_LOOKS)?;
+            task.advance(ROWS_BETWEEN_LOOKS)?;
         }
     }
-    // The end of the stream carries the server's verdict.
+    // The end of the stream carries the server's result.
     while stream.try_next().await.map_err(failed())?.is_some() {}
-    watch.advance(rows % ROWS_BETWEEN_LOOKS)?;
+    task.advance(rows % ROWS_BETWEEN_LOOKS)?;
     Ok(rows)
 }

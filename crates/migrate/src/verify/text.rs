@@ -1,16 +1,17 @@
-//! A verification for people: one line per table, and below it the rows that differ.
+//! Verification report as text and CSV: one line per table, and below it the rows that differ.
 
 use std::fmt::Write as _;
 
-use super::{Difference, DifferenceKind, TableVerification, Verification};
-use crate::audit::Losses;
+use super::differences::{DifferenceKind, RowDifference};
+use super::{TableVerification, VerificationReport};
+use crate::display::{rows, thousands};
+use crate::finding::Losses;
 use crate::grid::grid;
-use crate::inspect::{rows, thousands};
 
-/// Digits of a digest shown in tables: enough to compare two by eye.
+/// Digits of a digest in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
 
-impl Verification {
+impl VerificationReport {
     /// The verification as text, ending with a newline.
     pub fn to_text(&self) -> String {
         let mut grid = grid(["table", "source rows", "target rows", "digest", ""], &[1, 2]);
@@ -29,7 +30,7 @@ impl Verification {
         }
         let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing = self.tables.iter().filter(|table| !table.equal).count();
-        let verdict = match differing {
+        let summary = match differing {
             0 if self.leaves_rows_behind() => {
                 format!("equal: {} in every column, but others were left behind", rows(compared))
             }
@@ -37,7 +38,7 @@ impl Verification {
             _ => format!("{differing} of {} tables differ", self.tables.len()),
         };
         let losses = self.not_carried_over.as_ref().and_then(Losses::line);
-        for line in losses.into_iter().chain([verdict]) {
+        for line in losses.into_iter().chain([summary]) {
             let _ = writeln!(text, "{line}");
         }
         text
@@ -46,9 +47,7 @@ impl Verification {
     fn leaves_rows_behind(&self) -> bool {
         self.not_carried_over.as_ref().is_some_and(|losses| !losses.rows.is_empty())
     }
-}
 
-impl Verification {
     /// The tables as CSV with a header, ending with a newline.
     pub fn to_csv(&self) -> String {
         let mut text =
@@ -70,7 +69,7 @@ impl Verification {
 }
 
 impl TableVerification {
-    /// What differs in this table, a line each.
+    /// The differences of this table, a line each.
     pub fn differences_text(&self) -> String {
         let mut text = String::new();
         for difference in &self.differences {
@@ -87,7 +86,7 @@ impl TableVerification {
     }
 }
 
-fn line(difference: &Difference) -> String {
+fn line(difference: &RowDifference) -> String {
     let key = &difference.key;
     match difference.kind {
         DifferenceKind::Missing => format!("{key}: in the source only"),

@@ -1,4 +1,4 @@
-//! What the audit says, word by word, and that it says it from one snapshot.
+//! Audit reports, word for word, and the snapshot that they are taken from.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +28,7 @@ pub fn as_found() -> File {
 }
 
 #[test]
-fn names_the_two_faults_of_the_article_plainly() {
+fn the_two_faults_of_the_article_are_named() {
     let file = as_found();
     let report = file.audit(&[]).unwrap();
     assert!(report.blocks());
@@ -76,7 +76,7 @@ fn everything() -> File {
 }
 
 #[test]
-fn names_everything_that_sqlite_holds_and_postgresql_does_not() {
+fn an_audit_names_everything_that_postgresql_refuses() {
     insta::assert_snapshot!(everything().audit_text(&[]));
 }
 
@@ -87,7 +87,7 @@ fn the_proposed_schema_has_a_comment_at_every_decision() {
 }
 
 #[tokio::test]
-async fn judges_against_the_tables_of_a_target() {
+async fn an_audit_against_a_target_uses_its_types() {
     let file = as_found();
     let target = Target::new().await;
     target
@@ -115,7 +115,7 @@ async fn judges_against_the_tables_of_a_target() {
 }
 
 #[test]
-fn reads_one_snapshot_while_another_program_writes() {
+fn an_audit_reads_one_snapshot_during_writes() {
     let file = File::new(
         "PRAGMA journal_mode = wal; CREATE TABLE a(i INTEGER PRIMARY KEY, t TEXT); \
          CREATE TABLE b(i INTEGER PRIMARY KEY, t TEXT); CREATE TABLE c(i INTEGER PRIMARY KEY); \
@@ -150,14 +150,14 @@ fn reads_one_snapshot_while_another_program_writes() {
 }
 
 #[test]
-fn a_rule_that_fits_nothing_is_refused() {
+fn a_rule_that_matches_nothing_is_refused() {
     let file = as_found();
     let refused = |rule| file.audit(&[rule]).unwrap_err().to_string();
     insta::assert_snapshot!([refused("articles.slog=text"), refused("article.*=text")].join("\n"));
 }
 
 #[test]
-fn a_selection_leaves_tables_out_and_says_so_where_keys_refer_to_them() {
+fn a_selection_names_foreign_keys_to_excluded_tables() {
     let file = as_found();
     let options = AuditOptions {
         selection: migrate::Selection { tables: vec!["tr*".into()], ..Default::default() },
@@ -194,7 +194,7 @@ fn a_cure_is_a_rule_only_where_every_value_is_of_one_kind() {
 }
 
 #[test]
-fn as_csv_every_column_and_every_finding_has_a_line_of_equal_length() {
+fn csv_has_a_line_for_every_column_and_finding() {
     let file = File::new(
         "CREATE TABLE t(i INTEGER, \"a,b\" TEXT); INSERT INTO t VALUES ('x, y', 'z'); \
          CREATE VIEW v AS SELECT 1",
@@ -219,7 +219,7 @@ fn as_csv_every_column_and_every_finding_has_a_line_of_equal_length() {
 }
 
 #[test]
-fn uniqueness_under_another_collation_is_named_with_what_it_becomes() {
+fn a_unique_key_under_another_collation_is_named() {
     let file = File::new(
         "CREATE TABLE tag(name TEXT PRIMARY KEY COLLATE NOCASE, code TEXT UNIQUE COLLATE RTRIM); \
          INSERT INTO tag VALUES ('Ärger', 'a'), ('ärger', 'b'), ('x', 'c'); \
@@ -293,7 +293,7 @@ fn a_check_that_rows_violate_blocks_if_it_is_carried_over() {
 }
 
 #[test]
-fn what_texts_and_numbers_look_like_is_told() {
+fn forms_of_texts_and_numbers_are_named() {
     let file = File::new(
         "CREATE TABLE log(created_at INTEGER, sent_time INTEGER, size INTEGER, zip TEXT, \
              seen TEXT, flag TEXT); \

@@ -1,4 +1,4 @@
-//! Where the audit is clean, the move does not fail: what PostgreSQL's indexes cannot hold is known
+//! Clean audits: the migration after them succeeds, since limits of PostgreSQL's indexes are known
 //! before.
 
 use migrate::{Lost, MigrateOptions, Selection, Severity};

@@ -1,4 +1,4 @@
-//! What the audit must not pass over in silence, however rare it is.
+//! Rare features that the audit must name.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,7 +8,7 @@ use migrate::{AuditOptions, MigrateOptions, Severity};
 use crate::support::{File, Target};
 
 #[test]
-fn a_unique_index_on_an_expression_is_named_also_if_its_condition_is_carried_over() {
+fn a_unique_index_on_an_expression_is_always_named() {
     let file = File::new(
         "CREATE TABLE users(email TEXT, deleted_at TEXT); \
          CREATE UNIQUE INDEX u ON users(lower(email)) WHERE deleted_at IS NULL",
@@ -23,7 +23,7 @@ fn a_unique_index_on_an_expression_is_named_also_if_its_condition_is_carried_ove
 }
 
 #[tokio::test]
-async fn a_collation_of_an_index_alone_is_named_with_the_index_that_means_the_same() {
+async fn an_index_collation_is_named_with_an_equal_index() {
     let file = File::new(
         "CREATE TABLE users(email TEXT, name TEXT, deleted INT); \
          CREATE UNIQUE INDEX one ON users(email COLLATE nocase) WHERE deleted IS NULL; \
@@ -48,7 +48,7 @@ async fn a_collation_of_an_index_alone_is_named_with_the_index_that_means_the_sa
 }
 
 #[tokio::test]
-async fn names_of_system_columns_are_blockers_that_their_cure_ends() {
+async fn names_of_system_columns_block_until_cured() {
     let file = File::new(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, xmin INT, ctid TEXT, \"Xmax\" INT, \
              \"É\" INT, \"é\" INT); \
@@ -74,7 +74,7 @@ async fn names_of_system_columns_are_blockers_that_their_cure_ends() {
 }
 
 #[test]
-fn names_that_differ_by_case_only_cannot_meet_and_an_empty_one_is_a_blocker() {
+fn names_differing_by_case_pass_and_an_empty_name_blocks() {
     let file = File::new("CREATE TABLE t(\"\" INT)");
     let report = file.audit(&[]).unwrap();
     assert_eq!(report.findings[0].kind, "empty_name");
@@ -124,7 +124,7 @@ fn numbers_in_the_header_and_conflict_clauses_are_named() {
 }
 
 #[tokio::test]
-async fn the_proposed_schema_stands_where_it_was_asked_for() {
+async fn the_proposed_schema_uses_the_named_schema() {
     let file = File::new("CREATE TABLE t(id INTEGER PRIMARY KEY, n INT UNIQUE)");
     let options = AuditOptions { schema: Some("a shop".to_owned()), ..AuditOptions::default() };
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
@@ -137,7 +137,7 @@ async fn the_proposed_schema_stands_where_it_was_asked_for() {
 }
 
 #[test]
-fn decimal_texts_moments_of_every_unit_and_infinity_are_told() {
+fn decimal_texts_moments_and_infinity_are_named() {
     let file = File::new(
         "CREATE TABLE log(price TEXT, code TEXT, seen_at REAL, taken_at REAL, epoch TEXT, x REAL); \
          INSERT INTO log VALUES \

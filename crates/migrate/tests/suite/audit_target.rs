@@ -1,4 +1,4 @@
-//! The audit against tables that exist: what it calls a blocker is one, and its cures harm no row.
+//! Audits against existing tables: a blocker really blocks, and a cure harms no row.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,14 @@ async fn audit(file: &File, target: &Target) -> AuditReport {
     let options = AuditOptions { target: Some(catalog), ..AuditOptions::default() };
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let mut report = migrate::audit(&file.path, &options, &progress, &stop).unwrap();
-    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    let asking = migrate::audit_target_constraints(
+        &file.path,
+        &target.url,
+        &options,
+        None,
+        &progress,
+        &stop,
+    );
     report.add(asking.await.unwrap());
     report
 }

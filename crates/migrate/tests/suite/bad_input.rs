@@ -1,4 +1,4 @@
-//! Files that are not what they should be: one clear line each.
+//! Broken files and hostile surroundings: one clear line each.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 
@@ -134,11 +134,11 @@ async fn a_target_that_is_not_utf_8_is_refused() {
 }
 
 #[tokio::test]
-async fn a_database_is_made_with_utf_8_whatever_becomes_of_template1() {
+async fn a_database_is_created_in_utf_8_without_template1() {
     let target = Target::new().await;
     let name = format!("{}_made", target.url.database().unwrap());
     let url = target.url.with_database(&name);
-    // Nobody may copy a database in which somebody works.
+    // A database with open sessions cannot be copied.
     let _somebody = engine::postgres::connect(&target.url.with_database("template1")).await;
     assert!(migrate::create_database(&url).await.unwrap());
     let encoding = format!(
@@ -170,7 +170,7 @@ async fn a_target_without_rights_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_full_disk_under_the_reject_file_leaves_the_target_as_it_was() {
+async fn a_full_disk_under_the_reject_file_changes_no_target() {
     let Some(disk) = SmallDisk::new() else { return };
     let target = Target::new().await;
     target.run("CREATE TABLE t(id int PRIMARY KEY, body varchar(5))").await;
@@ -191,7 +191,7 @@ async fn a_full_disk_under_the_reject_file_leaves_the_target_as_it_was() {
         assert_eq!(migrate::unfinished(&target.url).await.unwrap(), None);
         let left = std::fs::read_dir(disk.path()).unwrap();
         assert!(left.flatten().all(|entry| entry.file_name() == "filler"), "only what fills it");
-        // Whatever is left of the disk is filled for the second turn.
+        // The rest of the disk is filled for the second turn.
         let mut filler = std::fs::File::create(disk.path().join("filler")).unwrap();
         while filler.write_all(&[0; 4096]).is_ok() {}
     }

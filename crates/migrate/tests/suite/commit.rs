@@ -1,4 +1,4 @@
-//! The very moment of the commit: refused, or the connection lost in it, no row is lost.
+//! Failures of the commit itself: refused or unanswered, it loses no row.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 
 use crate::support::{File, Target, data_only};
 
-/// Hands on what a client and the server say, up to a commit, whose answer never arrives.
+/// Forwards all traffic between a client and the server up to a commit, whose answer never arrives.
 async fn hand_on(mut client: TcpStream, mut server: UnixStream) {
     let (mut request, mut answer) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
@@ -62,7 +62,7 @@ async fn one_of_two(target: &Target) -> (File, MigrateOptions) {
 }
 
 #[tokio::test]
-async fn lost_in_the_commit_the_reject_file_stays_and_is_named() {
+async fn an_unanswered_commit_keeps_and_names_the_reject_file() {
     let target = Target::new().await;
     let (file, options) = one_of_two(&target).await;
     let url = by_a_bad_way(&target).await;
@@ -79,7 +79,7 @@ async fn lost_in_the_commit_the_reject_file_stays_and_is_named() {
 }
 
 #[tokio::test]
-async fn refused_the_commit_leaves_neither_rows_nor_a_reject_file() {
+async fn a_refused_commit_leaves_no_rows_and_no_reject_file() {
     let target = Target::new().await;
     let (file, options) = one_of_two(&target).await;
     target

@@ -1,5 +1,5 @@
-//! Migration into tables that exist: their keys and indexes come back as they were, whatever
-//! happens, and every refused row is named.
+//! Migration into existing tables: keys and indexes return as they were after any outcome, and
+//! every refused row is named.
 
 use migrate::MigrateOptions;
 use tokio_postgres::error::SqlState;
@@ -58,7 +58,7 @@ async fn keys_and_indexes_come_back_and_sequences_go_on() {
 }
 
 #[tokio::test]
-async fn a_constraint_that_fails_on_restore_leaves_everything_as_it_was() {
+async fn a_constraint_that_fails_on_restore_undoes_everything() {
     let Some(target) = Target::since(12).await else { return };
     let file = blog();
     target.run(TABLES).await;
@@ -76,7 +76,7 @@ async fn a_constraint_that_fails_on_restore_leaves_everything_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_articles_faults_lose_nothing() {
+async fn the_faults_of_the_article_lose_nothing() {
     let (file, target) = (as_found(), Target::new().await);
     target
         .run(
@@ -97,7 +97,7 @@ async fn the_articles_faults_lose_nothing() {
 }
 
 #[tokio::test]
-async fn rows_that_stand_there_are_refused_and_replaced_only_when_told() {
+async fn existing_rows_are_replaced_only_with_replace() {
     let Some(target) = Target::since(12).await else { return };
     let file = blog();
     target.run(TABLES).await;
@@ -111,7 +111,7 @@ async fn rows_that_stand_there_are_refused_and_replaced_only_when_told() {
 }
 
 #[tokio::test]
-async fn tables_and_columns_without_a_place_are_all_named() {
+async fn unmatched_tables_and_columns_are_all_named() {
     let (file, target) = (blog(), Target::new().await);
     target
         .run(

@@ -1,4 +1,4 @@
-//! Rows of many megabytes: the same proof by pieces as by whole rows, differences in them found.
+//! Rows of many megabytes: hashed by pieces as whole, with their differences found.
 
 use migrate::{MigrateOptions, MigrationReport};
 
@@ -44,7 +44,7 @@ async fn large_rows_arrive_and_are_proved() {
 }
 
 #[test]
-fn the_memory_for_a_large_document_is_said_beforehand() {
+fn the_audit_notes_the_memory_for_a_large_document() {
     let file = File::new(
         "CREATE TABLE t(j JSON); INSERT INTO t VALUES ('[\"' || hex(zeroblob(34000000)) || '\"]')",
     );
@@ -53,4 +53,23 @@ fn the_memory_for_a_large_document_is_said_beforehand() {
                    272 MB of memory; --map 't.j=json' takes it once";
     assert!(text.contains(message), "{text}");
     assert!(!file.audit_text(&["t.j=json"]).contains("the longest document"));
+}
+
+#[test]
+fn the_audit_notes_the_memory_for_rows_with_large_values() {
+    let file = File::new(
+        "CREATE TABLE a(x BLOB, y BLOB); \
+         INSERT INTO a VALUES (zeroblob(70000000), zeroblob(3000000)), (NULL, NULL); \
+         CREATE TABLE b(x BLOB); INSERT INTO b VALUES (zeroblob(60000000))",
+    );
+    let report = file.audit(&[]).unwrap();
+    let noted = report.findings.iter().filter(|finding| finding.kind == "large_rows");
+    let noted: Vec<String> = noted.map(ToString::to_string).collect();
+    let readers = std::thread::available_parallelism().unwrap().get().min(4);
+    let held = match readers {
+        1 => "one at a time".to_owned(),
+        _ => format!("up to {readers} at a time, {} MB of memory", 73 * readers),
+    };
+    let expected = format!("a: rows of up to 73 MB: audit and migrate hold {held}");
+    assert_eq!(noted, [format!("{expected}; see that there is as much")]);
 }

@@ -1,8 +1,8 @@
-//! What does not arrive is counted and named: rows of virtual tables, and rules.
+//! Losses in reports: rows of virtual tables, and rules, are counted and named.
 
 use std::collections::BTreeMap;
 
-use migrate::{Lost, MigrateOptions, Selection};
+use migrate::{Finding, Lost, MigrateOptions, Selection};
 
 use crate::support::{File, Target, data_only};
 
@@ -54,7 +54,7 @@ fn the_audit_counts_rows_and_rules_that_do_not_arrive() {
 }
 
 #[test]
-fn a_virtual_table_that_cannot_be_opened_is_counted_by_its_shadow() {
+fn an_unreadable_virtual_table_is_counted_by_its_shadow() {
     let file = library();
     file.run(
         "PRAGMA writable_schema = on; UPDATE sqlite_schema \
@@ -84,6 +84,26 @@ async fn migrate_and_verify_say_the_same() {
     let json = serde_json::to_value(&verified).unwrap();
     assert_eq!(json["not_carried_over"]["rows"]["search"], 3);
     assert_eq!(json["not_carried_over"]["rules"]["virtual_table"], 7);
+}
+
+#[tokio::test]
+async fn a_migration_names_the_command_that_shows_statements() {
+    let (file, target) = (library(), Target::new().await);
+    file.run(
+        "CREATE TABLE tag(name TEXT COLLATE NOCASE UNIQUE, code TEXT, \
+             at TEXT DEFAULT (datetime('now', 'localtime'))); \
+         CREATE INDEX i ON tag(code COLLATE NOCASE)",
+    );
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    let proposed: Vec<&Finding> = report
+        .findings
+        .iter()
+        .filter(|each| each.table == "tag" && each.statement.is_some())
+        .collect();
+    assert_eq!(proposed.len(), 3);
+    assert!(!proposed.iter().any(|each| each.to_string().contains("below")), "{proposed:?}");
+    let command = format!("crossover audit {} shows", file.path.display());
+    assert!(report.statements_hint().unwrap().starts_with(&command));
 }
 
 #[tokio::test]

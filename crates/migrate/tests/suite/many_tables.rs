@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{Error, MigrateOptions, Verification, VerifyOptions};
+use migrate::{Error, MigrateOptions, VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target, data_only};
 
@@ -21,7 +21,7 @@ fn many() -> File {
     File::new(&format!("BEGIN; {} COMMIT", tables.collect::<String>()))
 }
 
-async fn verify(file: &File, target: &Target) -> Result<Verification, Error> {
+async fn verify(file: &File, target: &Target) -> Result<VerificationReport, Error> {
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = VerifyOptions::default();
     migrate::verify(&file.path, &target.url, &options, &progress, &stop).await
@@ -35,7 +35,7 @@ fn asked(error: &Error) -> u32 {
 }
 
 #[tokio::test]
-async fn too_few_locks_are_known_before_and_the_number_that_is_named_is_enough() {
+async fn too_few_locks_fail_early_and_the_named_number_suffices() {
     let file = many();
     let report = file.audit(&[]).unwrap();
     let warned = report.findings.iter().find(|each| each.kind == "many_tables").unwrap();

@@ -1,4 +1,4 @@
-//! Migration that creates the schema: everything that can be carried over is, by real servers.
+//! Migration that creates the schema, on real servers.
 
 use std::sync::atomic::AtomicBool;
 
@@ -78,7 +78,7 @@ async fn a_release_between_takes_the_same() {
 }
 
 #[tokio::test]
-async fn partial_indexes_are_carried_over_where_they_mean_the_same() {
+async fn partial_indexes_with_equal_meaning_are_carried_over() {
     let file = File::new(
         "CREATE TABLE t(a INT, b TEXT); CREATE UNIQUE INDEX one ON t(a) WHERE b IS NULL; \
          CREATE INDEX two ON t(a) WHERE b GLOB 'x*'; INSERT INTO t VALUES (1, NULL), (1, 'x')",
@@ -119,7 +119,7 @@ async fn blockers_stop_before_anything_is_touched() {
 }
 
 #[tokio::test]
-async fn tables_that_exist_are_refused_and_replaced_only_when_told() {
+async fn existing_tables_are_replaced_only_with_replace() {
     let (file, target) = (shop(), Target::new().await);
     target.run("CREATE TABLE line(a int); INSERT INTO line VALUES (1)").await;
     let before = target.structure().await;
@@ -133,7 +133,7 @@ async fn tables_that_exist_are_refused_and_replaced_only_when_told() {
 }
 
 #[tokio::test]
-async fn names_that_a_renamed_table_still_holds_are_found_before_a_row_is_copied() {
+async fn names_held_by_a_renamed_table_are_found_before_copying() {
     let (file, target) = (shop(), Target::new().await);
     target
         .run(
@@ -170,7 +170,7 @@ async fn a_dry_run_does_everything_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn numbers_become_dates_only_when_told() {
+async fn numbers_become_dates_only_with_a_rule() {
     let file = File::new(
         "CREATE TABLE event(id INTEGER PRIMARY KEY, seconds DATETIME, julian DATETIME, day DATE); \
          INSERT INTO event VALUES (1, 1614834367, 2459277.5, 18690)",

@@ -1,5 +1,5 @@
-//! Connections that are lost while rows are copied: made anew, with the steps kept that are done;
-//! never reported as a row at fault.
+//! Connections lost during the copy: replaced, with finished steps kept, and never reported as a
+//! bad row.
 
 use migrate::{Error, MigrateOptions, MigrationReport};
 
@@ -13,7 +13,7 @@ fn rows() -> File {
     )
 }
 
-/// A table in which the row 15000 waits as long as somebody holds the lock 4712.
+/// A table in which row 15000 waits while another session holds the lock 4712.
 const TABLE: &str = "
     CREATE TABLE item(id int PRIMARY KEY, body text);
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -52,7 +52,7 @@ async fn struck<F: Future<Output = ()>>(
 }
 
 #[tokio::test]
-async fn a_session_that_is_ended_in_the_middle_of_a_copy_is_made_anew() {
+async fn a_session_ended_during_a_copy_is_replaced() {
     let (file, target) = (rows(), Target::new().await);
     let report = struck(&target, &file, options(3), async |process| {
         let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
@@ -66,7 +66,7 @@ async fn a_session_that_is_ended_in_the_middle_of_a_copy_is_made_anew() {
 }
 
 #[tokio::test]
-async fn a_server_that_crashes_in_the_middle_of_a_copy_is_waited_for() {
+async fn a_server_that_crashes_during_a_copy_is_waited_for() {
     let (file, target) = (rows(), Target::release("18").await);
     let report = struck(&target, &file, options(10), async |process| {
         let mut kill = std::process::Command::new("kill");
@@ -84,7 +84,7 @@ async fn after_the_last_attempt_the_steps_are_kept_for_resume() {
     let name = target.url.database().unwrap().to_owned();
     let beside = engine::postgres::connect(&target.url.with_database("postgres")).await.unwrap();
     let error = struck(&target, &file, options(1), async |process| {
-        // Nobody is let in any more.
+        // The server accepts no connection.
         beside
             .batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
             .await

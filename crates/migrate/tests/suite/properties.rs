@@ -149,7 +149,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn every_storage_class_under_every_declared_type_arrives_or_is_named() {
+fn every_class_under_every_type_arrives_or_is_named() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let target = runtime.block_on(Target::new());
     // Before release 12 fewer digits of a float are shown than it has.
@@ -166,7 +166,7 @@ fn every_storage_class_under_every_declared_type_arrives_or_is_named() {
             prop_assert!(matches!(refused, Err(migrate::Error::Blocked { .. })), "{refused:?}");
             blocked.set(blocked.get() + 1);
         }
-        // What is not blocked must arrive.
+        // A file without blockers must arrive.
         let blocks = |place: usize| {
             report.findings.iter().any(|finding| {
                 finding.severity == migrate::Severity::Blocker
@@ -223,7 +223,7 @@ fn family(rows: &[(Option<i64>, Option<i64>, bool)]) -> File {
     file
 }
 
-/// The largest set of rows that can stand, computed the slow and obvious way.
+/// The largest set of consistent rows, computed the slow and obvious way.
 fn standing(rows: &[(Option<i64>, Option<i64>, bool)]) -> (Vec<usize>, Vec<usize>) {
     let mut a: Vec<bool> = rows.iter().map(|(_, _, fits)| *fits).collect();
     let mut b = vec![true; rows.len()];
@@ -245,7 +245,7 @@ fn standing(rows: &[(Option<i64>, Option<i64>, bool)]) -> (Vec<usize>, Vec<usize
 }
 
 #[test]
-fn exactly_the_rows_that_cannot_stand_are_rejected() {
+fn exactly_the_inconsistent_rows_are_rejected() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let target = runtime.block_on(Target::new());
     let key = || proptest::option::weighted(0.6, 0_i64..14);

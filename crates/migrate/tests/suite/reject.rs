@@ -1,4 +1,4 @@
-//! Refused rows are kept whole, with everything that refers to them, and can be loaded after repair.
+//! Rejected rows: kept whole, with all rows that refer to them, and loadable after repair.
 
 use std::sync::atomic::AtomicBool;
 
@@ -30,7 +30,7 @@ pub async fn load(target: &Target, file: &File) -> Result<migrate::MigrationRepo
 }
 
 #[tokio::test]
-async fn the_articles_slugs_cost_four_rows_and_those_that_need_them() {
+async fn long_slugs_cost_four_rows_and_their_dependents() {
     let (file, target) = (as_found(), Target::new().await);
     // A translation of a refused article, and a translation of that.
     file.run(
@@ -110,7 +110,7 @@ async fn every_storage_class_survives_the_reject_file() {
 }
 
 #[tokio::test]
-async fn a_created_schema_takes_what_fits() {
+async fn a_created_schema_takes_rows_that_fit() {
     let file = as_found();
     file.run("INSERT INTO traffic VALUES (18001, 99999, 1)");
     let target = Target::new().await;
@@ -128,7 +128,7 @@ async fn a_created_schema_takes_what_fits() {
 }
 
 #[tokio::test]
-async fn without_rejects_there_is_no_file_and_after_a_failure_none_either() {
+async fn no_reject_file_without_rejects_or_after_a_failure() {
     let file = File::new("CREATE TABLE t(a INT, b INT); INSERT INTO t VALUES (1, 1), (1, 1)");
     let target = Target::new().await;
     target.run("CREATE TABLE t(a int, b int)").await;
@@ -144,7 +144,7 @@ async fn without_rejects_there_is_no_file_and_after_a_failure_none_either() {
 }
 
 #[tokio::test]
-async fn a_reject_file_that_another_program_writes_is_left_to_it() {
+async fn a_reject_file_of_another_program_is_left_alone() {
     let file = File::new("CREATE TABLE t(a INT); INSERT INTO t VALUES (1), ('x')");
     let target = Target::new().await;
     target.run("CREATE TABLE t(a int)").await;
@@ -203,7 +203,7 @@ fn library() -> File {
 }
 
 #[tokio::test]
-async fn what_the_targets_constraints_refuse_is_kept_and_can_be_loaded_after_repair() {
+async fn rows_refused_by_constraints_load_after_repair() {
     let Some(target) = Target::since(12).await else { return };
     let file = library();
     target.run(DEMANDING).await;
@@ -247,13 +247,20 @@ async fn what_the_targets_constraints_refuse_is_kept_and_can_be_loaded_after_rep
 }
 
 #[tokio::test]
-async fn an_audit_against_the_target_names_what_its_constraints_would_refuse() {
+async fn an_audit_against_the_target_names_constraint_violations() {
     let Some(target) = Target::since(12).await else { return };
     let file = library();
     target.run(DEMANDING).await;
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = migrate::AuditOptions::default();
-    let asking = migrate::objections(&file.path, &target.url, &options, None, &progress, &stop);
+    let asking = migrate::audit_target_constraints(
+        &file.path,
+        &target.url,
+        &options,
+        None,
+        &progress,
+        &stop,
+    );
     let lines: Vec<String> =
         asking.await.unwrap().iter().map(|finding| finding.to_string()).collect();
     insta::assert_snapshot!(lines.join("\n"));
@@ -276,7 +283,7 @@ fn made_equal() -> File {
 }
 
 #[tokio::test]
-async fn a_created_schema_refuses_what_its_types_make_equal_and_its_checks_forbid() {
+async fn a_created_schema_rejects_equal_keys_and_failed_checks() {
     let (file, target) = (made_equal(), Target::new().await);
     let options = MigrateOptions { data_only: false, ..rejecting(&file) };
     let report = target.migrate(&file, &options).await.unwrap();
@@ -288,7 +295,7 @@ async fn a_created_schema_refuses_what_its_types_make_equal_and_its_checks_forbi
 }
 
 #[tokio::test]
-async fn nullable_and_deferred_keys_are_judged_as_the_server_does() {
+async fn nullable_and_deferred_keys_are_tested_by_the_server() {
     let file = File::new(
         "CREATE TABLE t(a INT, b INT, c TEXT); \
          INSERT INTO t VALUES (1, NULL, 'x'), (1, NULL, 'y'), (1, 2, 'z'), (1, 2, 'X'), (NULL, 2, 'y')",

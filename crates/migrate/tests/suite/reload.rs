@@ -1,4 +1,4 @@
-//! Reject files that are loaded again: no row is doubled, and messages name the source's rows.
+//! Reject files loaded again: no row is doubled, and messages name the source's rows.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,7 +22,7 @@ fn keyless() -> File {
 
 const TABLES: &str = "CREATE TABLE note(a int, b text, c json); CREATE TABLE tag(code text, n int)";
 
-/// Moves what fits, and repairs the rest.
+/// Moves the rows that fit, and repairs the others.
 async fn repaired() -> (File, Target) {
     let (file, target) = (keyless(), Target::new().await);
     target.run(TABLES).await;
@@ -80,7 +80,7 @@ async fn equal_rows_of_one_file_are_all_loaded_once() {
 }
 
 #[tokio::test]
-async fn after_a_commit_without_an_answer_a_second_load_doubles_nothing() {
+async fn a_second_load_after_an_unanswered_commit_doubles_nothing() {
     let (file, target) = repaired().await;
     let url = by_a_bad_way(&target).await;
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
@@ -114,9 +114,23 @@ async fn rows_have_the_names_that_they_had_in_the_source() {
     let error = load(&target, &file).await.unwrap_err().to_string();
     assert!(error.contains("tag, code \"m\", column n: [1] is no value"), "{error}");
 
-    // What the server refuses, too.
+    // Refusals of the server, too.
     target.run("ALTER TABLE tag ADD CHECK (n <> 4)").await;
     std::fs::write(reject_file(&file), of_tag[1].replace("\"zero\"", "4")).unwrap();
     let error = load(&target, &file).await.unwrap_err().to_string();
     assert!(error.contains("tag, code \"m\""), "{error}");
+}
+
+#[tokio::test]
+async fn a_column_that_all_rows_of_the_file_lack_is_named() {
+    let (file, target) = repaired().await;
+    let whole = std::fs::read_to_string(reject_file(&file)).unwrap();
+    let lacking = whole.replace(",\"c\":\"[ 1]\"", "").replace(",\"c\":null", "");
+    assert!(!lacking.contains("\"c\":"), "{lacking}");
+    std::fs::write(reject_file(&file), lacking).unwrap();
+    let error = load(&target, &file).await.unwrap_err().to_string();
+    assert!(error.contains("note, rowid 70: column c is missing"), "{error}");
+    assert_eq!(counts(&target).await, ["1 1"]);
+    std::fs::write(reject_file(&file), whole).unwrap();
+    load(&target, &file).await.unwrap();
 }

@@ -1,5 +1,5 @@
-//! Every remedy that the audit prints works: rules and statements are taken from its words, applied,
-//! and the result is migrated and run. `make prove` does this on releases 9.6 and 14 too.
+//! Remedies of the audit: rules and statements are taken from its report and applied, then the
+//! result is migrated and run. `make prove` does this on releases 9.6 and 14 too.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use migrate::{Finding, MigrateOptions, Severity};
 
 use crate::support::{File, Target, rules};
 
-/// Files in which something is to be mended, each by what the audit says of it alone.
-const CASES: [&str; 30] = [
+/// Broken files, each to be repaired by its audit report alone.
+const CASES: [&str; 31] = [
     // Types.
     "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (0.1 + 0.2), ('x'), (x'00ff')",
     "CREATE TABLE t(any1, any2 BLOB); INSERT INTO t VALUES (1, 2), ('a', 'b'), (x'00', x'01')",
@@ -33,6 +33,9 @@ const CASES: [&str; 30] = [
      INSERT INTO t VALUES (1614834367, 1614834367, 1614834367000), (1614834368, 1614834369, 'x')",
     "CREATE TABLE t(u UUID UNIQUE); INSERT INTO t VALUES \
          ('00000000-0000-4000-8000-00000000000A'), ('00000000-0000-4000-8000-00000000000a')",
+    "CREATE TABLE t(u TEXT UNIQUE, n TEXT UNIQUE, i INTEGER UNIQUE); INSERT INTO t VALUES \
+         ('00000000-0000-4000-8000-00000000000A', '1.5', '00000000-0000-4000-8000-00000000000A'), \
+         ('00000000-0000-4000-8000-00000000000a', '1.50', '00000000-0000-4000-8000-00000000000a')",
     "CREATE TABLE t(a TIMESTAMPTZ, b TIMESTAMPTZ, j JSON); \
      INSERT INTO t VALUES ('2021-01-01', '2021-01-01 00:00:00+02:00', '{\"a\": 1, \"a\": 2}')",
     "CREATE TABLE t(u TEXT, d TEXT, f TEXT, n TEXT, m TEXT, j TEXT, k TEXT, created_at INTEGER); \
@@ -54,7 +57,7 @@ const CASES: [&str; 30] = [
     "CREATE TABLE p(code TEXT COLLATE NOCASE PRIMARY KEY); \
      CREATE TABLE k(id INTEGER PRIMARY KEY, c TEXT REFERENCES p(code)); \
      INSERT INTO p VALUES ('a'); INSERT INTO k VALUES (1, 'a'), (2, NULL)",
-    // What is not carried over.
+    // Features that are not carried over.
     "CREATE TABLE t(n INT CHECK (n % 2 = 0), j TEXT CHECK (json_extract(j, '$.a') > 0), \
          g INT AS (n * 2), h TEXT AS (strftime('%W', j))); \
      CREATE INDEX i ON t(abs(n)); CREATE INDEX k ON t(n) WHERE j GLOB 'x*'; \
@@ -73,7 +76,7 @@ const CASES: [&str; 30] = [
          n INTEGER DEFAULT CURRENT_TIMESTAMP, o TEXT DEFAULT (abs(random())))",
 ];
 
-/// What stands between each `start` and the next `end` in a text.
+/// The texts between each `start` and the next `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Vec<&'a str> {
     let parts = text.split(start).skip(1);
     parts.map(|part| part.split(end).next().unwrap()).collect()
@@ -83,14 +86,14 @@ fn rules_of(finding: &Finding) -> Vec<String> {
     between(&finding.fix, "--map '", "'").into_iter().map(str::to_owned).collect()
 }
 
-/// The rules of a finding's hints; those that stand side by side belong together.
+/// The rules in a finding's hints; rules side by side belong together.
 fn hints_of(finding: &Finding) -> Vec<Vec<String>> {
     let side_by_side = finding.fix.replace("' --map '", "\n");
     let hints = between(&side_by_side, "--map '", "'").into_iter();
     hints.map(|rules| rules.split('\n').map(str::to_owned).collect()).collect()
 }
 
-/// Applies what the blockers say until there are none.
+/// Applies the cures of blockers until there are none.
 fn mend(file: &File) -> Result<Vec<String>, String> {
     let mut applied: Vec<String> = Vec::new();
     for _ in 0..4 {
@@ -153,7 +156,7 @@ async fn every_remedy_that_the_audit_prints_works() {
             }
         }
     }
-    let row = "INSERT INTO case_29_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
+    let row = "INSERT INTO case_30_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
                length(b), length(d), octet_length(f), c BETWEEN localtimestamp - '1 min'::interval \
                AND localtimestamp)";
     assert_eq!(target.texts(row).await, ["19 32 16 t"]);

@@ -1,5 +1,4 @@
-//! Migrations that are cut off: the target is as it was, or the next run goes on where this one
-//! ended, with the same result.
+//! Interrupted migrations: the target is as it was, or the next run continues to the same result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -92,14 +91,14 @@ async fn abandon(target: &Target) -> Result<migrate::Unfinished, Error> {
     migrate::abandon(&target.url, &ProgressBar::hidden(), &AtomicBool::new(false)).await
 }
 
-/// The structure without what Crossover keeps apart.
+/// The structure without the staging schema.
 async fn outside(target: &Target) -> Vec<String> {
     let all = target.structure().await.into_iter();
     all.filter(|line| !line.starts_with("crossover_migration")).collect()
 }
 
 #[tokio::test]
-async fn stopped_anywhere_the_target_is_untouched_and_the_next_run_goes_on() {
+async fn a_migration_stopped_anywhere_resumes() {
     let (file, target) = (many_rows(), Target::new().await);
     let before = target.structure().await;
     let options = in_parts(MigrateOptions::default());
@@ -114,7 +113,7 @@ async fn stopped_anywhere_the_target_is_untouched_and_the_next_run_goes_on() {
     assert!(unfinished.steps_done > 0 && unfinished.steps_done < unfinished.steps);
     assert_eq!(outside(&target).await, before);
 
-    // Nobody comes upon it without being told.
+    // Every command reports it.
     let error = target.migrate(&file, &options).await.unwrap_err();
     assert!(matches!(&error, Error::Unfinished(found) if found == unfinished), "{error}");
     assert_eq!(migrate::unfinished(&target.url).await.unwrap().as_ref(), Some(unfinished));
@@ -147,7 +146,7 @@ async fn an_abandoned_migration_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn existing_tables_get_their_keys_back_when_it_stops_cleanly() {
+async fn existing_tables_get_their_keys_back_after_a_clean_stop() {
     let (file, target) = (many_rows(), Target::new().await);
     target.run(TABLES).await;
     let before = target.structure().await;
@@ -156,7 +155,7 @@ async fn existing_tables_get_their_keys_back_when_it_stops_cleanly() {
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["0"]);
-    // Nothing is left to go on with: it begins anew.
+    // Nothing is left to resume: it starts again.
     let report = target.migrate(&file, &resuming(data_only())).await.unwrap();
     assert_eq!(report.steps_done_before, 0);
     assert_eq!(target.structure().await, before);
@@ -191,7 +190,7 @@ async fn a_lost_connection_can_be_resumed_or_abandoned() {
 }
 
 #[tokio::test]
-async fn a_source_that_was_changed_meanwhile_is_noticed() {
+async fn a_source_that_changed_since_is_noticed() {
     let (file, target) = (many_rows(), Target::new().await);
     let options = in_parts(MigrateOptions::default());
     cut_off(&target, &file, &options).await.unwrap_err();

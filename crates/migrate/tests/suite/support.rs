@@ -1,4 +1,4 @@
-//! What the tests share: a SQLite file from a script, a fresh database on a shared server.
+//! Shared helpers: a SQLite file from a script, a fresh database on a shared server.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,7 +7,8 @@ use std::sync::{Arc, Weak};
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use migrate::{
-    AuditOptions, AuditReport, Error, MigrateOptions, MigrationReport, Verification, VerifyOptions,
+    AuditOptions, AuditReport, Error, MigrateOptions, MigrationReport, VerificationReport,
+    VerifyOptions,
 };
 use rusqlite::Connection;
 use server::{Locations, PostgresServer, StartOptions};
@@ -55,8 +56,8 @@ impl File {
     }
 }
 
-pub fn rules(written: &[&str]) -> migrate::Rules {
-    migrate::Rules(written.iter().map(|rule| rule.parse().unwrap()).collect())
+pub fn rules(written: &[&str]) -> migrate::MapRules {
+    migrate::MapRules(written.iter().map(|rule| rule.parse().unwrap()).collect())
 }
 
 /// A fresh database; its server ends with the last test that uses it.
@@ -157,7 +158,7 @@ impl Target {
         migrate::migrate(&file.path, &self.url, options, &progress, &interrupted).await
     }
 
-    pub async fn verify(&self, file: &File) -> Verification {
+    pub async fn verify(&self, file: &File) -> VerificationReport {
         let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
         let options = VerifyOptions::default();
         migrate::verify(&file.path, &self.url, &options, &progress, &interrupted).await.unwrap()

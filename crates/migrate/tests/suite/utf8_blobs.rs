@@ -1,5 +1,5 @@
-//! Texts in UTF-8 that are stored as blobs in columns of texts: the audit offers the rule that
-//! makes texts of them again, and audit, copy and proof read them by it alike.
+//! UTF-8 texts stored as blobs in columns of texts: the audit offers a decoding rule. Audit,
+//! migration and verification apply it alike.
 
 use migrate::{MigrateOptions, Severity};
 

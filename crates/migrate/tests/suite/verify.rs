@@ -1,9 +1,9 @@
-//! Verification finds what was changed on purpose, and nothing else.
+//! Verification: it finds planted changes, and nothing more.
 
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{Verification, VerifyOptions};
+use migrate::{VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target};
 
@@ -76,7 +76,7 @@ async fn rows_that_the_target_cannot_hold_are_named() {
     assert!(verification.to_text().contains("items, rowid 3, column price: \"much\""));
 }
 
-async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> Verification {
+async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> VerificationReport {
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
     let options = VerifyOptions { part_bytes, ..VerifyOptions::default() };
     migrate::verify(&file.path, &target.url, &options, &progress, &interrupted).await.unwrap()
@@ -121,6 +121,6 @@ async fn parts_of_a_table_add_up_to_the_whole() {
 }
 
 #[tokio::test]
-async fn before_pages_can_be_read_by_ranges_the_key_is() {
+async fn before_release_14_parts_are_ranges_of_the_key() {
     parts_add_up(&Target::release("9.6").await).await;
 }

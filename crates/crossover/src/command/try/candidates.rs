@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::EngineSpec;
-use migrate::{AuditReport, Schema};
+use migrate::{AuditReport, SourceSchema};
 
 use super::budget::{LeftOut, Timed};
 use super::cure::Cure;
@@ -26,7 +26,7 @@ impl Candidates {
     pub fn new(
         written: Option<Vec<Statement>>,
         copy: &Path,
-        schema: &Schema,
+        schema: &SourceSchema,
         audit: &AuditReport,
         cure: &Cure,
     ) -> anyhow::Result<Self> {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context as _;
-use migrate::{AuditReport, MigrateOptions, Rowid, Rules, Schema, Selection, Severity, Table};
+use migrate::{
+    AuditReport, MapRules, MigrateOptions, Rowid, Selection, Severity, SourceSchema, SourceTable,
+};
 use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +62,7 @@ impl Cure {
     pub fn options(&self) -> anyhow::Result<MigrateOptions> {
         let rules: Result<Vec<_>, _> = self.mappings.iter().map(|rule| rule.parse()).collect();
         Ok(MigrateOptions {
-            rules: Rules(rules?),
+            rules: MapRules(rules?),
             selection: Selection { excluded: self.tables_left_out.clone(), ..Selection::default() },
             ..MigrateOptions::default()
         })
@@ -97,7 +99,7 @@ struct Refused {
 pub fn delete_refused(
     copy: &Path,
     reject_file: &Path,
-    schema: &Schema,
+    schema: &SourceSchema,
 ) -> anyhow::Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
     let connection = engine::sqlite::open_existing(copy)?;
@@ -119,7 +121,7 @@ pub fn delete_refused(
 
 fn delete(
     connection: &rusqlite::Connection,
-    table: &Table,
+    table: &SourceTable,
     refused: &Refused,
 ) -> anyhow::Result<usize> {
     let quoted = engine::sqlite::quote_identifier;

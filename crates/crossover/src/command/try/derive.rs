@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use migrate::{AuditReport, ForeignKey, Rowid, Schema, Table};
+use migrate::{AuditReport, ForeignKey, Rowid, SourceSchema, SourceTable};
 use rusqlite::Connection;
 
 use super::statement::{Parameter, Statement};
@@ -32,7 +32,7 @@ pub fn rule() -> String {
 
 /// What is known of the tables: their schema and, by the audit, rows and types in PostgreSQL.
 pub struct Tables<'a> {
-    schema: &'a Schema,
+    schema: &'a SourceSchema,
     audit: &'a AuditReport,
 }
 
@@ -54,22 +54,22 @@ fn class(postgres_type: &str) -> Option<&str> {
 
 impl<'a> Tables<'a> {
     /// `schema` and `audit` are of the same file.
-    pub fn new(schema: &'a Schema, audit: &'a AuditReport) -> Self {
+    pub fn new(schema: &'a SourceSchema, audit: &'a AuditReport) -> Self {
         Self { schema, audit }
     }
 
-    fn rows(&self, table: &Table) -> u64 {
+    fn rows(&self, table: &SourceTable) -> u64 {
         self.audit.tables.iter().find(|each| each.name == table.name).map_or(0, |each| each.rows)
     }
 
-    fn class(&self, table: &Table, column: usize) -> Option<&str> {
+    fn class(&self, table: &SourceTable, column: usize) -> Option<&str> {
         let report = self.audit.tables.iter().find(|each| each.name == table.name)?;
         let class = class(&report.columns.get(column)?.postgres_type)?;
         // Which column a collation belongs to is not known; texts may compare in another way.
         (class != "text" || table.collations.is_empty()).then_some(class)
     }
 
-    fn is_plain(&self, table: &Table, column: usize) -> bool {
+    fn is_plain(&self, table: &SourceTable, column: usize) -> bool {
         let report = self.audit.tables.iter().find(|each| each.name == table.name);
         report
             .and_then(|report| report.columns.get(column))
@@ -82,7 +82,7 @@ impl<'a> Tables<'a> {
         connection: &Connection,
         may_take_part: impl Fn(&str) -> bool,
     ) -> rusqlite::Result<Vec<Statement>> {
-        let mut tables: Vec<&Table> = self
+        let mut tables: Vec<&SourceTable> = self
             .schema
             .tables
             .iter()
@@ -103,7 +103,7 @@ impl<'a> Tables<'a> {
     }
 
     /// A row by its key; where the key has several columns, its first rows by the first of them.
-    fn lookup(&self, table: &Table) -> Option<Statement> {
+    fn lookup(&self, table: &SourceTable) -> Option<Statement> {
         let key = match (&table.rowid, table.primary_key.as_slice()) {
             (Rowid::Alias(column), _) => vec![*column],
             (_, []) => return None,
@@ -139,7 +139,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Two statements along a foreign key: how many rows join, and which parents have most.
-    fn join(&self, table: &Table, key: &ForeignKey) -> Option<[Statement; 2]> {
+    fn join(&self, table: &SourceTable, key: &ForeignKey) -> Option<[Statement; 2]> {
         let parent = self.schema.table(&key.parent).filter(|parent| self.rows(parent) > 0)?;
         let referred: Vec<usize> = if key.parent_columns.is_empty() {
             parent.primary_key.clone()
@@ -193,7 +193,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The largest values of the first indexed column that is not the key.
-    fn top(&self, table: &Table) -> Option<Statement> {
+    fn top(&self, table: &SourceTable) -> Option<Statement> {
         let column = table.indexes.iter().find_map(|index| {
             let part = index.parts.first().filter(|_| !index.partial)?;
             let column = part.column.filter(|_| part.collation.eq_ignore_ascii_case("binary"))?;
@@ -215,7 +215,7 @@ impl<'a> Tables<'a> {
     fn grouping(
         &self,
         connection: &Connection,
-        table: &Table,
+        table: &SourceTable,
     ) -> rusqlite::Result<Option<Statement>> {
         let is_key = |column: &usize| table.primary_key.contains(column);
         for column in (0..table.columns.len()).filter(|column| !is_key(column)) {
@@ -243,12 +243,12 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn count(table: &Table) -> Statement {
+fn count(table: &SourceTable) -> Statement {
     let text = format!("SELECT count(*) AS rows_found FROM {}", quote(&table.name));
     statement(format!("count {}", table.name), text, &[table])
 }
 
-fn statement(name: String, text: String, tables: &[&Table]) -> Statement {
+fn statement(name: String, text: String, tables: &[&SourceTable]) -> Statement {
     let tables = tables.iter().map(|table| table.name.clone()).collect();
     Statement { name, text, postgres_text: None, parameters: Vec::new(), place: None, tables }
 }
@@ -257,6 +257,6 @@ fn quote(name: &str) -> String {
     engine::sqlite::quote_identifier(name)
 }
 
-fn column_name(table: &Table, column: usize) -> String {
+fn column_name(table: &SourceTable, column: usize) -> String {
     table.columns.get(column).map_or_else(String::new, |column| quote(&column.name))
 }

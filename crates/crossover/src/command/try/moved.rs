@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{EngineSpec, PostgresUrl};
-use migrate::{MigrateOptions, MigrationReport, Schema};
+use migrate::{MigrateOptions, MigrationReport, SourceSchema};
 use rusqlite::Connection;
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
@@ -68,7 +68,7 @@ impl Mover<'_> {
         &self,
         engine: &EngineSpec,
         cure: &Cure,
-        schema: &Schema,
+        schema: &SourceSchema,
     ) -> anyhow::Result<std::collections::BTreeMap<String, u64>> {
         let rejects = self.place.join("rejects.jsonl");
         let options = StartOptions::for_engine(engine)?.temporary();

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use migrate::Schema;
+use migrate::SourceSchema;
 
 use super::token::{Kind, Token, name, tokens};
 
@@ -27,7 +27,7 @@ pub struct Names {
 
 impl Names {
     /// The names of a schema.
-    pub fn of(schema: &Schema) -> Self {
+    pub fn of(schema: &SourceSchema) -> Self {
         let mut declared: HashMap<String, Option<String>> = HashMap::new();
         for table in &schema.tables {
             let columns = table.columns.iter().map(|column| &column.name);

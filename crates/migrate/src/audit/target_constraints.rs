@@ -1,0 +1,145 @@
+//! Audit of the source against the constraints of existing tables (`--target`), tested by the
+//! server in temporary tables. Nothing of it lasts.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::PostgresUrl;
+use indicatif::ProgressBar;
+
+use super::AuditOptions;
+use super::keys::ParentLookup;
+use crate::display::thousands;
+use crate::finding::{Example, Finding, Severity};
+use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::target::{
+    ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
+    catalog, existing_constraints, match_tables, namespace, references,
+};
+use crate::task::blocking;
+use crate::{Error, Task};
+
+const SHOWN: usize = 5;
+
+/// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
+/// unique keys, domains, foreign keys. Rows refused for their values are findings of
+/// [`crate::audit`].
+pub async fn audit_target_constraints(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &AuditOptions,
+    schema: Option<&str>,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Finding>, Error> {
+    let task = Task { progress, interrupted };
+    let session = TargetSession::connect(target).await?;
+    let namespace = namespace(&session.client, schema).await?;
+    let (source, schema) = blocking(task, {
+        let (path, selection) = (source.to_owned(), options.selection.clone());
+        move |task| open_selected(&path, &selection, 1, task)
+    })
+    .await?;
+    let found = catalog(&session.client, &namespace).await?;
+    let matched = match_tables(&schema, &found, &options.rules)?;
+    let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
+    let mut findings = Vec::new();
+    for of_table in &matched {
+        findings
+            .extend(probe_table(&session, &source, &schema, of_table, &constraints, task).await?);
+    }
+    let references = references::of_target(&session.client, &matched).await?;
+    let declared = references::of_source(&schema, &matched);
+    let without_parent = blocking(task, move |task| {
+        let mut findings = Vec::new();
+        for reference in &references {
+            task.check()?;
+            findings.extend(orphans_of(&source, &schema, reference)?);
+        }
+        let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
+        for reference in declared.iter().filter(|own| !is_kept(own)) {
+            task.check()?;
+            findings.extend(orphans_of(&source, &schema, reference)?.map(taken_by_target));
+        }
+        Ok(findings)
+    });
+    findings.extend(without_parent.await?);
+    Ok(findings)
+}
+
+/// `true` if two foreign keys are the same in any order of columns.
+fn is_same(one: &Reference, other: &Reference) -> bool {
+    let pairs = |key: &Reference| -> BTreeSet<(usize, usize)> {
+        key.columns.iter().copied().zip(key.parent_columns.iter().copied()).collect()
+    };
+    one.child == other.child && one.parent == other.parent && pairs(one) == pairs(other)
+}
+
+/// A finding on a foreign key that only the source declares: the target takes these rows.
+fn taken_by_target(finding: Finding) -> Finding {
+    let message = format!("{}; the target has no such foreign key and takes them", finding.message);
+    Finding { severity: Severity::Warning, message, ..finding }
+}
+
+async fn probe_table(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &MatchedTable,
+    constraints: &[RowConstraint],
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let own: Vec<&RowConstraint> =
+        constraints.iter().filter(|constraint| constraint.table == matched.source).collect();
+    let mut findings = Vec::new();
+    if own.is_empty() {
+        return Ok(findings);
+    }
+    let table = &schema.tables[matched.source];
+    session.begin().await?;
+    let probe = ConstraintProbe::load(session, source, table, matched, &own, task).await?;
+    for constraint in own {
+        let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
+        if count > 0 {
+            findings.push(violation_finding(table, constraint, count, &addresses));
+        }
+    }
+    session.roll_back().await;
+    Ok(findings)
+}
+
+fn violation_finding(
+    table: &SourceTable,
+    constraint: &RowConstraint,
+    count: u64,
+    addresses: &[i64],
+) -> Finding {
+    let kind = match constraint.kind {
+        ConstraintKind::Check(_) => "target_check",
+        ConstraintKind::Domain { .. } => "target_domain",
+        ConstraintKind::Reference { .. } => "target_foreign_key",
+        ConstraintKind::New { .. } => "target_row",
+        ConstraintKind::Unique { .. } => "target_unique",
+    };
+    let rows = if count == 1 { "row" } else { "rows" };
+    let message =
+        format!("the target would refuse {} {rows}: {}", thousands(count), constraint.reason());
+    let fix = "repair them, or let --on-error reject keep them apart";
+    let named = addresses.iter().map(|address| table.address_name(*address));
+    let examples = named.map(|row| Example { row, value: String::new() });
+    Finding::blocker(kind, &table.name, message, fix)
+        .counted(count, examples.collect())
+        .about_rows()
+}
+
+/// Rows without a parent by a foreign key.
+fn orphans_of(
+    source: &SourceFile,
+    schema: &SourceSchema,
+    reference: &Reference,
+) -> Result<Option<Finding>, Error> {
+    let lookup = ParentLookup::of(schema, reference);
+    source.with(|connection| lookup.finding(source, connection, &lookup.parent.name))
+}

@@ -1,0 +1,175 @@
+//! Operands of a condition: columns, functions of them and literals, with the rules by which they
+//! compare in PostgreSQL as in SQLite.
+
+use super::parse::{Expression, Literal};
+use crate::source::{Affinity, SourceTable, quoted};
+use crate::value::{EXACT_IN_DOUBLE, PostgresType, TargetField, ValueReading};
+
+/// Digits of a decimal number that any 64-bit float keeps.
+const EXACT_DIGITS: usize = 15;
+
+/// Classes of comparable operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    Integer,
+    Numeric,
+    Double,
+    Boolean,
+    Text { ignores_case: bool },
+}
+
+/// A value that is compared.
+pub struct Operand {
+    pub sql: String,
+    pub kind: OperandKind,
+}
+
+/// The operands that the columns of `table` offer, which get the types in `fields`.
+pub struct Operands<'a> {
+    pub table: &'a SourceTable,
+    pub fields: &'a [TargetField],
+}
+
+impl Operands<'_> {
+    pub fn name(&self, column: usize) -> String {
+        quoted(&self.table.columns[column].name)
+    }
+
+    /// A column or a function of one, if it compares here as in SQLite.
+    pub fn operand(&self, expression: &Expression) -> Option<Operand> {
+        match expression {
+            Expression::Column(column) => self.column(*column),
+            Expression::Function(name, arguments) => {
+                let [argument] = arguments.as_slice() else { return None };
+                self.function(name, argument)
+            }
+            _ => None,
+        }
+    }
+
+    /// A column, if it compares here as in SQLite.
+    pub fn column(&self, position: usize) -> Option<Operand> {
+        let (column, field) = (&self.table.columns[position], &self.fields[position]);
+        if is_decoded(field) {
+            return None;
+        }
+        let is_number =
+            matches!(column.affinity, Affinity::Integer | Affinity::Numeric | Affinity::Real);
+        let kind = match &field.postgres_type {
+            postgres_type if postgres_type.is_integer() && is_number => OperandKind::Integer,
+            PostgresType::Numeric(_) if is_number => OperandKind::Numeric,
+            PostgresType::DoublePrecision if is_number => OperandKind::Double,
+            PostgresType::Boolean if is_number => OperandKind::Boolean,
+            postgres_type if postgres_type.is_text() && column.affinity == Affinity::Text => {
+                match column.collation.as_deref() {
+                    None => OperandKind::Text { ignores_case: false },
+                    Some("NOCASE") => OperandKind::Text { ignores_case: true },
+                    Some(_) => return None,
+                }
+            }
+            _ => return None,
+        };
+        let name = self.name(position);
+        let sql = match kind {
+            OperandKind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
+            _ => name,
+        };
+        Some(Operand { sql, kind })
+    }
+
+    /// A column of texts, under any collation.
+    pub fn text(&self, expression: &Expression) -> Option<String> {
+        let Expression::Column(position) = expression else { return None };
+        let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
+        let is_text = field.postgres_type.is_text()
+            && column.affinity == Affinity::Text
+            && !is_decoded(field);
+        is_text.then(|| self.name(*position))
+    }
+
+    fn function(&self, name: &str, argument: &Expression) -> Option<Operand> {
+        let exact = OperandKind::Text { ignores_case: false };
+        if name == "length"
+            && let Expression::Column(position) = argument
+            && self.fields[*position].postgres_type == PostgresType::Bytea
+        {
+            let sql = format!("octet_length({})", self.name(*position));
+            return Some(Operand { sql, kind: OperandKind::Integer });
+        }
+        let text = self.text(argument)?;
+        let (sql, kind) = match name {
+            "length" => (format!("length({text})"), OperandKind::Integer),
+            "lower" | "upper" => (format!("{name}({text} COLLATE \"C\")"), exact),
+            "trim" => (format!("btrim({text})"), exact),
+            "ltrim" | "rtrim" => (format!("{name}({text})"), exact),
+            _ => return None,
+        };
+        Some(Operand { sql, kind })
+    }
+
+    /// The type of the column admits JSON alone.
+    pub fn is_json(&self, column: usize) -> bool {
+        matches!(self.fields[column].postgres_type, PostgresType::Json | PostgresType::Jsonb)
+    }
+
+    /// A literal that is compared with an operand of this kind.
+    pub fn literal(&self, kind: OperandKind, literal: &Literal) -> Option<String> {
+        match (kind, literal) {
+            (OperandKind::Boolean, Literal::Integer(number @ (0 | 1))) => {
+                Some((*number == 1).to_string())
+            }
+            (OperandKind::Boolean, Literal::Boolean(value)) => Some(value.to_string()),
+            (
+                OperandKind::Integer | OperandKind::Numeric | OperandKind::Double,
+                Literal::Boolean(value),
+            ) => Some(u8::from(*value).to_string()),
+            (OperandKind::Integer | OperandKind::Numeric, Literal::Integer(number)) => {
+                Some(number.to_string())
+            }
+            (OperandKind::Double, Literal::Integer(number))
+                if number.unsigned_abs() <= EXACT_IN_DOUBLE =>
+            {
+                Some(number.to_string())
+            }
+            (
+                OperandKind::Integer | OperandKind::Numeric | OperandKind::Double,
+                Literal::Decimal(written),
+            ) => {
+                let digits = written.bytes().filter(u8::is_ascii_digit).count();
+                (digits <= EXACT_DIGITS).then(|| written.clone())
+            }
+            (OperandKind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
+            (OperandKind::Text { ignores_case: true }, Literal::Text(text)) => {
+                literal_text(&text.to_ascii_lowercase())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Blobs become texts, but SQLite orders them after all texts and measures them in bytes.
+fn is_decoded(field: &TargetField) -> bool {
+    field.reading == Some(ValueReading::Utf8)
+}
+
+/// Two columns of these kinds compare here as in SQLite.
+pub fn comparable(left: OperandKind, right: OperandKind) -> bool {
+    left == right
+        || matches!(
+            (left, right),
+            (OperandKind::Integer, OperandKind::Numeric)
+                | (OperandKind::Numeric, OperandKind::Integer)
+        )
+}
+
+/// A text as a literal of PostgreSQL, under any `standard_conforming_strings`.
+pub fn literal_text(text: &str) -> Option<String> {
+    if text.contains('\0') {
+        return None;
+    }
+    let doubled = text.replace('\'', "''");
+    Some(match doubled.contains('\\') {
+        true => format!("E'{}'", doubled.replace('\\', "\\\\")),
+        false => format!("'{doubled}'"),
+    })
+}

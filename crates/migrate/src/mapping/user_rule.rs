@@ -1,0 +1,154 @@
+//! User's mapping rules: `--map 'TABLE.COLUMN=TYPE [using READING]'`, `*` matching anything.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::display::list;
+use crate::source::{SourceSchema, fits_pattern};
+use crate::value::{PostgresType, ValueReading};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MapRule {
+    written: String,
+    pattern: String,
+    pub postgres_type: PostgresType,
+    /// The reading of numbers or blobs in it.
+    pub reading: Option<ValueReading>,
+}
+
+impl TryFrom<String> for MapRule {
+    type Error = Error;
+
+    fn try_from(written: String) -> Result<Self, Error> {
+        written.parse()
+    }
+}
+
+impl From<MapRule> for String {
+    fn from(mapping: MapRule) -> Self {
+        mapping.written
+    }
+}
+
+impl FromStr for MapRule {
+    type Err = Error;
+
+    fn from_str(written: &str) -> Result<Self, Error> {
+        let wrong = |problem: String| Error::Mapping { rule: written.to_owned(), problem };
+        let (pattern, right) = written.rsplit_once('=').ok_or_else(|| {
+            wrong("write TABLE.COLUMN=TYPE, for example articles.slug=varchar(512)".to_owned())
+        })?;
+        if !pattern.contains('.') {
+            return Err(wrong(format!("write TABLE.COLUMN before =, for example *.{pattern}")));
+        }
+        let (type_name, reading) = match right.split_once(" using ") {
+            None => (right, None),
+            Some((type_name, name)) => {
+                let found = ValueReading::NAMES.iter().find(|(known, _)| *known == name.trim());
+                let reading = found.map(|(_, reading)| *reading).ok_or_else(|| {
+                    let names = ValueReading::NAMES.map(|(known, _)| known).join(", ");
+                    wrong(format!("unknown reading `{}`; use {names}", name.trim()))
+                })?;
+                (type_name, Some(reading))
+            }
+        };
+        let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
+        if reading.is_some_and(|reading| !reading.suits(&postgres_type)) {
+            let problem = "`using` is for date, timestamp and timestamptz, `using utf8` for text, \
+                           varchar, char, citext, json and jsonb";
+            return Err(wrong(problem.to_owned()));
+        }
+        let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());
+        Ok(Self { written, pattern, postgres_type, reading })
+    }
+}
+
+/// The user's rules; the last one that matches a column wins.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MapRules(pub Vec<MapRule>);
+
+impl MapRules {
+    /// The rule for a column, if there is one.
+    pub fn find(&self, table: &str, column: &str) -> Option<&MapRule> {
+        let name = format!("{table}.{column}");
+        self.0.iter().rev().find(|rule| fits_pattern(&rule.pattern, &name))
+    }
+
+    /// Refuses a rule that matches no column: most often a typing mistake.
+    pub fn check(&self, schema: &SourceSchema) -> Result<(), Error> {
+        for rule in &self.0 {
+            let mut names = schema.tables.iter().flat_map(|table| {
+                table.columns.iter().map(|column| format!("{}.{}", table.name, column.name))
+            });
+            if names.any(|name| fits_pattern(&rule.pattern, &name)) {
+                continue;
+            }
+            let table = rule.pattern.split('.').next().unwrap_or_default();
+            let known = match schema.table(table) {
+                Some(table) => {
+                    format!("{} has {}", table.name, table.names(0..table.columns.len()))
+                }
+                None => {
+                    format!("the tables are {}", list(schema.tables.iter().map(|t| &t.name)))
+                }
+            };
+            let problem = format!("fits no column; {known}");
+            return Err(Error::Mapping { rule: rule.written.clone(), problem });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("articles.slug", "Articles.Slug", true),
+            ("articles.slug", "articles.slugs", false),
+            ("*.uuid", "articles.uuid", true),
+            ("*_log.*_at", "http_log.created_at", true),
+            ("*_log.*_at", "http_log.at", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits_pattern(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn rules_are_read_and_refused() {
+        let rule: MapRule = "log.at=timestamptz using epoch_seconds".parse().unwrap();
+        assert_eq!(rule.reading, Some(ValueReading::EpochSeconds));
+        for (text, expected) in [
+            ("slug", "write TABLE.COLUMN=TYPE"),
+            ("slug=text", "for example *.slug"),
+            ("a.b=varchr(3)", "unknown type `varchr(3)`"),
+            ("a.b=date using moon", "use epoch_seconds,"),
+            ("a.b=text using epoch_seconds", "is for date"),
+            ("a.b=date using utf8", "`using utf8` for text"),
+        ] {
+            let message = text.parse::<MapRule>().unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_last_rule_wins() {
+        let rules = MapRules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
+        assert_eq!(
+            rules.find("a", "id").map(|rule| &rule.postgres_type),
+            Some(&PostgresType::Text)
+        );
+        assert_eq!(
+            rules.find("b", "id").map(|rule| &rule.postgres_type),
+            Some(&PostgresType::Uuid)
+        );
+        assert_eq!(rules.find("b", "x"), None);
+    }
+}

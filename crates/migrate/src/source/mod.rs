@@ -1,0 +1,26 @@
+//! SQLite side: the file on one snapshot, the schema that it declares, parts of tables.
+
+mod default;
+mod file;
+mod foreign_key;
+mod parts;
+mod read_schema;
+mod schema;
+mod selection;
+mod shadow;
+mod statement;
+mod token;
+
+pub use file::{SourceFile, readers};
+pub use foreign_key::resolve;
+pub use parts::{MOST_PARTS, PART_BYTES, ranges, rowid_span};
+pub use read_schema::schema;
+pub use schema::{
+    Affinity, ForeignKey, Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, OtherKind,
+    OtherObject, Rowid, SourceCheck, SourceColumn, SourceSchema, SourceTable,
+};
+pub use selection::{Selection, estimated_rows, fits_pattern, open_selected};
+pub use shadow::{Content, content};
+pub use token::{SqlToken, SqlTokenKind, closing, tokens};
+
+pub(crate) use engine::sqlite::quote_identifier as quoted;

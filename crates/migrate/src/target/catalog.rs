@@ -1,0 +1,142 @@
+//! Existing tables of the target, read from PostgreSQL's catalog (releases 9.6 to 18).
+
+use engine::PostgresUrl;
+use tokio_postgres::Client;
+
+use crate::Error;
+use crate::source::quoted;
+use crate::value::PostgresType;
+
+/// The tables of one schema of the target.
+#[derive(Clone, Debug, Default)]
+pub struct TargetCatalog {
+    pub schema: String,
+    /// Tables, views and foreign tables.
+    pub relations: Vec<Relation>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Relation {
+    pub oid: u32,
+    pub name: String,
+    /// `pg_class.relkind`: `r` table, `p` partitioned table, `v` view, ...
+    pub kind: String,
+    /// It has triggers other than PostgreSQL's internal ones.
+    pub has_triggers: bool,
+    pub columns: Vec<RelationColumn>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RelationColumn {
+    pub name: String,
+    /// Its type; `None` if Crossover does not write it.
+    pub postgres_type: Option<PostgresType>,
+    /// Its type as the server shows it.
+    pub shown_type: String,
+    pub not_null: bool,
+    /// It fills itself if left out.
+    pub has_default: bool,
+    /// It is computed from others and cannot be written.
+    pub generated: bool,
+}
+
+impl TargetCatalog {
+    /// The quoted name of a table of this schema, with the schema.
+    pub fn quoted(&self, table: &str) -> String {
+        format!("{}.{}", quoted(&self.schema), quoted(table))
+    }
+
+    /// The counterpart of the source's table `name`: the same name, otherwise the only one that
+    /// differs in case.
+    pub fn relation(&self, name: &str) -> Option<&Relation> {
+        by_name(&self.relations, name, |relation| &relation.name)
+    }
+}
+
+impl Relation {
+    /// The counterpart of the source's column `name`, by the same rule.
+    pub fn column(&self, name: &str) -> Option<&RelationColumn> {
+        by_name(&self.columns, name, |column| &column.name)
+    }
+}
+
+fn by_name<'a, T>(items: &'a [T], name: &str, of: impl Fn(&T) -> &str) -> Option<&'a T> {
+    if let Some(same) = items.iter().find(|item| of(item) == name) {
+        return Some(same);
+    }
+    let mut similar = items.iter().filter(|item| of(item).eq_ignore_ascii_case(name));
+    similar.next().filter(|_| similar.next().is_none())
+}
+
+/// `schema`, or the one in which unqualified tables are created: the first of the search path.
+pub async fn namespace(client: &Client, schema: Option<&str>) -> Result<String, Error> {
+    if let Some(schema) = schema {
+        return Ok(schema.to_owned());
+    }
+    let row = client
+        .query_one("SELECT current_schema()::text", &[])
+        .await
+        .map_err(Error::postgres("cannot read the search path"))?;
+    row.get::<_, Option<String>>(0).ok_or_else(|| {
+        Error::Target("no schema of the search path exists; name one by --schema".to_owned())
+    })
+}
+
+/// Reads the tables of a schema, or of the first of the search path, over a connection of its own.
+pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
+    let client = engine::postgres::connect(url).await?;
+    let schema = namespace(&client, schema).await?;
+    catalog(&client, &schema).await
+}
+
+/// `to_jsonb` reads columns that older releases do not have (attidentity since 10, attgenerated
+/// since 12) as NULL.
+const COLUMNS: &str = "\
+    SELECT c.oid, c.relname::text, c.relkind::text, a.attname::text, \
+           coalesce(b.typname, t.typname)::text, \
+           CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END, \
+           format_type(a.atttypid, a.atttypmod), \
+           a.attnotnull OR t.typnotnull, \
+           a.atthasdef OR t.typdefault IS NOT NULL \
+               OR coalesce(to_jsonb(a) ->> 'attidentity', '') <> '', \
+           coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', \
+           ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
+                 WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
+           EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
+    FROM pg_class AS c \
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+    JOIN pg_type AS t ON t.oid = a.atttypid \
+    LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype \
+    WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+    ORDER BY c.relname, a.attnum";
+
+pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Error> {
+    let rows = client
+        .query(COLUMNS, &[&schema])
+        .await
+        .map_err(Error::postgres("cannot read the target's tables"))?;
+    let mut catalog = TargetCatalog { schema: schema.to_owned(), relations: Vec::new() };
+    for row in rows {
+        let oid: u32 = row.get(0);
+        if catalog.relations.last().is_none_or(|last| last.oid != oid) {
+            let (name, kind, has_triggers) = (row.get(1), row.get(2), row.get(11));
+            let columns = Vec::new();
+            catalog.relations.push(Relation { oid, name, kind, has_triggers, columns });
+        }
+        let shown_type: String = row.get(6);
+        let labels: Vec<String> = row.get(10);
+        let column = RelationColumn {
+            name: row.get(3),
+            postgres_type: PostgresType::from_catalog(row.get(4), row.get(5), &labels, &shown_type),
+            shown_type,
+            not_null: row.get(7),
+            has_default: row.get(8),
+            generated: row.get(9),
+        };
+        if let Some(relation) = catalog.relations.last_mut() {
+            relation.columns.push(column);
+        }
+    }
+    Ok(catalog)
+}

@@ -1,0 +1,314 @@
+//! Load of one part of a table: a thread reads and encodes rows into a buffer, the connection sends
+//! it. Memory is bounded by a few buffers for any size of table (one row must fit in memory).
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bytes::Bytes;
+use futures_util::SinkExt as _;
+use indicatif::ProgressBar;
+use rusqlite::Row;
+use tokio::sync::mpsc;
+use tokio_postgres::{Client, CopyInSink};
+
+use super::matching::MatchedTable;
+use super::row_constraint::ADDRESS;
+use crate::display::{ShownValue, list};
+use crate::error::BadRow;
+use crate::source::{SourceFile, SourceTable, quoted};
+use crate::task::StopOnDrop;
+use crate::value::{FieldSink, StorageClass, Unfit, encode};
+use crate::{Error, Task};
+
+/// Bytes sent at once: large enough that the cost per message vanishes.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Buffers between the thread that reads and the connection.
+const BUFFERS_AHEAD: usize = 4;
+/// The head of a binary COPY: signature, flags, length of the extension.
+const COPY_HEAD: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// The load of a table or of a part of it.
+pub struct TableLoad {
+    pub table: SourceTable,
+    pub matched: MatchedTable,
+    /// First and last rowid; `None` for all rows.
+    pub rowids: Option<(i64, i64)>,
+    /// Rows may be written frozen: the table was made or emptied in this transaction.
+    pub freeze: bool,
+    /// Each row is followed by its address, and rows that do not fit are skipped: they are probed,
+    /// not moved.
+    pub addressed: bool,
+}
+
+impl TableLoad {
+    pub fn statement(&self) -> String {
+        let columns = self.matched.written().map(|column| quoted(&column.name));
+        let columns = list(columns.chain(self.addressed.then(|| quoted(ADDRESS))));
+        let freeze = if self.freeze { ", FREEZE" } else { "" };
+        let relation = &self.matched.relation;
+        format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
+    }
+
+    /// Copies all rows. Returns their number.
+    pub async fn run(
+        self: Arc<Self>,
+        client: &Client,
+        source: &Arc<SourceFile>,
+        task: Task<'_>,
+    ) -> Result<u64, Error> {
+        let sink: CopyInSink<Bytes> = client
+            .copy_in(&self.statement())
+            .await
+            .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
+        let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
+        // Dropped with this future, so that the reader never outlives it.
+        let stopper = StopOnDrop::default();
+        let stop = stopper.flag();
+        let reader = tokio::task::spawn_blocking({
+            let (load, source, stop) = (self.clone(), source.clone(), stop.clone());
+            let progress = task.progress.clone();
+            move || load.read(&source, &progress, &stop, &sender)
+        });
+        let sent = tokio::select! {
+            sent = send(sink, receiver) => Some(sent),
+            () = task.interruption() => None,
+        };
+        drop(stopper);
+        let read = reader.await.map_err(|error| Error::Worker(error.to_string()))?;
+        match (sent, read) {
+            (None, _) => Err(Error::Interrupted),
+            // The reader's own error (a row that does not fit) made the sending end.
+            (_, Err(error)) if !matches!(error, Error::Interrupted) => Err(error),
+            (Some(Err(error)), _) => Err(self.explain(source, error)),
+            (Some(Ok(_)), Err(error)) => Err(error),
+            (Some(Ok(stored)), Ok(read)) if stored == read => Ok(stored),
+            (Some(Ok(stored)), Ok(read)) => Err(Error::Target(format!(
+                "{}: {read} rows were sent, PostgreSQL stored {stored}: a trigger or rule of the \
+                 target drops rows; disable it for the load",
+                self.table.name
+            ))),
+        }
+    }
+
+    fn read(
+        &self,
+        source: &SourceFile,
+        progress: &ProgressBar,
+        stop: &AtomicBool,
+        sender: &mpsc::Sender<CopyMessage>,
+    ) -> Result<u64, Error> {
+        let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
+        let task = Task { progress, interrupted: stop };
+        let mut encoder = RowEncoder::new(self, columns.clone(), sender);
+        let rejected = &self.matched.rejected;
+        let (mut place, mut passed_over) = (0, 0);
+        let rows = source.with(|connection| {
+            source.each_row(connection, &self.table, &columns, self.rowids, task, |row| {
+                place += 1;
+                if !rejected.is_empty() && rejected.contains(&self.table.address(row, place)) {
+                    passed_over += 1;
+                    return Ok(());
+                }
+                if self.addressed {
+                    let address = self.table.address(row, place);
+                    passed_over += u64::from(!encoder.add_addressed(source, row, address)?);
+                } else {
+                    encoder.add(source, row)?;
+                }
+                encoder.check()
+            })
+        })?;
+        encoder.put(&(-1_i16).to_be_bytes());
+        encoder.flush();
+        encoder.check()?;
+        sender.blocking_send(CopyMessage::End).map_err(|_| Error::Interrupted)?;
+        Ok(rows - passed_over)
+    }
+
+    /// Turns a server error about a line of the COPY into one about the row.
+    fn explain(&self, source: &SourceFile, error: tokio_postgres::Error) -> Error {
+        let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
+        let report = match &whole {
+            // No row is at fault where the server or the connection ended.
+            Error::Postgres { report, .. } if !whole.is_cut_off() => report.as_db_error(),
+            _ => None,
+        };
+        let line = report.and_then(|report| {
+            let after = report.where_()?.split(", line ").nth(1)?;
+            let digits = after.find(|character: char| !character.is_ascii_digit());
+            after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
+        });
+        let row = line.and_then(|line| self.row_at(source, line.checked_sub(1)?));
+        match (row, report) {
+            (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
+                table: self.table.name.clone(),
+                row,
+                column: report.column().unwrap_or("(the whole row)").to_owned(),
+                value,
+                reason: format!("PostgreSQL refuses it: {}", report.message()),
+                fix: "repair the row, or relax the target's rule".to_owned(),
+            })),
+            _ => whole,
+        }
+    }
+
+    /// The row at this place of the part, and its first values.
+    fn row_at(&self, source: &SourceFile, place: u64) -> Option<(String, String)> {
+        if !self.matched.rejected.is_empty() {
+            // Lines and rows no longer count alike.
+            return None;
+        }
+        let columns: Vec<usize> = (0..self.table.columns.len()).collect();
+        let rows = self.table.select(&columns, self.rowids);
+        let sql = format!("{rows} LIMIT 1 OFFSET {place}");
+        let found = source.with(|connection| {
+            let named = |row: &Row<'_>| {
+                let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))
+                    .map(|place| Ok(ShownValue(row.get_ref(place)?).to_string()))
+                    .collect();
+                Ok((self.table.row_name(row, &columns), values?.join(", ")))
+            };
+            connection.query_row(&sql, [], named).map_err(|error| source.explain(error))
+        });
+        found.ok()
+    }
+}
+
+enum CopyMessage {
+    Rows(Bytes),
+    /// All rows have been read; only this ends the COPY.
+    End,
+}
+
+async fn send(
+    sink: CopyInSink<Bytes>,
+    mut receiver: mpsc::Receiver<CopyMessage>,
+) -> Result<u64, tokio_postgres::Error> {
+    let mut sink = std::pin::pin!(sink);
+    while let Some(sent) = receiver.recv().await {
+        match sent {
+            CopyMessage::Rows(chunk) => sink.feed(chunk).await?,
+            CopyMessage::End => return sink.finish().await,
+        }
+    }
+    // The reader gave up: a sink dropped without an end makes the server discard all.
+    Ok(0)
+}
+
+/// Rows in the binary COPY format, handed over buffer by buffer, in the middle of a value too:
+/// however large it is, there is no second copy of it.
+struct RowEncoder<'a> {
+    load: &'a TableLoad,
+    columns: Vec<usize>,
+    sender: &'a mpsc::Sender<CopyMessage>,
+    buffer: Vec<u8>,
+    /// The receiver is gone.
+    closed: bool,
+}
+
+impl FieldSink for RowEncoder<'_> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.buffer.len() + rest.len() > BUFFER_BYTES && !self.closed {
+            let (now, later) = rest.split_at(BUFFER_BYTES - self.buffer.len());
+            self.buffer.extend_from_slice(now);
+            self.flush();
+            rest = later;
+        }
+        if !self.closed {
+            self.buffer.extend_from_slice(rest);
+        }
+    }
+}
+
+impl<'a> RowEncoder<'a> {
+    fn new(
+        load: &'a TableLoad,
+        columns: Vec<usize>,
+        sender: &'a mpsc::Sender<CopyMessage>,
+    ) -> Self {
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+        buffer.extend_from_slice(COPY_HEAD);
+        Self { load, columns, sender, buffer, closed: false }
+    }
+
+    #[inline]
+    fn add(&mut self, source: &SourceFile, row: &Row<'_>) -> Result<(), Error> {
+        self.put(&(self.columns.len() as i16).to_be_bytes());
+        for (position, column) in self.load.matched.written().enumerate() {
+            let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
+            if let Err(unfit) = encode(&column.field, value, self) {
+                let value = ShownValue(value).to_string();
+                return Err(self.refusal(row, position, value, unfit));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, with the row's address after it; `false` if it does not fit and was left out.
+    fn add_addressed(
+        &mut self,
+        source: &SourceFile,
+        row: &Row<'_>,
+        address: i64,
+    ) -> Result<bool, Error> {
+        let mut tuple = (self.columns.len() as i16 + 1).to_be_bytes().to_vec();
+        for (position, column) in self.load.matched.written().enumerate() {
+            let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
+            if encode(&column.field, value, &mut tuple).is_err() {
+                return Ok(false);
+            }
+        }
+        tuple.extend_from_slice(&8_i32.to_be_bytes());
+        tuple.extend_from_slice(&address.to_be_bytes());
+        self.put(&tuple);
+        Ok(true)
+    }
+
+    fn refusal(&self, row: &Row<'_>, position: usize, value: String, unfit: Unfit) -> Error {
+        let (load, column) = (self.load, self.columns[position]);
+        let Some(target) = load.matched.written().nth(position) else {
+            return Error::Worker("a column without a target".to_owned());
+        };
+        let name = &load.table.columns[column].name;
+        let fix = match unfit {
+            Unfit::TooLong { characters, .. } => format!(
+                "widen it in the target: ALTER TABLE {} ALTER COLUMN {} TYPE varchar({})",
+                load.matched.relation,
+                quoted(&target.name),
+                characters.next_power_of_two()
+            ),
+            Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
+                if target.field.postgres_type.is_moment() =>
+            {
+                format!(
+                    "say how numbers are read, for example --map '{}.{name}={} using \
+                     epoch_seconds'",
+                    load.table.name, target.field.postgres_type
+                )
+            }
+            _ => "repair the value, or alter the column in the target: crossover audit --target \
+                  lists every such value and the type that fits"
+                .to_owned(),
+        };
+        Error::Row(Box::new(BadRow {
+            table: load.table.name.clone(),
+            row: load.table.row_name(row, &self.columns),
+            column: name.clone(),
+            value,
+            reason: unfit.explain(&target.field.postgres_type.to_string()),
+            fix,
+        }))
+    }
+
+    fn flush(&mut self) {
+        let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES));
+        self.closed |= self.sender.blocking_send(CopyMessage::Rows(full.into())).is_err();
+    }
+
+    /// Closed only when sending has failed, which then is the error that is reported.
+    fn check(&self) -> Result<(), Error> {
+        if self.closed { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}

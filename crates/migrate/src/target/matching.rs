@@ -1,0 +1,133 @@
+//! Assignment of the source's tables and columns to those of an existing target. A table or column
+//! without a counterpart is an error, never silently left behind.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::catalog::{Relation, TargetCatalog};
+use crate::Error;
+use crate::mapping::MapRules;
+use crate::source::{SourceSchema, SourceTable};
+use crate::value::TargetField;
+
+/// A table of the source with its table of the target.
+#[derive(Clone, Debug)]
+pub struct MatchedTable {
+    /// Place in the source's schema.
+    pub source: usize,
+    pub oid: u32,
+    /// The target table's name, quoted, with its schema.
+    pub relation: String,
+    pub partitioned: bool,
+    /// Its columns, in the order of the source.
+    pub columns: Vec<MatchedColumn>,
+    /// Rows of the source that stay behind, by [`SourceTable::address`].
+    pub rejected: Arc<HashSet<i64>>,
+}
+
+/// A column of the source with its column of the target.
+#[derive(Clone, Debug)]
+pub struct MatchedColumn {
+    /// Position in the source's table.
+    pub source: usize,
+    pub name: String,
+    pub field: TargetField,
+    /// The target computes it: it is compared, not written.
+    pub computed: bool,
+}
+
+impl MatchedTable {
+    pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
+        self.columns.iter().filter(|column| !column.computed)
+    }
+
+    /// The source's columns behind those of the target that have one.
+    pub fn sources(&self, names: &[String]) -> Vec<usize> {
+        let column = |name: &String| self.columns.iter().find(|column| column.name == *name);
+        names.iter().filter_map(column).map(|column| column.source).collect()
+    }
+}
+
+pub fn match_tables(
+    schema: &SourceSchema,
+    catalog: &TargetCatalog,
+    rules: &MapRules,
+) -> Result<Vec<MatchedTable>, Error> {
+    let mut matched = Vec::new();
+    let mut problems = Vec::new();
+    for (source, table) in schema.tables.iter().enumerate() {
+        let name = &table.name;
+        match catalog.relation(name) {
+            None => problems.push(format!(
+                "there is no table {name} in the target's schema {}: create it, or leave it out by \
+                 --exclude {name}",
+                catalog.schema
+            )),
+            Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => problems
+                .push(format!("{name} is not a table in the target: leave it out by --exclude")),
+            Some(relation) => match match_columns(table, relation, rules) {
+                Ok(columns) => matched.push(MatchedTable {
+                    source,
+                    oid: relation.oid,
+                    relation: catalog.quoted(&relation.name),
+                    partitioned: relation.kind == "p",
+                    columns,
+                    rejected: Arc::default(),
+                }),
+                Err(found) => problems.extend(found),
+            },
+        }
+    }
+    if problems.is_empty() { Ok(matched) } else { Err(Error::Target(problems.join("\n"))) }
+}
+
+fn match_columns(
+    table: &SourceTable,
+    relation: &Relation,
+    rules: &MapRules,
+) -> Result<Vec<MatchedColumn>, Vec<String>> {
+    let mut columns = Vec::new();
+    let mut problems = Vec::new();
+    for (source, column) in table.columns.iter().enumerate() {
+        let place = format!("{}.{}", table.name, column.name);
+        let Some(found) = relation.column(&column.name) else {
+            problems.push(format!("the target has no column {place}: add it"));
+            continue;
+        };
+        let Some(postgres_type) = found.postgres_type.clone() else {
+            problems.push(format!(
+                "{place} is {} in the target, a type that Crossover does not write: make it text, \
+                 and convert it afterwards",
+                found.shown_type
+            ));
+            continue;
+        };
+        let rule = rules.find(&table.name, &column.name);
+        if let Some(rule) = rule
+            && rule.postgres_type != postgres_type
+        {
+            problems.push(format!(
+                "--map gives {place} the type {}, but it is {postgres_type} in the target: alter \
+                 it there, or drop the rule",
+                rule.postgres_type
+            ));
+        }
+        let reading = rule.and_then(|rule| rule.reading);
+        columns.push(MatchedColumn {
+            source,
+            name: found.name.clone(),
+            field: TargetField { postgres_type, reading, not_null: found.not_null },
+            computed: found.generated,
+        });
+    }
+    for column in &relation.columns {
+        let left_out = !columns.iter().any(|matched| matched.name == column.name);
+        if left_out && column.not_null && !column.has_default && !column.generated {
+            problems.push(format!(
+                "{}.{} of the target is NOT NULL without a default, which the source lacks",
+                table.name, column.name
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(columns) } else { Err(problems) }
+}

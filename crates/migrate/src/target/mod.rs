@@ -1,0 +1,19 @@
+//! PostgreSQL side: sessions, existing tables and their constraints, rows by binary COPY.
+
+mod catalog;
+mod constraint_probe;
+pub(crate) mod existing_constraints;
+mod load;
+pub(crate) mod locks;
+mod matching;
+pub(crate) mod references;
+pub(crate) mod row_constraint;
+mod session;
+
+pub use catalog::{TargetCatalog, catalog, namespace, read_catalog};
+pub use constraint_probe::ConstraintProbe;
+pub use load::TableLoad;
+pub use matching::{MatchedColumn, MatchedTable, match_tables};
+pub use references::{Reference, parents_first};
+pub use row_constraint::{ConstraintKind, RowConstraint};
+pub use session::{TargetSession, create_database, drop_database};

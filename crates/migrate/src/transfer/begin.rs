@@ -1,0 +1,322 @@
+//! Beginning of a migration: a new one, rows to append, or one to resume. Each ends with the list
+//! of steps.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::load_rejects::{RowNames, refuse_loaded};
+use super::migration::MigrateOptions;
+use super::prepare::{self, PreparedTarget};
+use super::publish::Destination;
+use super::reject::{RejectCriteria, reject};
+use super::reject_file::RejectFile;
+use super::report::{MigratedTable, PhaseSeconds};
+use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
+use super::step::{MigrationStep, Stage, plan};
+use super::workers::MigrationJob;
+use crate::audit::{Audit, AuditOptions, audit_source, objects};
+use crate::display::thousands;
+use crate::finding::{Finding, Losses, Severity};
+use crate::source::{SourceFile, SourceSchema, open_selected, readers};
+use crate::target::{MatchedTable, TargetSession, catalog, match_tables, namespace};
+use crate::task::blocking;
+use crate::{Error, Task};
+
+/// A migration whose target is prepared and whose steps are known.
+pub struct PreparedMigration {
+    pub job: MigrationJob,
+    /// Saved in the staging schema.
+    pub saved: SavedMigration,
+    pub steps: Vec<MigrationStep>,
+    /// Steps that an earlier run had finished.
+    pub steps_done_before: usize,
+    /// Time of the beginning, as the server shows it.
+    pub started: String,
+    /// Findings of the audit before the transfer.
+    pub findings: Vec<Finding>,
+    pub rejects: Option<RejectFile>,
+    /// Sequences set to continue after the largest value.
+    pub sequences_set: usize,
+    pub seconds: PhaseSeconds,
+}
+
+impl PreparedMigration {
+    fn new(
+        job: MigrationJob,
+        saved: SavedMigration,
+        steps: Vec<MigrationStep>,
+        rejects: Option<RejectFile>,
+    ) -> Self {
+        Self {
+            job,
+            saved,
+            steps_done_before: steps.iter().filter(|step| step.done).count(),
+            steps,
+            started: "just now".to_owned(),
+            findings: Vec::new(),
+            rejects,
+            sequences_set: 0,
+            seconds: PhaseSeconds::default(),
+        }
+    }
+}
+
+/// Begins a migration: prepares the target and saves the steps in it, in one transaction. That
+/// transaction stays open, and everything else happens in it, where nothing may last before the
+/// end: a dry run over existing tables, or rows that are replaced.
+pub async fn start(
+    path: &Path,
+    session: &TargetSession,
+    options: &MigrateOptions,
+    task: Task<'_>,
+) -> Result<PreparedMigration, Error> {
+    begin(path, session, options, None, task).await
+}
+
+/// Begins to append rows with these names to existing ones, in one transaction that stays open.
+pub async fn append(
+    path: &Path,
+    session: &TargetSession,
+    options: &MigrateOptions,
+    names: RowNames,
+    task: Task<'_>,
+) -> Result<PreparedMigration, Error> {
+    begin(path, session, options, Some(names), task).await
+}
+
+async fn begin(
+    path: &Path,
+    session: &TargetSession,
+    options: &MigrateOptions,
+    names: Option<RowNames>,
+    task: Task<'_>,
+) -> Result<PreparedMigration, Error> {
+    let clock = Instant::now();
+    let namespace = namespace(&session.client, options.schema.as_deref()).await?;
+    task.progress.set_message("reading the source");
+    let read = blocking(task, {
+        let (path, options) = (path.to_owned(), options.clone());
+        move |task| read_source(&path, &options, task)
+    });
+    let (source, mut schema, audit) = read.await?;
+    let add = names.is_some();
+    for (table, names) in names.into_iter().flatten() {
+        let table = schema.tables.iter_mut().find(|each| each.name == table);
+        if let Some(table) = table {
+            table.row_names = Arc::new(names);
+        }
+    }
+    options.rules.check(&schema)?;
+    let inspect = clock.elapsed().as_secs_f64();
+    session.begin().await?;
+    let audited = AuditedSource { source, schema, audit, namespace, add };
+    let prepared = audited.prepare(session, options, task).await;
+    match prepared {
+        Ok(mut prepared) => {
+            prepared.seconds.inspect = inspect;
+            Ok(prepared)
+        }
+        Err(error) => {
+            session.roll_back().await;
+            Err(error)
+        }
+    }
+}
+
+/// The source with its audit, before the target is touched.
+struct AuditedSource {
+    source: Arc<SourceFile>,
+    schema: SourceSchema,
+    audit: Option<Audit>,
+    namespace: String,
+    add: bool,
+}
+
+impl AuditedSource {
+    async fn prepare(
+        self,
+        session: &TargetSession,
+        options: &MigrateOptions,
+        task: Task<'_>,
+    ) -> Result<PreparedMigration, Error> {
+        let (prepared, kept, findings) = self.target(session, options, task).await?;
+        let Self { source, schema, namespace, add, .. } = self;
+        let one_transaction =
+            add || (options.data_only && (options.dry_run || prepared.replaces_rows));
+        let PreparedTarget { to_load, fresh, rest, references, constraints, notices, .. } =
+            prepared;
+        let criteria = RejectCriteria {
+            source: source.clone(),
+            schema: schema.clone(),
+            references: references.clone(),
+            constraints: constraints.clone(),
+        };
+        let (to_load, rejects) =
+            set_rejects_aside(session, options, criteria, to_load, task).await?;
+        let part_bytes = (!one_transaction).then_some(options.part_bytes);
+        let steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
+        let existing = to_load.iter().filter(|_| options.data_only);
+        let saved = SavedMigration {
+            options: options.clone(),
+            source: source.path().to_owned(),
+            fingerprint: source.fingerprint().to_owned(),
+            namespace,
+            loaded: existing.map(|each| (each.relation.clone(), each.partitioned)).collect(),
+            kept,
+            references,
+            constraints,
+            notices,
+            not_carried_over: Losses::of(&findings),
+        };
+        if !one_transaction {
+            if options.data_only {
+                state::create_staging_schema(session, task).await?;
+            }
+            state::write(&session.client, &saved, &steps).await?;
+            session.run("COMMIT", task).await?;
+        }
+        let matched = to_load;
+        let job = MigrationJob { source, schema, matched, by_steps: !one_transaction, fresh };
+        let prepared = PreparedMigration::new(job, saved, steps, rejects);
+        Ok(PreparedMigration { findings, ..prepared })
+    }
+
+    async fn target(
+        &self,
+        session: &TargetSession,
+        options: &MigrateOptions,
+        task: Task<'_>,
+    ) -> Result<(PreparedTarget, Vec<MigratedTable>, Vec<Finding>), Error> {
+        let (schema, namespace) = (&self.schema, self.namespace.as_str());
+        if let Some(audit) = &self.audit {
+            let make_namespace = options.schema.is_some();
+            let destination =
+                Destination { schema, namespace, make_namespace, replace: options.replace };
+            let prepared = prepare::create(session, audit, &destination, options, task).await?;
+            return Ok((prepared, Vec::new(), audit.report.findings.clone()));
+        }
+        let found = catalog(&session.client, namespace).await?;
+        let matched = match_tables(schema, &found, &options.rules)?;
+        if self.add {
+            let prepared = prepare::to_add(session, matched).await?;
+            if !options.add_again {
+                refuse_loaded(session, &self.source, schema, &prepared.to_load, task).await?;
+            }
+            return Ok((prepared, Vec::new(), Vec::new()));
+        }
+        let objects = objects(&self.source, schema, found, task).await?;
+        let (prepared, kept) =
+            prepare::existing(session, &self.source, schema, matched, options, task).await?;
+        let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
+            table,
+            rows,
+            rejected_rows: 0,
+            kept: true,
+        });
+        Ok((prepared, kept.collect(), objects))
+    }
+}
+
+pub async fn resume(
+    path: &Path,
+    session: &TargetSession,
+    state: MigrationState,
+    task: Task<'_>,
+) -> Result<PreparedMigration, Error> {
+    let clock = Instant::now();
+    let MigrationState { saved, steps, started } = state;
+    task.progress.set_message("reading the source");
+    let options = saved.options.clone();
+    let (source, schema) = blocking(task, {
+        let (path, options) = (path.to_owned(), options.clone());
+        move |task| open(&path, &options, task)
+    })
+    .await?;
+    if source.fingerprint() != saved.fingerprint {
+        return Err(Error::SourceChanged { path: path.to_owned() });
+    }
+    let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
+    let found = catalog(&session.client, namespace).await?;
+    let mut matched = match_tables(&schema, &found, &options.rules)?;
+    matched.retain(|table| {
+        let name = &schema.tables[table.source].name;
+        steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
+    });
+    let (references, constraints) = (saved.references.clone(), saved.constraints.clone());
+    let criteria =
+        RejectCriteria { source: source.clone(), schema: schema.clone(), references, constraints };
+    let (matched, rejects) = set_rejects_aside(session, &options, criteria, matched, task).await?;
+    let seconds =
+        PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
+    let job = MigrationJob { source, schema, matched, by_steps: true, fresh: true };
+    let prepared = PreparedMigration::new(job, saved, steps, rejects);
+    Ok(PreparedMigration { started, seconds, ..prepared })
+}
+
+/// Finds and sets aside rows that cannot be moved, if `--on-error reject` was given.
+async fn set_rejects_aside(
+    session: &TargetSession,
+    options: &MigrateOptions,
+    criteria: RejectCriteria,
+    matched: Vec<MatchedTable>,
+    task: Task<'_>,
+) -> Result<(Vec<MatchedTable>, Option<RejectFile>), Error> {
+    let Some(path) = options.reject_file.clone() else { return Ok((matched, None)) };
+    task.progress.set_message("looking for rows to reject");
+    let (matched, file) = reject(session, criteria, matched, path, task).await?;
+    Ok((matched, Some(file)))
+}
+
+fn open(
+    path: &Path,
+    options: &MigrateOptions,
+    task: Task<'_>,
+) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
+    open_selected(path, &options.selection, if options.verify { 3 } else { 1 }, task)
+}
+
+/// The source's schema; with an audit of every value if types are chosen by them.
+fn read_source(
+    path: &Path,
+    options: &MigrateOptions,
+    task: Task<'_>,
+) -> Result<(Arc<SourceFile>, SourceSchema, Option<Audit>), Error> {
+    if options.data_only {
+        let (source, schema) = open(path, options, task)?;
+        return Ok((source, schema, None));
+    }
+    let source = SourceFile::open(path, readers())?;
+    let audit_options = AuditOptions {
+        rules: options.rules.clone(),
+        selection: options.selection.clone(),
+        schema: options.schema.clone(),
+        target: None,
+    };
+    let audit = audit_source(&source, &audit_options, task)?;
+    // Rows that do not fit can be set aside; tables that do not fit cannot.
+    let blocks = |finding: &&Finding| {
+        finding.severity == Severity::Blocker
+            && (options.reject_file.is_none() || !finding.is_about_rows)
+    };
+    let blockers: Vec<&Finding> = audit.report.findings.iter().filter(blocks).collect();
+    if !blockers.is_empty() {
+        return Err(blocked(&blockers));
+    }
+    let passes = if options.verify { 4 } else { 2 };
+    let rows: u64 = audit.report.tables.iter().map(|table| table.rows).sum();
+    task.progress.set_length(passes * rows);
+    Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
+}
+
+/// The blockers among findings, as an error.
+fn blocked(blockers: &[&Finding]) -> Error {
+    let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
+    let plural = if blockers.len() == 1 { "" } else { "s" };
+    let count = thousands(blockers.len() as u64);
+    let way_out = match blockers.iter().all(|finding| finding.is_about_rows) {
+        true => "; --on-error reject moves the rest and keeps refused rows",
+        false => "",
+    };
+    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n"), way_out }
+}

@@ -1,0 +1,174 @@
+//! Entry points: migrate, resume, abandon, load repaired rows. Each works by steps and publishes in
+//! one last transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use engine::PostgresUrl;
+use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
+
+use super::load_rejects::to_database;
+use super::reconnect::{Outages, RECONNECTS};
+use super::report::{MigrationReport, PhaseSeconds};
+use super::run::Migration;
+use super::{begin, state};
+use crate::error::Unfinished;
+use crate::mapping::MapRules;
+use crate::source::{PART_BYTES, Selection};
+use crate::target::TargetSession;
+use crate::{Error, Task};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MigrateOptions {
+    /// Load into tables that exist instead of creating them.
+    pub data_only: bool,
+    pub rules: MapRules,
+    pub selection: Selection,
+    /// The target's schema; the first of its search path unless given.
+    pub schema: Option<String>,
+    /// Verify the result before it is published.
+    pub verify: bool,
+    /// Existing rows are deleted; tables that would be created are dropped first.
+    pub replace: bool,
+    /// Undo everything at the end.
+    pub dry_run: bool,
+    /// Keep refused rows in this file and move the rest, instead of stopping.
+    pub reject_file: Option<PathBuf>,
+    /// Approximate bytes of the source in one part: the most that an interruption costs.
+    pub part_bytes: u64,
+    /// Resume an unfinished migration, if there is one; its own options apply then.
+    pub resume: bool,
+    /// Add rows of a reject file also where equal ones exist.
+    #[serde(skip)]
+    pub add_again: bool,
+    /// Attempts to reconnect after a lost connection; not saved with the migration.
+    #[serde(skip)]
+    pub reconnects: u32,
+}
+
+impl Default for MigrateOptions {
+    fn default() -> Self {
+        Self {
+            data_only: false,
+            rules: MapRules::default(),
+            selection: Selection::default(),
+            schema: None,
+            verify: true,
+            replace: false,
+            dry_run: false,
+            reject_file: None,
+            part_bytes: PART_BYTES,
+            resume: false,
+            add_again: false,
+            reconnects: RECONNECTS,
+        }
+    }
+}
+
+/// Moves a SQLite file into a PostgreSQL database.
+///
+/// # Errors
+/// The target is as it was after any error but [`Error::CutOff`], after which the migration can be
+/// resumed or abandoned. Each error names the place and the remedy.
+pub async fn migrate(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<MigrationReport, Error> {
+    let (task, called) = (Task { progress, interrupted }, Instant::now());
+    let session = TargetSession::connect(target).await?;
+    session.claim().await?;
+    let started = Instant::now();
+    let prepared = match state::find(&session.client).await? {
+        Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
+        Some(found) => {
+            refuse_other_options(options, &found.saved.options)?;
+            session.wait_for_workers(task).await?;
+            // Workers of the earlier run may have finished steps in the meantime.
+            let found = state::find(&session.client).await?.unwrap_or(found);
+            begin::resume(source, &session, found, task).await?
+        }
+        None => begin::start(source, &session, options, task).await?,
+    };
+    let prepare = started.elapsed().as_secs_f64() - prepared.seconds.inspect;
+    let seconds = PhaseSeconds { prepare, ..prepared.seconds };
+    let outages = Outages::at_most(options.reconnects);
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// Refuses options that differ from those with which the migration began.
+fn refuse_other_options(given: &MigrateOptions, own: &MigrateOptions) -> Result<(), Error> {
+    let keys = |options: &MigrateOptions| {
+        let options = MigrateOptions { resume: false, ..options.clone() };
+        match serde_json::to_value(options) {
+            Ok(serde_json::Value::Object(keys)) => keys,
+            _ => serde_json::Map::new(),
+        }
+    };
+    let (given, own, none) = (keys(given), keys(own), keys(&MigrateOptions::default()));
+    let other = given
+        .iter()
+        .filter(|(key, value)| none.get(*key) != Some(*value) && own.get(*key) != Some(*value));
+    let other: Vec<&str> = other.map(|(key, _)| key.as_str()).collect();
+    if other.is_empty() { Ok(()) } else { Err(Error::OtherOptions(other.join(", "))) }
+}
+
+/// Adds the rows of a reject file, after their repair, to the tables of the target: all or none.
+pub async fn load_rejects(
+    file: &Path,
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<MigrationReport, Error> {
+    let called = Instant::now();
+    let unusable = |error: std::io::Error| Error::RejectFile {
+        path: file.to_owned(),
+        reason: format!("no room for a temporary file: {error}"),
+    };
+    let folder = tempfile::tempdir().map_err(unusable)?;
+    let database = folder.path().join("rejects.db");
+    let names = to_database(file, &database)?;
+    let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
+    let task = Task { progress, interrupted };
+    let session = TargetSession::connect(target).await?;
+    session.claim().await?;
+    if let Some(found) = state::find(&session.client).await? {
+        return Err(Error::Unfinished(found.unfinished()));
+    }
+    let prepared = begin::append(&database, &session, &options, names, task).await?;
+    let seconds = prepared.seconds;
+    let outages = Outages::default();
+    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
+    report.source = file.to_owned();
+    report.seconds.elapsed = called.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// Puts the target back as it was before an unfinished migration, which is returned.
+pub async fn abandon(
+    target: &PostgresUrl,
+    progress: &ProgressBar,
+    interrupted: &AtomicBool,
+) -> Result<Unfinished, Error> {
+    let session = TargetSession::connect(target).await?;
+    session.claim().await?;
+    let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
+    state::find(&session.client).await?.ok_or_else(nothing)?;
+    session.wait_for_workers(Task { progress, interrupted }).await?;
+    let found = state::find(&session.client).await?.ok_or_else(nothing)?;
+    state::put_back(&session, &found).await?;
+    Ok(found.unfinished())
+}
+
+/// The unfinished migration in a database, for commands that would meet it.
+pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
+    let client = engine::postgres::connect(target).await?;
+    Ok(state::find(&client).await?.map(|found| found.unfinished()))
+}

@@ -1,0 +1,21 @@
+//! Transfer of a database: schema, rows by binary COPY, keys and indexes, step by step, verified
+//! before it is published.
+
+mod begin;
+mod load_rejects;
+mod migration;
+mod prepare;
+mod publish;
+mod reconnect;
+mod reject;
+mod reject_file;
+mod report;
+mod run;
+mod sequences;
+mod state;
+mod step;
+mod suspend_indexes;
+mod workers;
+
+pub use migration::{MigrateOptions, abandon, load_rejects, migrate, unfinished};
+pub use report::{MigratedTable, MigrationReport, PhaseSeconds};

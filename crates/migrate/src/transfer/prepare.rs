@@ -1,0 +1,187 @@
+//! Preparation of the target: creates the tables in the staging schema, or checks that existing
+//! tables are empty and suspends their indexes.
+
+use std::sync::Arc;
+
+use super::migration::MigrateOptions;
+use super::publish::{Destination, publish_tables};
+use super::state::{STAGING_SCHEMA, create_staging_schema};
+use super::step::{MigrationStep, of_statements};
+use super::suspend_indexes::SuspendedIndexes;
+use crate::audit::Audit;
+use crate::ddl::{locks_to_make, statements};
+use crate::display::{list, rows};
+use crate::source::{SourceFile, SourceSchema};
+use crate::target::{
+    MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
+    match_tables, references, row_constraint,
+};
+use crate::verify::compare;
+use crate::{Error, Task};
+
+/// A target that is ready for rows.
+#[derive(Default)]
+pub struct PreparedTarget {
+    /// The tables to load, parents first.
+    pub to_load: Vec<MatchedTable>,
+    /// Every table was made or emptied.
+    pub fresh: bool,
+    /// Existing rows would be lost if the migration could not be undone as a whole.
+    pub replaces_rows: bool,
+    /// Steps after the rows: keys, indexes, foreign keys.
+    pub rest: Vec<MigrationStep>,
+    pub references: Vec<Reference>,
+    /// Further constraints of the target; read only if rows may be rejected.
+    pub constraints: Vec<RowConstraint>,
+    /// Foreign keys that were not valid before and are restored like that.
+    pub notices: Vec<String>,
+}
+
+/// Creates the proposed schema in the staging schema, then tries its keys and its publication in a
+/// savepoint: an obstacle is found before a row is copied.
+pub async fn create(
+    session: &TargetSession,
+    audit: &Audit,
+    destination: &Destination<'_>,
+    options: &MigrateOptions,
+    task: Task<'_>,
+) -> Result<PreparedTarget, Error> {
+    let schema = &audit.schema;
+    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, session.server_version);
+    let needed = locks_to_make(&statements);
+    locks::ensure(&session.client, statements.tables.len(), needed).await?;
+    create_staging_schema(session, task).await?;
+    for table in &statements.tables {
+        session.run(&table.sql(), task).await?;
+    }
+    let rest = of_statements(&statements);
+    session.run("SAVEPOINT before_trial", task).await?;
+    for step in &rest {
+        session.run(&step.sql, task).await?;
+    }
+    publish_tables(session, destination, task).await?;
+    session.run("ROLLBACK TO before_trial", task).await?;
+    let found = catalog(&session.client, STAGING_SCHEMA).await?;
+    let to_load = match_tables(schema, &found, &options.rules)?;
+    let references = references::of_source(schema, &to_load);
+    let rejects = options.reject_file.is_some();
+    let constraints =
+        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements));
+    Ok(PreparedTarget {
+        to_load,
+        fresh: true,
+        rest,
+        references,
+        constraints: constraints.unwrap_or_default(),
+        ..PreparedTarget::default()
+    })
+}
+
+/// Existing tables as they are, keys and rows in place, parents first.
+pub async fn to_add(
+    session: &TargetSession,
+    matched: Vec<MatchedTable>,
+) -> Result<PreparedTarget, Error> {
+    let references = references::of_target(&session.client, &matched).await?;
+    let mut to_load = matched;
+    references::parents_first(&mut to_load, &references);
+    Ok(PreparedTarget { to_load, references, ..PreparedTarget::default() })
+}
+
+/// Tables left as they were, with their row counts.
+type KeptTables = Vec<(String, u64)>;
+
+/// Checks and empties existing tables and suspends their keys and indexes.
+pub async fn existing(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: Vec<MatchedTable>,
+    options: &MigrateOptions,
+    task: Task<'_>,
+) -> Result<(PreparedTarget, KeptTables), Error> {
+    if matched.is_empty() {
+        return Ok((to_add(session, matched).await?, Vec::new()));
+    }
+    let needed = locks::to_use(&session.client, &matched, true).await?;
+    locks::ensure(&session.client, matched.len(), needed).await?;
+    let all = list(matched.iter().map(|table| &table.relation));
+    session.run(&format!("LOCK TABLE {all} IN ACCESS EXCLUSIVE MODE"), task).await?;
+    let references = references::of_target(&session.client, &matched).await?;
+    let constraints = match &options.reject_file {
+        Some(_) => existing_constraints::read(&session.client, schema, &matched).await?,
+        None => Vec::new(),
+    };
+    let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut replaces_rows = false;
+    for table in matched {
+        let empty = is_empty(session, &table).await?;
+        if empty || options.replace {
+            replaces_rows |= !empty;
+            to_load.push(table);
+            continue;
+        }
+        // Tables with equal rows need no load, for example a table with the schema version.
+        let of_source = &schema.tables[table.source];
+        let compared = compare(&session.client, source, of_source, &table, task).await?;
+        if compared.equal {
+            kept.push((compared.table, compared.source_rows));
+        } else {
+            standing.push(format!("{} ({})", compared.table, rows(compared.target_rows)));
+        }
+    }
+    if !standing.is_empty() {
+        return Err(Error::Target(format!(
+            "these tables of the target hold other rows already: {}; empty them, leave them out by \
+             --exclude, or replace their rows by --replace",
+            standing.join(", ")
+        )));
+    }
+    references::parents_first(&mut to_load, &references);
+    let SuspendedIndexes { steps, notices } =
+        SuspendedIndexes::read(&session.client, &to_load).await?;
+    for step in steps.iter().rev().filter(|step| !step.undo.is_empty()) {
+        session.run(&step.undo, task).await?;
+    }
+    empty(session, &to_load, options.replace, task).await?;
+    let prepared = PreparedTarget {
+        to_load,
+        fresh: true,
+        replaces_rows,
+        rest: steps,
+        references,
+        constraints,
+        notices,
+    };
+    Ok((prepared, kept))
+}
+
+async fn is_empty(session: &TargetSession, table: &MatchedTable) -> Result<bool, Error> {
+    let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", table.relation);
+    let row = session
+        .client
+        .query_one(&sql, &[])
+        .await
+        .map_err(Error::postgres(format!("cannot read {}", table.relation)))?;
+    Ok(row.get(0))
+}
+
+/// TRUNCATE even of empty tables: only a file that is new in this transaction can be written
+/// frozen. Partitioned tables are written as usual.
+async fn empty(
+    session: &TargetSession,
+    tables: &[MatchedTable],
+    replace: bool,
+    task: Task<'_>,
+) -> Result<(), Error> {
+    let ordinary = tables.iter().filter(|table| !table.partitioned);
+    let ordinary = list(ordinary.map(|table| &table.relation));
+    if !ordinary.is_empty() {
+        session.run(&format!("TRUNCATE {ordinary}"), task).await?;
+    }
+    // Children first.
+    for table in tables.iter().rev().filter(|table| table.partitioned && replace) {
+        session.run(&format!("DELETE FROM {}", table.relation), task).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Reconnection after a lost connection, a bounded number of times and after growing waits.
+//! Finished steps stay finished.
+
+use std::time::Duration;
+
+use engine::PostgresUrl;
+
+use super::run::Migration;
+use super::state;
+use crate::target::TargetSession;
+use crate::{Error, Task};
+
+/// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
+pub const RECONNECTS: u32 = 8;
+/// Doubled after each attempt, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// The connections that a migration has lost.
+#[derive(Default)]
+pub struct Outages {
+    most: u32,
+    pub replaced: u32,
+    /// Attempts since a step was done.
+    attempts: u32,
+    /// Steps done at the last outage.
+    steps_done: usize,
+}
+
+impl Outages {
+    /// At most `most` attempts for each lost connection.
+    pub fn at_most(most: u32) -> Self {
+        Self { most, ..Self::default() }
+    }
+
+    fn wait(&self) -> Duration {
+        FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.attempts)).min(LONGEST_WAIT)
+    }
+}
+
+impl Migration {
+    /// Reconnects after `lost`, and reads from the target which steps are done.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] after the last attempt, [`Error::Interrupted`].
+    pub async fn reconnect(
+        &mut self,
+        lost: Error,
+        target: &PostgresUrl,
+        task: Task<'_>,
+    ) -> Result<(), Error> {
+        let mut cause = lost;
+        while self.outages.attempts < self.outages.most {
+            let wait = self.outages.wait();
+            self.outages.attempts += 1;
+            task.progress.set_message(format!(
+                "{cause}; attempt {} of {} in {:.1} s",
+                self.outages.attempts,
+                self.outages.most,
+                wait.as_secs_f64()
+            ));
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = task.interruption() => return Err(Error::Interrupted),
+            }
+            match self.reattach(target, task).await {
+                Ok(()) => return Ok(()),
+                Err(error) if error.is_lost_connection() => cause = error,
+                // The server may not know yet that the lost connection has ended.
+                Err(error @ Error::Claimed { .. }) => cause = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Lost { cause: Box::new(cause), attempts: self.outages.most })
+    }
+
+    async fn reattach(&mut self, target: &PostgresUrl, task: Task<'_>) -> Result<(), Error> {
+        // Only a worker may have lost its connection: then the advisory lock is still held.
+        if self.session.run("ROLLBACK", task).await.is_err() {
+            let session = TargetSession::connect(target).await?;
+            session.claim().await?;
+            self.session = session;
+        }
+        self.session.wait_for_workers(task).await?;
+        let found = state::find(&self.session.client).await?;
+        let same = |saved: &state::SavedMigration| {
+            let own = &self.prepared.saved;
+            saved.source == own.source && saved.fingerprint == own.fingerprint
+        };
+        let found = found.filter(|found| same(&found.saved)).ok_or_else(|| {
+            Error::Target(
+                "while the connection was lost, another program ended this migration".to_owned(),
+            )
+        })?;
+        let done = found.steps.iter().filter(|step| step.done).count();
+        if done > self.outages.steps_done {
+            self.outages.attempts = 0;
+        }
+        self.outages.steps_done = done;
+        self.outages.replaced += 1;
+        self.prepared.steps = found.steps;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_half_a_minute() {
+        let waits = (0..RECONNECTS).map(|attempts| Outages { attempts, ..Outages::default() });
+        let seconds: Vec<f64> = waits.map(|outages| outages.wait().as_secs_f64()).collect();
+        assert_eq!(seconds, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]);
+    }
+}

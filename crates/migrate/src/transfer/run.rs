@@ -1,0 +1,332 @@
+//! Run of a migration: its steps, verification, the last transaction, and recovery after a failed
+//! step.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use engine::PostgresUrl;
+
+use super::begin::PreparedMigration;
+use super::publish::{Destination, publish_tables};
+use super::reconnect::Outages;
+use super::reject_file::RejectFile;
+use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
+use super::sequences;
+use super::state::{self, MigrationState};
+use super::step::Stage;
+use super::workers::MigrationJob;
+use crate::audit::key_findings;
+use crate::finding::Severity;
+use crate::source::readers;
+use crate::target::TargetSession;
+use crate::task::blocking;
+use crate::verify::{VerificationReport, compare_all};
+use crate::{Error, Task};
+
+pub struct Migration {
+    /// The connection that begins and ends it.
+    pub session: TargetSession,
+    pub prepared: PreparedMigration,
+    pub seconds: PhaseSeconds,
+    pub outages: Outages,
+}
+
+impl Migration {
+    /// Carries out the migration. After an error the target is as it was, or the migration can be
+    /// resumed.
+    pub async fn run(
+        mut self,
+        target: &PostgresUrl,
+        task: Task<'_>,
+    ) -> Result<MigrationReport, Error> {
+        let done = if self.prepared.job.by_steps {
+            self.by_steps(target, task).await
+        } else {
+            let done = self.in_one_transaction(task).await;
+            if done.is_err() {
+                self.session.roll_back().await;
+            }
+            done
+        };
+        match done {
+            Ok(verification) => Ok(self.finish(target, verification, task).await),
+            Err(error) => Err(self.name_orphans(error, task).await),
+        }
+    }
+
+    /// All steps on the one connection whose transaction is open.
+    async fn in_one_transaction(
+        &mut self,
+        task: Task<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        let workers = std::slice::from_ref(&self.session);
+        do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
+        self.complete(task).await?;
+        if self.prepared.saved.options.dry_run {
+            self.session.roll_back().await;
+        } else {
+            self.commit().await?;
+        }
+        Ok(verification)
+    }
+
+    /// Each step in a transaction of its own, on parallel connections.
+    async fn by_steps(
+        &mut self,
+        target: &PostgresUrl,
+        task: Task<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        let worked = self.work_with_reconnects(target, task).await;
+        let dry_run = self.prepared.saved.options.dry_run;
+        let error = match worked {
+            Ok(verification) if !dry_run => return Ok(verification),
+            Ok(verification) => match self.put_back(task).await {
+                Ok(()) => return Ok(verification),
+                Err(error) => return Err(self.cut_off(error, task).await),
+            },
+            Err(error @ Error::CommitUnknown { .. }) => return Err(error),
+            Err(error) => error,
+        };
+        // After a clean stop existing tables get their keys and indexes back at once.
+        let clean_stop =
+            matches!(error, Error::Interrupted) && self.prepared.saved.options.data_only;
+        if error.is_cut_off() && !clean_stop {
+            return Err(self.cut_off(error, task).await);
+        }
+        match self.put_back(task).await {
+            Ok(()) => Err(error),
+            Err(_) => Err(self.cut_off(error, task).await),
+        }
+    }
+
+    /// Repeats the work over new connections whenever they are lost and can be replaced.
+    async fn work_with_reconnects(
+        &mut self,
+        target: &PostgresUrl,
+        task: Task<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        loop {
+            let mut workers = Vec::new();
+            let worked = self.work(&mut workers, target, task).await;
+            for session in workers {
+                match &worked {
+                    Ok(_) => drop(session),
+                    Err(_) => session.cancel().await,
+                }
+            }
+            match worked {
+                Err(error) if error.is_lost_connection() => {
+                    self.reconnect(error, target, task).await?;
+                }
+                worked => return worked,
+            }
+        }
+    }
+
+    async fn work(
+        &mut self,
+        workers: &mut Vec<TargetSession>,
+        target: &PostgresUrl,
+        task: Task<'_>,
+    ) -> Result<Option<VerificationReport>, Error> {
+        for _ in 0..self.prepared.job.source.connections().min(readers()) {
+            workers.push(TargetSession::worker(target).await?);
+        }
+        do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
+        self.session.begin().await?;
+        let completed = self.complete(task).await;
+        if completed.is_err() || self.prepared.saved.options.dry_run {
+            self.session.roll_back().await;
+            completed?;
+        } else {
+            self.commit().await?;
+        }
+        Ok(verification)
+    }
+
+    /// Last transaction: sets sequences, publishes the staged tables, and makes the reject file
+    /// durable.
+    async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
+        task.check()?;
+        let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
+        let (client, version) = (&self.session.client, self.session.server_version);
+        *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
+        if job.by_steps && !saved.options.data_only {
+            let destination = Destination {
+                schema: &job.schema,
+                namespace: &saved.namespace,
+                make_namespace: saved.options.schema.is_some(),
+                replace: saved.options.replace,
+            };
+            publish_tables(&self.session, &destination, task).await?;
+        }
+        if job.by_steps {
+            state::remove(&self.session, task).await?;
+        }
+        match rejects {
+            Some(rejects) if saved.options.dry_run => rejects.sync(),
+            Some(rejects) => rejects.publish(),
+            None => Ok(()),
+        }
+    }
+
+    /// The last commit. A refused commit removes the reject file, an unanswered one keeps it.
+    async fn commit(&mut self) -> Result<(), Error> {
+        let Err(error) = self.session.commit().await else { return Ok(()) };
+        let Some(rejects) = &mut self.prepared.rejects else { return Err(error) };
+        if let Error::CommitUnknown { .. } = error {
+            return Err(Error::CommitUnknown { rejects: rejects.published().map(Path::to_owned) });
+        }
+        rejects.withdraw();
+        Err(error)
+    }
+
+    /// Waits for steps that the server may still be committing, even after an interruption.
+    async fn wait_for_workers(&self, task: Task<'_>) -> Result<(), Error> {
+        let never = AtomicBool::new(false);
+        self.session.wait_for_workers(Task { progress: task.progress, interrupted: &never }).await
+    }
+
+    /// Puts the target back, even after an interruption.
+    async fn put_back(&self, task: Task<'_>) -> Result<(), Error> {
+        self.wait_for_workers(task).await?;
+        let found = state::find(&self.session.client).await?;
+        match found {
+            Some(found) => state::put_back(&self.session, &found).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The error of an interrupted migration, with the finished steps as read from the target, or
+    /// as last known.
+    async fn cut_off(&self, cause: Error, task: Task<'_>) -> Error {
+        // A worker's step may be committed after the failure of another's: it counts as done. If
+        // the server cannot be asked, the last known count stays.
+        let _ = self.wait_for_workers(task).await;
+        let state = match state::find(&self.session.client).await {
+            Ok(Some(state)) => state,
+            _ => {
+                let (saved, steps) = (self.prepared.saved.clone(), self.prepared.steps.clone());
+                MigrationState { saved, steps, started: self.prepared.started.clone() }
+            }
+        };
+        Error::CutOff { cause: Box::new(cause), unfinished: state.unfinished() }
+    }
+
+    /// Explains a violated foreign key by the rows of the source.
+    async fn name_orphans(&self, error: Error, task: Task<'_>) -> Error {
+        let Error::Constraint(message) = error else { return error };
+        let (source, schema) = (self.prepared.job.source.clone(), self.prepared.job.schema.clone());
+        let found = blocking(task, move |_| {
+            source.with(|connection| key_findings(&source, connection, &schema))
+        });
+        let findings = found.await.unwrap_or_default();
+        let orphans = findings.iter().filter(|finding| finding.severity == Severity::Blocker);
+        let lines: Vec<String> = orphans.map(ToString::to_string).collect();
+        let named =
+            if lines.is_empty() { String::new() } else { format!("\n{}", lines.join("\n")) };
+        Error::Constraint(format!("{message}{named}"))
+    }
+
+    /// Vacuum after the commit, and the report.
+    async fn finish(
+        self,
+        target: &PostgresUrl,
+        verification: Option<VerificationReport>,
+        task: Task<'_>,
+    ) -> MigrationReport {
+        let Self { session, prepared, mut seconds, outages } = self;
+        let PreparedMigration { job, saved, steps, findings, rejects, .. } = prepared;
+        let dry_run = saved.options.dry_run;
+        let mut after_commit = Vec::new();
+        let clock = Instant::now();
+        let vacuum = steps.iter().filter(|step| step.stage == Stage::Vacuum);
+        for step in vacuum.filter(|_| !job.by_steps && !dry_run) {
+            if session.run(&step.sql, task).await.is_err() {
+                after_commit.push(format!("the rows are committed, but {} was not done", step.sql));
+            }
+        }
+        seconds.vacuum += clock.elapsed().as_secs_f64();
+        let rejected_rows = rejects.as_ref().map_or(0, RejectFile::count);
+        if job.source.has_changed().unwrap_or(false) {
+            after_commit.push(format!(
+                "{} was changed while it was read: what was committed to it since is not in the \
+                 target (crossover verify names it)",
+                job.source.path().display()
+            ));
+        }
+        let loaded = job.matched.iter().map(|matched| {
+            let table = job.schema.tables[matched.source].name.clone();
+            let rows = steps.iter().filter(|step| step.stage == Stage::Load && step.table == table);
+            let rows = rows.map(|step| step.rows).sum();
+            let rejected_rows = matched.rejected.len() as u64;
+            MigratedTable { table, rows, rejected_rows, kept: false }
+        });
+        MigrationReport {
+            source: job.source.path().to_owned(),
+            target: target.to_string(),
+            schema: saved.namespace,
+            dry_run,
+            tables: saved.kept.iter().cloned().chain(loaded).collect(),
+            findings,
+            not_carried_over: saved.not_carried_over,
+            sequences_set: prepared.sequences_set,
+            verification,
+            rejected_rows,
+            reject_file: rejects.as_ref().and_then(RejectFile::published).map(Path::to_owned),
+            notices: saved.notices,
+            steps: steps.len(),
+            steps_done_before: prepared.steps_done_before,
+            reconnects: outages.replaced,
+            after_commit,
+            seconds,
+        }
+    }
+}
+
+/// Does all steps that are not done.
+async fn do_steps(
+    prepared: &mut PreparedMigration,
+    workers: &[TargetSession],
+    seconds: &mut PhaseSeconds,
+    task: Task<'_>,
+) -> Result<(), Error> {
+    for stage in Stage::ALL {
+        let clock = Instant::now();
+        prepared.job.run(stage, workers, &mut prepared.steps, task).await?;
+        let of_stage = match stage {
+            Stage::Load => &mut seconds.copy,
+            Stage::Vacuum => &mut seconds.vacuum,
+            Stage::Index | Stage::Attach | Stage::Validate => &mut seconds.keys,
+        };
+        *of_stage += clock.elapsed().as_secs_f64();
+    }
+    Ok(())
+}
+
+async fn verify(
+    prepared: &PreparedMigration,
+    workers: &[TargetSession],
+    seconds: &mut PhaseSeconds,
+    task: Task<'_>,
+) -> Result<Option<VerificationReport>, Error> {
+    if !prepared.saved.options.verify {
+        return Ok(None);
+    }
+    let clock = Instant::now();
+    task.progress.set_message("comparing both databases");
+    let MigrationJob { source, schema, matched, .. } = &prepared.job;
+    let clients: Vec<_> = workers.iter().map(|session| &session.client).collect();
+    let part_bytes = prepared.saved.options.part_bytes;
+    let verification = compare_all(&clients, source, schema, matched, part_bytes, task).await?;
+    seconds.verify = clock.elapsed().as_secs_f64();
+    if verification.is_equal() {
+        return Ok(Some(verification));
+    }
+    let tables = verification.tables.iter().filter(|table| !table.equal);
+    let text: String = tables.map(|table| table.differences_text()).collect();
+    Err(Error::Differs(text.trim_end().to_owned()))
+}

@@ -1,0 +1,124 @@
+//! Suspended indexes and foreign keys: they are dropped before the load and restored from
+//! PostgreSQL's own definitions afterwards. Both directions are saved as steps before anything is
+//! dropped, so that they can be undone at any point.
+
+use tokio_postgres::{Client, Row};
+
+use super::step::{MigrationStep, Stage, validated};
+use crate::Error;
+use crate::source::quoted;
+use crate::target::MatchedTable;
+
+/// Indexes and foreign keys around some tables that can be suspended.
+#[derive(Clone, Debug, Default)]
+pub struct SuspendedIndexes {
+    /// Steps that restore them; `undo` drops them.
+    pub steps: Vec<MigrationStep>,
+    /// Foreign keys that were not valid before and therefore are not afterwards.
+    pub notices: Vec<String>,
+}
+
+/// Foreign keys from and to the tables. Those of partitioned tables stay.
+const FOREIGN_KEYS: &str = "\
+    SELECT format('%I.%I', n.nspname, c.relname), f.conname::text, \
+           pg_get_constraintdef(f.oid), obj_description(f.oid, 'pg_constraint') \
+    FROM pg_constraint AS f \
+    JOIN pg_class AS c ON c.oid = f.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+    JOIN pg_class AS p ON p.oid = f.confrelid \
+    WHERE f.contype = 'f' AND (f.conrelid = ANY($1) OR f.confrelid = ANY($1)) \
+      AND c.relkind = 'r' AND p.relkind = 'r' \
+      AND NOT EXISTS (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid) \
+    ORDER BY f.conrelid, f.conname";
+
+/// Indexes and their constraints. An index stays in place if something depends on it that its
+/// definition does not show: clustering, replica identity, tablespace, comment, statistics, a view.
+const INDEXES: &str = "\
+    SELECT format('%I.%I', n.nspname, t.relname), format('%I.%I', n.nspname, x.relname), \
+           pg_get_indexdef(x.oid), k.conname::text, k.contype::text, \
+           CASE WHEN k.condeferrable THEN ' DEFERRABLE' ELSE '' END \
+               || CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END \
+    FROM pg_index AS i \
+    JOIN pg_class AS x ON x.oid = i.indexrelid \
+    JOIN pg_am AS m ON m.oid = x.relam \
+    JOIN pg_class AS t ON t.oid = i.indrelid JOIN pg_namespace AS n ON n.oid = t.relnamespace \
+    LEFT JOIN pg_constraint AS k ON k.conindid = x.oid AND k.contype IN ('p', 'u', 'x') \
+    WHERE i.indrelid = ANY($1) AND t.relkind = 'r' AND i.indisvalid \
+      AND NOT i.indisclustered AND NOT i.indisreplident AND x.reltablespace = 0 \
+      AND (k.oid IS NULL OR (k.contype <> 'x' AND m.amname = 'btree')) \
+      AND obj_description(x.oid, 'pg_class') IS NULL \
+      AND (k.oid IS NULL OR obj_description(k.oid, 'pg_constraint') IS NULL) \
+      AND NOT EXISTS (SELECT 1 FROM pg_inherits AS h WHERE h.inhrelid IN (x.oid, t.oid)) \
+      AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a \
+                      WHERE a.attrelid = x.oid AND a.attstattarget >= 0) \
+      AND NOT EXISTS (SELECT 1 FROM pg_depend AS d \
+                      WHERE d.deptype = 'n' \
+                        AND ((d.refclassid = 'pg_class'::regclass AND d.refobjid = x.oid) \
+                          OR (d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid)) \
+                        AND NOT (d.classid = 'pg_constraint'::regclass AND EXISTS \
+                            (SELECT 1 FROM pg_constraint AS f JOIN pg_class AS c \
+                             ON c.oid = f.conrelid WHERE f.oid = d.objid AND f.contype = 'f' \
+                             AND c.relkind = 'r' AND NOT EXISTS \
+                             (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid)))) \
+    ORDER BY (k.contype IS NOT DISTINCT FROM 'p') DESC, k.conname, x.relname";
+
+impl SuspendedIndexes {
+    pub async fn read(client: &Client, matched: &[MatchedTable]) -> Result<Self, Error> {
+        let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+        let failed = || Error::postgres("cannot read the target's keys and indexes");
+        let mut suspended = Self::default();
+        // Without a search path every definition comes with the schemas that it needs.
+        let path = "SELECT current_setting('search_path'), set_config('search_path', '', false)";
+        let path: String = client.query_one(path, &[]).await.map_err(failed())?.get(0);
+        // Keys precede the foreign keys that need them.
+        for row in client.query(INDEXES, &[&tables]).await.map_err(failed())? {
+            suspended.add_index(&row);
+        }
+        for row in client.query(FOREIGN_KEYS, &[&tables]).await.map_err(failed())? {
+            suspended.add_foreign_key(&row);
+        }
+        let sql = "SELECT set_config('search_path', $1, false)";
+        client.execute(sql, &[&path]).await.map_err(failed())?;
+        Ok(suspended)
+    }
+
+    fn add_foreign_key(&mut self, row: &Row) {
+        let (table, name, definition): (String, String, String) =
+            (row.get(0), row.get(1), row.get(2));
+        let name = quoted(&name);
+        let add = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
+        let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
+        if definition.contains("NOT VALID") || definition.contains("NOT ENFORCED") {
+            self.notices.push(format!(
+                "the foreign key {name} of {table} was not valid before and is restored like that: \
+                 ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
+            ));
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
+        } else {
+            self.steps.extend(validated(&table, &name, &add, &drop));
+        }
+        if let Some(comment) = row.get::<_, Option<String>>(3) {
+            let comment = comment.replace('\'', "''").replace('\\', "\\\\");
+            let sql = format!("COMMENT ON CONSTRAINT {name} ON {table} IS E'{comment}'");
+            self.steps.push(MigrationStep::statement(Stage::Attach, sql, ""));
+        }
+    }
+
+    fn add_index(&mut self, row: &Row) {
+        let (table, index, definition): (String, String, String) =
+            (row.get(0), row.get(1), row.get(2));
+        let drop_index = format!("DROP INDEX IF EXISTS {index}");
+        self.steps.push(MigrationStep::statement(Stage::Index, definition, drop_index));
+        if let Some(name) = row.get::<_, Option<String>>(3) {
+            let (name, deferrable): (String, String) = (quoted(&name), row.get(5));
+            let kind = match row.get::<_, Option<&str>>(4) {
+                Some("p") => "PRIMARY KEY",
+                _ => "UNIQUE",
+            };
+            let add = format!(
+                "ALTER TABLE {table} ADD CONSTRAINT {name} {kind} USING INDEX {name}{deferrable}"
+            );
+            let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
+        }
+    }
+}

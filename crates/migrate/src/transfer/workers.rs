@@ -1,0 +1,135 @@
+//! Workers: connections that carry out the steps of a migration, in parallel where the steps allow
+//! it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::try_join_all;
+
+use super::state;
+use super::step::{MigrationStep, Stage};
+use crate::source::{SourceFile, SourceSchema};
+use crate::target::{MatchedTable, TableLoad, TargetSession};
+use crate::task::locked;
+use crate::{Error, Task};
+
+/// Shared input of all steps.
+pub struct MigrationJob {
+    pub source: Arc<SourceFile>,
+    pub schema: SourceSchema,
+    pub matched: Vec<MatchedTable>,
+    /// Each step is a transaction with its mark. Otherwise everything happens in one open
+    /// transaction, on one connection.
+    pub by_steps: bool,
+    /// Tables were made or emptied for this migration.
+    pub fresh: bool,
+}
+
+impl MigrationJob {
+    /// Runs the unfinished steps of one stage, and marks them in `steps`.
+    ///
+    /// # Errors
+    /// The first step that fails; the others are cancelled.
+    pub async fn run(
+        &self,
+        stage: Stage,
+        workers: &[TargetSession],
+        steps: &mut [MigrationStep],
+        task: Task<'_>,
+    ) -> Result<(), Error> {
+        let todo = steps.iter().filter(|step| step.stage == stage && !step.done).cloned();
+        let queue = Mutex::new(todo.collect::<VecDeque<MigrationStep>>());
+        let workers = if stage.is_parallel() { workers } else { &workers[..1] };
+        let worker = |session| StepWorker { job: self, session, task };
+        let workers: Vec<StepWorker<'_>> = workers.iter().map(worker).collect();
+        let working = workers.iter().map(|worker| worker.work(&queue));
+        for (number, rows) in try_join_all(working).await?.into_iter().flatten() {
+            for step in steps.iter_mut().filter(|step| step.number == number) {
+                (step.done, step.rows) = (true, rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct StepWorker<'a> {
+    job: &'a MigrationJob,
+    session: &'a TargetSession,
+    task: Task<'a>,
+}
+
+impl StepWorker<'_> {
+    /// Takes steps from the queue until it is empty. Returns their numbers and rows.
+    async fn work(&self, queue: &Mutex<VecDeque<MigrationStep>>) -> Result<Vec<(i32, u64)>, Error> {
+        let mut done = Vec::new();
+        loop {
+            let next = locked(queue).pop_front();
+            let Some(step) = next else { return Ok(done) };
+            self.task.check()?;
+            let rows = match step.stage {
+                Stage::Load => self.load(&step).await?,
+                Stage::Vacuum => self.vacuum(&step).await?,
+                _ => self.statement(&step).await?,
+            };
+            done.push((step.number, rows));
+        }
+    }
+
+    async fn load(&self, step: &MigrationStep) -> Result<u64, Error> {
+        let Self { job, session, task } = self;
+        let of_step = |table: &&MatchedTable| job.schema.tables[table.source].name == step.table;
+        let matched = job.matched.iter().find(of_step).cloned();
+        let matched = matched.ok_or_else(|| {
+            Error::Target(format!("the unfinished migration knows no table {}", step.table))
+        })?;
+        let table = job.schema.tables[matched.source].clone();
+        task.progress.set_message(table.name.clone());
+        // Rows of a relation that is new in this transaction can be written frozen, which saves
+        // PostgreSQL a second writing of every page.
+        let freeze = job.fresh && step.rowids.is_none() && !matched.partitioned;
+        if job.by_steps {
+            session.begin().await?;
+            if freeze {
+                session.run(&format!("TRUNCATE {}", matched.relation), *task).await?;
+            }
+        }
+        let (rowids, addressed) = (step.rowids, false);
+        let load = Arc::new(TableLoad { table, matched, rowids, freeze, addressed });
+        let rows = load.run(&session.client, &job.source, *task).await?;
+        self.finish(step, rows).await?;
+        Ok(rows)
+    }
+
+    async fn statement(&self, step: &MigrationStep) -> Result<u64, Error> {
+        self.task.progress.set_message(short(&step.sql));
+        if self.job.by_steps {
+            self.session.begin().await?;
+        }
+        self.session.run(&step.sql, self.task).await?;
+        self.finish(step, 0).await?;
+        Ok(0)
+    }
+
+    async fn vacuum(&self, step: &MigrationStep) -> Result<u64, Error> {
+        // VACUUM cannot run in a transaction: there it follows the commit.
+        if self.job.by_steps {
+            self.task.progress.set_message(short(&step.sql));
+            self.session.run(&step.sql, self.task).await?;
+            state::mark(&self.session.client, step, 0).await?;
+        }
+        Ok(0)
+    }
+
+    async fn finish(&self, step: &MigrationStep, rows: u64) -> Result<(), Error> {
+        if self.job.by_steps {
+            state::mark(&self.session.client, step, rows).await?;
+            self.session.run("COMMIT", self.task).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The beginning of a statement, for a progress bar.
+fn short(sql: &str) -> String {
+    sql.chars().take(60).map(|each| if each == '\n' { ' ' } else { each }).collect()
+}

@@ -1,0 +1,117 @@
+//! Reasons why a stored value does not fit a PostgreSQL column, one variant each.
+
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+
+/// SQLite's storage classes (<https://sqlite.org/datatype3.html>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StorageClass {
+    Null,
+    /// A signed integer of up to 64 bits
+    Integer,
+    /// A 64-bit float
+    Real,
+    /// Text, meant to be UTF-8
+    Text,
+    Blob,
+}
+
+impl StorageClass {
+    pub fn of(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(_) => Self::Integer,
+            ValueRef::Real(_) => Self::Real,
+            ValueRef::Text(_) => Self::Text,
+            ValueRef::Blob(_) => Self::Blob,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Integer => "integer",
+            Self::Real => "real",
+            Self::Text => "text",
+            Self::Blob => "blob",
+        }
+    }
+}
+
+/// Reason why a value does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfit {
+    /// NULL in a column that is NOT NULL.
+    Null,
+    /// A storage class that the type has no form for.
+    StorageClass(StorageClass),
+    /// A number with a fraction in a column of integers.
+    Fraction,
+    OutOfRange,
+    TooLong {
+        /// Characters found; 0 in a summary of several values.
+        characters: usize,
+        limit: u32,
+    },
+    /// Digits or blanks that the type would drop.
+    Rounded,
+    InvalidUtf8,
+    /// Text with a NUL character, which PostgreSQL cannot store.
+    NulCharacter,
+    /// Infinity where the type has none.
+    NotFinite,
+    /// A value that cannot be read as the type, for example an impossible date.
+    Unreadable(StorageClass),
+    /// Larger than PostgreSQL's 1 GB for one value.
+    TooLarge,
+}
+
+impl Unfit {
+    /// The reason without the particulars of one value: findings are counted by it.
+    pub fn kind(self) -> Self {
+        match self {
+            Self::TooLong { limit, .. } => Self::TooLong { characters: 0, limit },
+            other => other,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::StorageClass(_) => "storage_class",
+            Self::Fraction => "fraction",
+            Self::OutOfRange => "out_of_range",
+            Self::TooLong { .. } => "too_long",
+            Self::Rounded => "rounded",
+            Self::InvalidUtf8 => "invalid_utf8",
+            Self::NulCharacter => "nul_character",
+            Self::NotFinite => "not_finite",
+            Self::Unreadable(_) => "unreadable",
+            Self::TooLarge => "too_large",
+        }
+    }
+
+    /// The reason for one value of a column of the type named.
+    pub fn explain(self, type_name: &str) -> String {
+        match self {
+            Self::Null => "NULL in a column that is NOT NULL".to_owned(),
+            Self::StorageClass(class) => {
+                format!("a {} value does not fit {type_name}", class.name())
+            }
+            Self::Fraction => format!("a number with a fraction does not fit {type_name}"),
+            Self::OutOfRange => format!("beyond the range of {type_name}"),
+            Self::TooLong { characters, .. } => {
+                format!("{characters} characters do not fit {type_name}")
+            }
+            Self::Rounded => format!("{type_name} would not keep it whole"),
+            Self::InvalidUtf8 => "the text is not valid UTF-8".to_owned(),
+            Self::NulCharacter => {
+                "the text holds a NUL character, which PostgreSQL cannot store".to_owned()
+            }
+            Self::NotFinite => format!("infinity does not fit {type_name}"),
+            Self::Unreadable(_) => format!("it cannot be read as {type_name}"),
+            Self::TooLarge => "PostgreSQL stores at most 1 GB in one value".to_owned(),
+        }
+    }
+}
