@@ -8,10 +8,9 @@ use bytes::Bytes;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
+use crate::answer::{Design, Error};
+use crate::database::Patience;
 use crate::query::{Format, Query};
-use crate::statement::Design;
-use crate::store::Error;
-use crate::store::patience::Patience;
 
 /// What an entry costs besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
@@ -125,6 +124,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::database;
     use crate::query::Grouping;
 
     fn question(parameters: &[(&str, &str)], data_version: &str) -> Question {
@@ -188,7 +188,7 @@ mod tests {
         assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
         let failing = question(&[START, END], "failing");
         let (patience, _asker) = Patience::begin(None);
-        let fails = async { Err(Error::BrokenOff("by the test".to_owned())) };
+        let fails = async { Err(database::Error::BrokenOff("by the test".to_owned()).into()) };
         let failed = cache.answer(&failing, &patience, fails).await;
         assert!(failed.unwrap_err().to_string().contains("by the test"));
         assert_eq!(ask(&cache, &failing, 10).await, Lookup::Miss);
@@ -230,7 +230,7 @@ mod tests {
         };
         let (second, third) = tokio::join!(wait(), wait());
         for error in [second, third] {
-            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+            assert!(matches!(error, Error::Database(database::Error::TooSlow { .. })), "{error}");
         }
         assert!(futures_util::poll!(&mut first).is_pending(), "the first one goes on");
     }

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
+use crate::database::{self, Dialect, Transaction, from_clients};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
-    self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
+    self, ColumnType, Declarations, TABLES, TableDefinition, column_names, create_indexes,
     create_tables, sqlite_declarations, watch_changes,
 };
-use crate::transaction::{self, Transaction};
 
 /// Why no mended file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
@@ -40,11 +40,8 @@ pub enum Error {
     /// The new file cannot be made.
     #[error(transparent)]
     NewFile(#[from] new_file::Error),
-    /// A file cannot be opened.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Database(#[from] database::Error),
     /// The totals cannot be made.
     #[error(transparent)]
     Totals(rollup::Error),
@@ -60,14 +57,7 @@ impl From<rollup::Error> for Error {
     }
 }
 
-impl From<transaction::Error> for Error {
-    fn from(error: transaction::Error) -> Self {
-        match error {
-            transaction::Error::Sqlite(error) => Self::Sqlite(error),
-            error => Self::Totals(error.into()),
-        }
-    }
-}
+from_clients!(Error);
 
 /// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
@@ -95,7 +85,7 @@ pub fn mend(
     let file = NewFile::begin(mended, replace)?;
     let rows =
         copy(as_found, file.path(), progress, interrupted).map_err(|error| match &error {
-            Error::Sqlite(reason) => match reason.sqlite_error_code() {
+            Error::Database(database::Error::Sqlite(reason)) => match reason.sqlite_error_code() {
                 Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
                 Some(ErrorCode::DiskFull) => {
                     new_file::Error::DiskFull { path: mended.to_owned() }.into()

@@ -128,7 +128,7 @@ fn both_engines_hold_the_same_rows_in_the_same_schema() {
 fn rows_are_replaced_only_on_request_and_others_tables_never() {
     let place = Place::new("18");
     let target = DatabaseUrl::Postgres(place.url());
-    schema::initialise(&target, place.runtime.handle()).unwrap();
+    dashboard::init::initialise(&target, place.runtime.handle()).unwrap();
     place.postgres(&tiny()).unwrap();
 
     let refused = place.postgres(&Generate { seed: 2, ..tiny() }).unwrap_err();

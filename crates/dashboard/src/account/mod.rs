@@ -18,7 +18,7 @@ pub use session::{SESSION_SECONDS, SessionToken};
 
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
 use crate::side::{Record, SideDatabase, Value};
-use crate::store;
+use crate::{database, schema};
 
 /// An account as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -93,7 +93,7 @@ async fn listed(database: &SideDatabase) -> Result<Vec<ListedAccount>, Error> {
 }
 
 /// Id and hash of the password of the account of that name, if there is one.
-async fn named(database: &SideDatabase, name: &str) -> Result<Vec<Record>, store::Error> {
+async fn named(database: &SideDatabase, name: &str) -> Result<Vec<Record>, database::Error> {
     let find = "SELECT id, password_hash FROM accounts WHERE name = $1";
     database.rows(find, vec![name.into()]).await
 }
@@ -163,5 +163,8 @@ pub enum Error {
     #[error("no random bytes: {0}")]
     NoRandomness(#[from] getrandom::Error),
     #[error(transparent)]
-    Database(#[from] store::Error),
+    Database(#[from] database::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
 }

@@ -35,7 +35,7 @@ impl Rows {
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Error> {
-        self.0.into_inner().map_err(|error| Error(error.into_error().into()))
+        self.0.into_inner().map_err(|error| Error::Write(error.into_error().into()))
     }
 }
 
@@ -50,5 +50,5 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 fn failed(error: csv::Error) -> Error {
-    Error(error.into())
+    Error::Write(error.into())
 }

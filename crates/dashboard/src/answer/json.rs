@@ -36,5 +36,5 @@ impl Rows {
 }
 
 fn failed(error: serde_json::Error) -> Error {
-    Error(error.into())
+    Error::Write(error.into())
 }

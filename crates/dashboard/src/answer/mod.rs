@@ -2,18 +2,22 @@
 //! that no row is ever held as a value of its own.
 
 mod csv;
+mod design;
 mod earlier;
+mod error;
 mod json;
+pub(crate) mod rollup;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
 use crate::query::{Count, Format, Query};
-use crate::statement::Design;
 
 pub use self::csv::harmless;
+pub use design::Design;
 pub use earlier::Earlier;
+pub use error::Error;
 
 /// One row as it came from the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,11 +115,6 @@ enum Rows {
     Json(json::Rows),
     Csv(Box<csv::Rows>),
 }
-
-/// What can go wrong while writing into memory; not seen in practice.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the answer: {0}")]
-pub struct Error(Box<dyn std::error::Error + Send + Sync>);
 
 impl AnswerWriter {
     /// An answer to `query` without rows as yet. `earlier` holds the rows of the period that it

@@ -4,8 +4,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Catalog, day_text, texts};
+use crate::database::Error;
 use crate::side::Value;
-use crate::store::Error;
 
 /// An article with its metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

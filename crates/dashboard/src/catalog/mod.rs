@@ -13,12 +13,13 @@ use utoipa::ToSchema;
 pub use article::{Article, RelatedArticle};
 pub use dimension::{Dimension, Value, Values, Wanted};
 
+use crate::database::Error;
 use crate::query::Day;
 use crate::rollup::calendar::Grain;
 use crate::rollup::definition::{Kind, grain_number};
 use crate::rollup::page;
+use crate::schema;
 use crate::side::{self, Record, SideDatabase};
-use crate::store::Error;
 
 /// The extent of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -51,7 +52,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// Opens the database.
-    pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
+    pub async fn open(database: &DatabaseUrl) -> Result<Self, schema::Error> {
         Ok(Self { side: SideDatabase::open(database).await?, dataset: Mutex::default() })
     }
 

@@ -27,10 +27,10 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::database::{self, from_clients};
 use crate::query::Day;
 use crate::rollup::{self, Work};
-use crate::schema::{self, postgres_message};
-use crate::{new_file, transaction};
+use crate::{new_file, schema};
 use dataset::{Dataset, SMALL_TABLES};
 use digest::Digest;
 use traffic::{Fact, Traffic};
@@ -119,13 +119,8 @@ pub enum Error {
     /// The schema cannot be made, or is not ours to replace.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("PostgreSQL: {}", postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Database(#[from] database::Error),
     /// The totals cannot be made.
     #[error(transparent)]
     Totals(rollup::Error),
@@ -147,14 +142,7 @@ impl From<rollup::Error> for Error {
     }
 }
 
-impl From<transaction::Error> for Error {
-    fn from(error: transaction::Error) -> Self {
-        match error {
-            transaction::Error::Sqlite(error) => Self::Sqlite(error),
-            transaction::Error::Postgres(error) => Self::Postgres(error),
-        }
-    }
-}
+from_clients!(Error);
 
 /// So that the ids of articles, and the rows of a day, stay far below 2^31.
 const MOST_ARTICLES: u32 = 10_000_000;

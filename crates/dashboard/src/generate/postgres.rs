@@ -14,10 +14,11 @@ use tokio_postgres::{Client, Transaction};
 use super::dataset::{Cell, SMALL_TABLES};
 use super::traffic::Fact;
 use super::{Error, Job};
-use crate::rollup;
+use crate::database::Dialect;
 use crate::schema::{
-    ColumnType, DataVersion, Declarations, Dialect, TABLES, Table, check_postgres, column_names,
-    create_indexes, create_tables, existing_postgres_table, first_row, insert_row, watch_changes,
+    ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
+    column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
+    insert_row, watch_changes,
 };
 
 /// How soon an interruption is seen while PostgreSQL works on one long statement.
@@ -67,7 +68,7 @@ async fn fill(
     let [schema, _, totals] = first_row(false);
     transaction.execute(&version, &[&schema, &data_version, &totals]).await?;
     job.progress.set_message("keys and indexes");
-    let empty_totals = rollup::definition::create(Dialect::Postgres);
+    let empty_totals = create_totals(Dialect::Postgres);
     let indexes = create_indexes(Dialect::Postgres).into_iter().chain(empty_totals);
     for statement in indexes.chain(watch_changes(Dialect::Postgres)) {
         transaction.batch_execute(&statement).await?;
@@ -93,7 +94,7 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, 
     }
     let version = DataVersion::read_postgres(transaction).await?.data;
     // Totals of the rows that go would be wrong for those that come.
-    transaction.batch_execute(rollup::DROP).await?;
+    transaction.batch_execute(DROP_TOTALS).await?;
     for table in TABLES.iter().rev() {
         transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
     }

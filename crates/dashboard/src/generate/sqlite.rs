@@ -11,13 +11,12 @@ use tokio::sync::mpsc;
 use super::dataset::{Cell, SMALL_TABLES};
 use super::traffic::Fact;
 use super::{Error, Job};
+use crate::database::{self, Dialect, Transaction};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
-    Declarations, Dialect, Table, create_indexes, create_tables, first_row, insert_row,
-    watch_changes,
+    Declarations, Table, create_indexes, create_tables, first_row, insert_row, watch_changes,
 };
-use crate::transaction::Transaction;
 
 /// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
@@ -91,7 +90,7 @@ fn insert_facts(
 
 fn explain(error: Error, target: &Path) -> Error {
     let code = match &error {
-        Error::Sqlite(error) => error.sqlite_error_code(),
+        Error::Database(database::Error::Sqlite(error)) => error.sqlite_error_code(),
         _ => None,
     };
     match code {

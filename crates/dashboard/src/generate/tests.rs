@@ -300,7 +300,7 @@ fn an_empty_dashboard_is_filled_without_force() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let target = DatabaseUrl::Sqlite(folder.path().join("x.db"));
-    schema::initialise(&target, runtime.handle()).unwrap();
+    crate::init::initialise(&target, runtime.handle()).unwrap();
     write(&folder, "x.db", &tiny()).unwrap();
     assert_eq!(number(&open(&folder, "x.db"), "SELECT count(*) FROM traffic"), 13_000);
     assert!(write(&folder, "x.db", &tiny()).is_err());

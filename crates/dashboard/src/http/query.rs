@@ -15,10 +15,10 @@ use super::asker::Asker;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::share::until_taken;
 use super::{App, Problem, reply};
+use crate::answer;
 use crate::cache::{KeptAnswer, Lookup, Question};
+use crate::database::Patience;
 use crate::query::{Grouping, Query, quoted};
-use crate::store;
-use crate::store::patience::Patience;
 
 /// Sums of the traffic of a period, grouped and filtered.
 #[utoipa::path(
@@ -120,7 +120,7 @@ async fn answer(
     Ok((kept, Some(lookup), Some(turn)))
 }
 
-async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, store::Error> {
+async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, answer::Error> {
     let answer = app.store.answer_within(query, patience).await?;
     Ok(KeptAnswer {
         content_type: answer.content_type,

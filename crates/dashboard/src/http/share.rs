@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
 use super::asker::Asker;
-use crate::store::patience::Patience;
+use crate::database::Patience;
 
 /// Where more than this have had a part, those who have none at the moment are forgotten.
 const OWNERS_MAX: usize = 1_000;

@@ -3,10 +3,10 @@
 use tokio_postgres::types::Type;
 
 use super::Error;
+use crate::database::{Transaction, Value};
 use crate::query::Day;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::Entry;
-use crate::transaction::{Transaction, Value};
 
 /// Replaces the facts of a day by these, which are sorted by their keys.
 pub(super) fn replace_day(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::url::{is_path, normal_form};
-use crate::transaction::{self, Transaction};
+use crate::database::{self, Transaction};
 
 /// The articles of a database by the forms of their URLs.
 #[derive(Debug, Default)]
@@ -14,11 +14,11 @@ pub(super) struct Articles {
 }
 
 impl Articles {
-    pub fn read(transaction: &Transaction<'_>) -> Result<Self, transaction::Error> {
+    pub fn read(transaction: &Transaction<'_>) -> Result<Self, database::Error> {
         let mut articles = Self::default();
         transaction.rows("SELECT id, url FROM articles ORDER BY id", &[], |row| {
             articles.add(row.small(0)?, row.text(1)?);
-            Ok::<_, transaction::Error>(())
+            Ok::<_, database::Error>(())
         })?;
         Ok(articles)
     }

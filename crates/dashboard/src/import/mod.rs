@@ -19,10 +19,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio_postgres::IsolationLevel;
 
+use crate::database::{self, Transaction, from_clients};
 use crate::query::Day;
 use crate::rollup::{self, Work};
 use crate::schema;
-use crate::transaction::{self, Transaction};
 
 pub use articles::{ImportArticles, ImportedArticles, import_articles};
 pub use traffic::{ImportTraffic, ImportedTraffic, import_traffic};
@@ -86,9 +86,6 @@ pub enum Error {
     /// The temporary file cannot be written.
     #[error("cannot keep the rows in a temporary file (TMPDIR says where): {0}")]
     Temporary(std::io::Error),
-    /// The database cannot be opened or reached.
-    #[error(transparent)]
-    Engine(#[from] engine::Error),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -96,7 +93,7 @@ pub enum Error {
     Totals(#[from] rollup::Error),
     /// An engine reported an error.
     #[error(transparent)]
-    Database(#[from] transaction::Error),
+    Database(#[from] database::Error),
     /// Traffic that waited for an article does not fit beside what the article has.
     #[error(
         "the traffic that waited as {url} on {day} and what its article has from the same country \
@@ -126,6 +123,8 @@ pub enum Error {
     },
 }
 
+from_clients!(Error);
+
 impl Error {
     /// Whether what was asked for is at fault, and not a file or a database.
     #[must_use]
@@ -139,18 +138,6 @@ impl Error {
 
     fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |reason| Self::Io { path: path.to_owned(), reason }
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
-impl From<tokio_postgres::Error> for Error {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Database(error.into())
     }
 }
 

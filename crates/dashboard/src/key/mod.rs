@@ -15,7 +15,7 @@ pub use hash::{Key, KeyHash};
 
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
 use crate::side::{Change, SideDatabase, Value};
-use crate::store;
+use crate::{database, schema};
 
 /// A key as it is listed: never the key itself, nor its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -134,5 +134,8 @@ pub enum Error {
     #[error("no random bytes for a new key: {0}")]
     NoRandomness(#[from] getrandom::Error),
     #[error(transparent)]
-    Database(#[from] store::Error),
+    Database(#[from] database::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
 }

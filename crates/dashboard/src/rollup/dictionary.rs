@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::database::{Error, Row};
 use crate::query::{Field, Filter, Query, Refusal};
 use crate::schema::{Column, DataVersion, Table};
-use crate::transaction::{Error, Row};
 
 pub(crate) const NONE: u32 = u32::MAX;
 

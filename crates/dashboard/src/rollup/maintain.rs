@@ -8,9 +8,9 @@ use super::definition::{KEPT, Kind, grain_number};
 use super::fold::{Blogs, DayTotals, Page};
 use super::page::{self, Entry, combine};
 use super::{Error, blogs, statements, write_page};
+use crate::database::{Dialect, Row, Transaction};
 use crate::query::Day;
-use crate::schema::{DataVersion, Dialect, version_row};
-use crate::transaction::{Row, Transaction};
+use crate::schema::{DataVersion, version_row};
 
 /// Keeps totals in step with the facts. The pages of longer spans stay in memory from day to day,
 /// as long as nobody else changes the data.

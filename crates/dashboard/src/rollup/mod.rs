@@ -2,14 +2,13 @@
 //! answered from a few totals for each article or key. Everything here follows from the facts:
 //! totals can be made anew at any time, and be proved.
 
-pub(crate) mod answer;
 pub(crate) mod calendar;
 pub(crate) mod definition;
 pub(crate) mod dictionary;
 mod fold;
 pub(crate) mod maintain;
 pub(crate) mod page;
-mod statements;
+pub(crate) mod statements;
 mod verify;
 
 use std::sync::Arc;
@@ -22,23 +21,19 @@ use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
 use tokio_postgres::IsolationLevel;
 
+use crate::database::{self, Dialect, Transaction, Value, from_clients};
 use crate::query::{Day, Period};
-use crate::schema::{self, Dialect};
-use crate::transaction::{self, Transaction, Value};
+use crate::schema::{self, create_totals};
 use calendar::Grain;
-use definition::{create, grain_number};
+use definition::grain_number;
 use fold::{Blogs, DayTotals, Fold, Page};
 use page::{Entry, Sums};
 
-pub(crate) use definition::DROP;
 pub use verify::{Difference, Verification};
 
 /// Why totals cannot be made, proved or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database cannot be opened or reached.
-    #[error(transparent)]
-    Engine(Box<engine::Error>),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -63,29 +58,13 @@ pub enum Error {
     },
     /// An engine reported an error.
     #[error(transparent)]
-    Database(#[from] transaction::Error),
+    Database(#[from] database::Error),
     /// The user stopped it; the database is as it was.
     #[error("interrupted: the totals are as they were")]
     Interrupted,
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
-        Self::Engine(Box::new(error))
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
-impl From<tokio_postgres::Error> for Error {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
+from_clients!(Error);
 
 /// What the work on totals needs besides the database.
 #[derive(Debug, Clone, Copy)]
@@ -195,7 +174,7 @@ fn in_transaction<T>(
 }
 
 /// Whether the table of totals is there.
-pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, transaction::Error> {
+pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, database::Error> {
     let find = match transaction.dialect() {
         Dialect::Sqlite => {
             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'totals'"
@@ -206,8 +185,10 @@ pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, transaction:
 }
 
 /// Makes the table of totals, empty.
-pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
-    create(transaction.dialect()).iter().try_for_each(|statement| transaction.batch(statement))
+pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), database::Error> {
+    create_totals(transaction.dialect())
+        .iter()
+        .try_for_each(|statement| transaction.batch(statement))
 }
 
 /// Makes all totals anew unless they are those of the data, in a transaction of somebody else's.
@@ -261,7 +242,7 @@ pub(crate) fn fill(
 }
 
 /// SQLite's transaction has been the only writer since it began.
-fn lock(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
+fn lock(transaction: &Transaction<'_>) -> Result<(), database::Error> {
     match transaction.dialect() {
         Dialect::Sqlite => Ok(()),
         Dialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
@@ -272,7 +253,7 @@ fn lock(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
 fn write_page(
     transaction: &Transaction<'_>,
     (kind, grain, day, entries): &Page,
-) -> Result<(), transaction::Error> {
+) -> Result<(), database::Error> {
     let key = [kind.number().into(), grain_number(*grain).into(), day.number().into()];
     if entries.is_empty() {
         transaction.execute(statements::REMOVE_PAGE, &key)?;
@@ -288,7 +269,7 @@ fn write_page(
 fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Error> {
     let mut ends = None;
     transaction.rows(statements::DAYS, &[], |row| {
-        let day = |place| -> Result<Option<Day>, transaction::Error> {
+        let day = |place| -> Result<Option<Day>, database::Error> {
             let number = row.optional_integer(place)?;
             Ok(number.and_then(|number| Day::from_number(i32::try_from(number).ok()?)))
         };
@@ -298,11 +279,11 @@ fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Er
     Ok(ends.and_then(|(first, last)| Period::new(first, last).ok()))
 }
 
-fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, transaction::Error> {
+fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, database::Error> {
     let mut blogs = Blogs::new();
     transaction.rows(statements::ARTICLES, &[], |row| {
         blogs.insert(row.small(0)?, row.small(1)?);
-        Ok::<_, transaction::Error>(())
+        Ok::<_, database::Error>(())
     })?;
     Ok(blogs)
 }
@@ -311,7 +292,7 @@ fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, transaction::Error> {
 fn facts_by_day(
     transaction: &Transaction<'_>,
     period: Period,
-) -> Result<Vec<(Day, Vec<Entry>)>, transaction::Error> {
+) -> Result<Vec<(Day, Vec<Entry>)>, database::Error> {
     let mut days: Vec<(Day, Vec<Entry>)> = Vec::new();
     let ends = [period.start().number().into(), period.end().number().into()];
     transaction.rows(statements::FACTS, &ends, |row| {
@@ -323,7 +304,7 @@ fn facts_by_day(
             Some((last, facts)) if *last == day => facts.push(fact),
             _ => days.push((day, vec![fact])),
         }
-        Ok::<_, transaction::Error>(())
+        Ok::<_, database::Error>(())
     })?;
     Ok(days)
 }

@@ -9,9 +9,9 @@ use super::calendar::Grain;
 use super::definition::{KEPT, Kind, grain_number};
 use super::page::{self, Sums};
 use super::{Error, Work, exists, statements};
+use crate::database::Transaction;
 use crate::query::{Day, Period};
 use crate::schema::{DataVersion, version_row};
-use crate::transaction::Transaction;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
 use super::{Dialect, Table, VERSION};
-use crate::transaction::{self, Row};
+use crate::database::{self, Row};
 
 /// The tables whose changes count.
 const WATCHED: [Table; 9] = [
@@ -91,17 +91,17 @@ impl DataVersion {
     }
 
     /// From the row that [`version_row`] gives.
-    pub fn from_row(row: Row<'_>) -> Result<Self, transaction::Error> {
+    pub fn from_row(row: Row<'_>) -> Result<Self, database::Error> {
         let (data, totals) = (row.integer(0)?, row.optional_integer(1)?);
         Ok(Self { table: row.integer(2)?, data, totals })
     }
 
-    pub fn read_sqlite(connection: &Connection) -> Result<Self, transaction::Error> {
+    pub fn read_sqlite(connection: &Connection) -> Result<Self, database::Error> {
         let mut prepared = connection.prepare_cached(version_row(Dialect::Sqlite))?;
         prepared.query_row([], |found| Ok(Self::from_row(Row::Sqlite(found))))?
     }
 
-    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, transaction::Error> {
+    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, database::Error> {
         Self::from_row(Row::Postgres(&client.query_one(version_row(Dialect::Postgres), &[]).await?))
     }
 }

@@ -5,16 +5,10 @@ use sea_query::{
     IndexCreateStatement, PostgresQueryBuilder, SqliteQueryBuilder, TableCreateStatement,
 };
 
+use super::Dialect;
 use super::definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition,
 };
-
-/// The SQL dialect of an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    Sqlite,
-    Postgres,
-}
 
 /// The statements that create all tables, to be run before the first row.
 ///

@@ -17,9 +17,8 @@ use tokio_postgres::types::ToSql;
 
 pub(crate) use value::Value;
 
-use crate::schema::{self, Dialect};
-use crate::store::Error;
-use crate::store::postgres_pool::Pool;
+use crate::database::{Dialect, Error, PostgresPool as Pool};
+use crate::schema;
 
 /// PostgreSQL connections for each use beside the questions.
 const CONNECTIONS: usize = 2;
@@ -46,7 +45,7 @@ pub(crate) enum SideDatabase {
 
 impl SideDatabase {
     /// Opens the database and checks that it is a dashboard's.
-    pub(crate) async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
+    pub(crate) async fn open(database: &DatabaseUrl) -> Result<Self, schema::Error> {
         match database {
             DatabaseUrl::Sqlite(path) => {
                 let reader = open_sqlite(path)?;

@@ -9,8 +9,9 @@ use sea_query::{
 use super::dialect::{by_bytes, join};
 use super::dimension::Dimension;
 use super::{Conditions, Statement};
+use crate::database::Dialect;
 use crate::query::{Count, Period, Query, SortBy, Split, Translations};
-use crate::schema::{Column, Dialect, Table};
+use crate::schema::{Column, Table};
 
 /// The metrics, in the order of the columns.
 const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::EngagementSeconds];

@@ -2,7 +2,7 @@
 
 use sea_query::{Expr, ExprTrait as _, Func, IntoTableRef, SelectStatement};
 
-use crate::schema::Dialect;
+use crate::database::Dialect;
 
 /// An inner join. In SQLite it is written CROSS JOIN, which joins in the order written
 /// (<https://www.sqlite.org/optoverview.html>, section 7.5): the facts of the period first, then

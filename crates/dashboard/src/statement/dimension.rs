@@ -4,8 +4,9 @@
 use sea_query::{Expr, ExprTrait as _};
 
 use super::dialect::{Span, by_bytes, constant};
+use crate::database::Dialect;
 use crate::query::Grouping;
-use crate::schema::{Column, Dialect, Table};
+use crate::schema::{Column, Table};
 
 /// A grouping as parts of a statement over `traffic`.
 pub(super) struct Dimension {

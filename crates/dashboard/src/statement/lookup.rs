@@ -4,8 +4,9 @@
 use sea_query::{Expr, ExprTrait as _, Query};
 
 use super::Statement;
+use crate::database::Dialect;
 use crate::query::{Field, Filter};
-use crate::schema::{Column, Dialect, Table};
+use crate::schema::{Column, Table};
 
 /// Key and id of every key of `filter` that exists.
 #[must_use]

@@ -17,31 +17,8 @@ pub use lookup::{any_row, ids};
 
 use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder, Value};
 
+use crate::database::Dialect;
 use crate::query::Query;
-use crate::schema::Dialect;
-
-/// How the database answers: which tables the statements read. One variant for each design.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Design {
-    /// From the daily facts, with the statements an ORM writes.
-    #[default]
-    Daily,
-    /// From totals of days, months and years (see `rollup`), without any statement from here.
-    Rollup,
-}
-
-impl Design {
-    /// Every design with its name on the command line and in the header `Crossover-Design`.
-    pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Daily => "daily",
-            Self::Rollup => "rollup",
-        }
-    }
-}
 
 /// Where the columns of an answer's rows stand, counted from 0; the key is always the first.
 #[derive(Debug, Clone, Copy)]

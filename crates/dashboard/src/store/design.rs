@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Error;
+use crate::answer::{Design, Error};
 use crate::rollup;
 use crate::rollup::dictionary::Cache;
 use crate::schema::DataVersion;
-use crate::statement::Design;
 
 #[derive(Debug, Clone)]
 pub(super) struct Designs {

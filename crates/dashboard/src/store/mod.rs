@@ -1,26 +1,18 @@
 //! Where answers come from: one SQLite file or one PostgreSQL database behind the same few calls.
 
 mod design;
-pub(crate) mod patience;
 mod postgres;
-pub(crate) mod postgres_pool;
 mod sqlite;
 mod sqlite_metrics;
-mod sqlite_pool;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use engine::{DatabaseUrl, Settings};
-use tokio_postgres::error::SqlState;
 
-use crate::answer::{self, Answer};
+use crate::answer::{Answer, Design, Error};
+use crate::database::{self, Asker, Patience};
 use crate::query::{Day, Filter, Query, Refusal};
-use crate::statement::Design;
-use crate::{rollup, schema};
-use patience::{Asker, Patience};
 
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
@@ -155,7 +147,7 @@ impl Store {
 
 /// A stored day as the ISO date that an answer shows.
 fn day_text(number: i32) -> Result<String, Error> {
-    let day = Day::from_number(number).ok_or(Error::DayOutOfRange { day: number })?;
+    let day = Day::from_number(number).ok_or(database::Error::DayOutOfRange { day: number })?;
     Ok(day.to_string())
 }
 
@@ -166,85 +158,4 @@ fn known_ids(filter: &Filter, found: HashMap<String, i32>) -> Result<Vec<i32>, E
         found.get(key).copied().ok_or_else(unknown)
     };
     Ok(filter.keys.iter().map(id).collect::<Result<_, _>>()?)
-}
-
-/// Why a store cannot be opened or a question not be answered.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The question is at fault.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The database cannot be opened or reached, or has no such setting.
-    #[error(transparent)]
-    Engine(#[from] engine::Error),
-    /// The database is not a dashboard's.
-    #[error(transparent)]
-    Schema(#[from] schema::Error),
-    /// The design needs totals, and there are none of this data.
-    #[error(transparent)]
-    Totals(rollup::Error),
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("PostgreSQL: {}", schema::postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
-    /// No connection became free or could be made in time.
-    #[error("no connection to PostgreSQL within {seconds} s: it is down or overloaded")]
-    NoConnection { seconds: u64 },
-    /// A small statement beside the questions took too long.
-    #[error("the database gave no answer in time: it is busy or down; try again later")]
-    NoAnswer,
-    /// The question took longer than the limit, and its work was stopped.
-    #[error(
-        "the query was stopped after {}; ask for a shorter period or fewer rows, or raise \
-         --query-limit",
-        patience::seconds(*limit)
-    )]
-    TooSlow { limit: Duration },
-    /// All turns were taken until the limit.
-    #[error(
-        "as many queries as run at once (--query-concurrency) kept this one waiting for {}; try again",
-        patience::seconds(*limit)
-    )]
-    NoTurn { limit: Duration },
-    /// The work on a question ended without a result.
-    #[error("the work on the question broke off: {0}")]
-    BrokenOff(String),
-    /// A day that no date can be written for.
-    #[error("the database holds a day out of range: {day} days after 1970-01-01")]
-    DayOutOfRange { day: i32 },
-    /// The answer cannot be written.
-    #[error(transparent)]
-    Answer(#[from] answer::Error),
-}
-
-impl From<rollup::Error> for Error {
-    fn from(error: rollup::Error) -> Self {
-        match error {
-            rollup::Error::Database(error) => error.into(),
-            error => Self::Totals(error),
-        }
-    }
-}
-
-impl Error {
-    /// Whether PostgreSQL ended the connection, so that the same on a new one may work.
-    pub(crate) fn is_connection_lost(&self) -> bool {
-        let Self::Postgres(error) = self else { return false };
-        error.is_closed() || matches!(error.code(), None | Some(&SqlState::ADMIN_SHUTDOWN))
-    }
-
-    /// Whether the database cannot be reached at the moment, so that trying again may help.
-    #[must_use]
-    pub fn is_unavailable(&self) -> bool {
-        match self {
-            Self::NoConnection { .. } | Self::NoAnswer => true,
-            Self::Engine(error) => matches!(error, engine::Error::CannotConnect { .. }),
-            // Without a code the server itself did not speak: the connection is gone.
-            Self::Postgres(error) => error.is_closed() || error.code().is_none(),
-            Self::Sqlite(error) => {
-                error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-            }
-            _ => false,
-        }
-    }
 }

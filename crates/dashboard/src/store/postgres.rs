@@ -11,14 +11,12 @@ use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{IsolationLevel, RowStream};
 
 use super::design::Designs;
-use super::patience::Patience;
-use super::postgres_pool::{Pool, prepare_session};
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
-use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
+use super::{Options, SIDE_CONNECTIONS, day_text, known_ids};
+use crate::answer::{self, Answer, AnswerWriter, Design, Earlier, Error, Row, Sums};
+use crate::database::{self, Dialect, Patience, PostgresPool as Pool, prepare_session};
 use crate::query::{Period, Query};
-use crate::rollup;
-use crate::schema::{self, DataVersion, Dialect};
-use crate::statement::{self, Conditions, Design, RowColumns, Statement};
+use crate::schema::{self, DataVersion};
+use crate::statement::{self, Conditions, RowColumns, Statement};
 
 /// A PostgreSQL database of the dashboard, open for questions.
 #[derive(Debug)]
@@ -83,7 +81,7 @@ impl PostgresStore {
             self.designs.clone(),
             patience,
         ));
-        task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
+        task.await.map_err(|error| database::Error::BrokenOff(error.to_string()))?
     }
 
     pub(super) async fn check(&self) -> Result<(), Error> {
@@ -132,9 +130,9 @@ async fn attempt(
     };
     let answer = tokio::select! {
         answer = answer(&mut client, query, designs, patience) => answer,
-        () = over => Err(patience.stopped()),
+        () = over => Err(patience.stopped().into()),
     };
-    if matches!(answer, Err(Error::TooSlow { .. })) {
+    if matches!(answer, Err(Error::Database(database::Error::TooSlow { .. }))) {
         pool.stop(client).await;
     }
     answer
@@ -162,7 +160,7 @@ async fn answer(
         .await?;
     if designs.tries_totals() {
         let dictionary = designs.dictionary();
-        let answer = rollup::answer::postgres(&snapshot, &query, dictionary, patience).await?;
+        let answer = answer::rollup::postgres(&snapshot, &query, dictionary, patience).await?;
         if let Some(answer) = answer {
             snapshot.commit().await?;
             designs.with_totals();
@@ -192,12 +190,12 @@ async fn statements(client: &impl GenericClient, query: Query) -> Result<Answer,
         earlier = Some(rows);
     }
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
-    let push = |row: &Row<'_>| Ok(writer.push(row)?);
+    let push = |row: &Row<'_>| writer.push(row);
     read_rows(client, &query, query.period, &conditions, push).await?;
     if query.counts_articles_across_rows() {
         writer.set_total_articles(all_articles(client, &query, query.period, &conditions).await?);
     }
-    Ok(writer.finish(Design::Daily)?)
+    writer.finish(Design::Daily)
 }
 
 /// The filters with their keys looked up.

@@ -9,16 +9,14 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::design::Designs;
-use super::patience::Patience;
 use super::sqlite_metrics::SqliteMetrics;
-use super::sqlite_pool::Pool;
-use super::{Error, Options, SIDE_CONNECTIONS, day_text, known_ids};
-use crate::answer::{Answer, AnswerWriter, Earlier, Row, Sums};
+use super::{Options, SIDE_CONNECTIONS, day_text, known_ids};
+use crate::answer::{self, Answer, AnswerWriter, Design, Earlier, Error, Row, Sums};
+use crate::database::{self, Dialect, Patience, SqlitePool as Pool, Transaction};
 use crate::query::Query;
 use crate::rollup;
-use crate::schema::{self, DataVersion, Dialect};
-use crate::statement::{self, Conditions, Design, RowColumns, Statement};
-use crate::transaction::Transaction;
+use crate::schema::{self, DataVersion};
+use crate::statement::{self, Conditions, RowColumns, Statement};
 
 /// A SQLite file of the dashboard, open for questions.
 #[derive(Debug)]
@@ -58,7 +56,7 @@ impl SqliteStore {
             })
         };
         let opened = tokio::task::spawn_blocking(work).await;
-        opened.map_err(|error| Error::BrokenOff(error.to_string()))?
+        opened.map_err(|error| database::Error::BrokenOff(error.to_string()))?
     }
 
     pub(super) fn engine(&self) -> &str {
@@ -102,7 +100,7 @@ impl SqliteStore {
 
     pub(super) async fn check(&self) -> Result<(), Error> {
         let work = |connection: &Connection| number(connection, &statement::any_row(SQLITE));
-        self.side.run(work).await.map(|_| ())
+        Ok(self.side.run(work).await.map(|_| ())?)
     }
 }
 
@@ -147,7 +145,7 @@ fn answer(
     let snapshot = connection.unchecked_transaction()?;
     if designs.tries_totals() {
         let dictionary = designs.dictionary();
-        let answer = rollup::answer::sqlite(&snapshot, &query, dictionary, patience, counters)?;
+        let answer = answer::rollup::sqlite(&snapshot, &query, dictionary, patience, counters)?;
         if let Some(answer) = answer {
             snapshot.commit()?;
             designs.with_totals();
@@ -160,10 +158,10 @@ fn answer(
         let rows = statement::answer::rows(&query, period, &conditions, SQLITE);
         read_rows(connection, &query, &rows, counters, each)?;
         if !query.counts_articles_across_rows() {
-            return Ok(None);
+            return Ok::<_, Error>(None);
         }
         let all = statement::answer::all_articles(&query, period, &conditions, SQLITE);
-        number(connection, &all)
+        Ok(number(connection, &all)?)
     };
     let mut earlier = None;
     if let Some(comparison) = query.comparison {
@@ -177,10 +175,10 @@ fn answer(
         earlier = Some(rows);
     }
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
-    let all = read(query.period, &mut |row| Ok(writer.push(row)?))?;
+    let all = read(query.period, &mut |row| writer.push(row))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
     snapshot.commit()?;
-    Ok(writer.finish(Design::Daily)?)
+    writer.finish(Design::Daily)
 }
 
 /// The filters with their keys looked up.
@@ -244,7 +242,7 @@ fn text<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<&'a str, Error>
 }
 
 /// The only number of the only row.
-fn number(connection: &Connection, statement: &Statement) -> Result<Option<i64>, Error> {
+fn number(connection: &Connection, statement: &Statement) -> Result<Option<i64>, database::Error> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     Ok(prepared.query_row(params_from_iter(statement.bound()), |row| row.get(0)).optional()?)
 }

@@ -8,6 +8,7 @@ use engine::DatabaseUrl;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::backup;
+use crate::database::postgres_message;
 use crate::rollup::{self, Work};
 use crate::schema::version::{self, Version};
 use crate::schema::{self, Declarations, VERSION};
@@ -160,7 +161,7 @@ pub enum Error {
     #[error("SQLite: {0}; the database is as it was before this step")]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL refused a step, which was rolled back.
-    #[error("PostgreSQL: {}; the database is as it was before this step", schema::postgres_message(.0))]
+    #[error("PostgreSQL: {}; the database is as it was before this step", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The schema is upgraded, but the totals could not be made.
     #[error(

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
+use dashboard::answer::Design;
 use dashboard::generate::{Generate, generate};
 use dashboard::rollup::{self, Work};
 use dashboard::schema;
-use dashboard::statement::Design;
 use dashboard::store::{Options, Store};
 use engine::{DatabaseUrl, PostgresUrl};
 use indicatif::ProgressBar;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dashboard::account::Access;
 use dashboard::key::{self, Error, Key};
-use dashboard::store;
 use engine::DatabaseUrl;
 
 use crate::database::{TestDatabase, both};
@@ -106,5 +105,5 @@ async fn a_file_that_is_no_dashboard_is_refused() {
     let path = folder.path().join("other.db");
     engine::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     let error = key::add(&DatabaseUrl::Sqlite(path), "laptop", None).await.unwrap_err();
-    assert!(matches!(error, Error::Database(store::Error::Schema(_))), "{error}");
+    assert!(matches!(error, Error::Schema(_)), "{error}");
 }

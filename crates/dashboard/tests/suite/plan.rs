@@ -2,8 +2,8 @@
 //! once, by their key, and nothing is read before them. (The other way round, once for each
 //! article of the blog, the year takes minutes.)
 
+use dashboard::database::Dialect;
 use dashboard::query::{Field, Grouping, Query};
-use dashboard::schema::Dialect;
 use dashboard::statement::{Condition, Conditions, Statement, answer};
 use rusqlite::{Connection, params_from_iter};
 

@@ -1,9 +1,9 @@
 //! The totals of the `rollup` design beside right answers (`golden.rs` has those): they are
 //! proved against the facts, wrong ones are found, and totals of other data never answer.
 
+use dashboard::answer::Design;
 use dashboard::query::{Grouping, Query};
 use dashboard::rollup::{self, Verification};
-use dashboard::statement::Design;
 use dashboard::store::{Options, Store};
 use engine::DatabaseUrl;
 

@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use dashboard::account::Access;
+use dashboard::answer::Error;
+use dashboard::database;
 use dashboard::key::KeyHash;
 use dashboard::query::{Grouping, Query, Refusal};
-use dashboard::store::{Error, Options, Store};
+use dashboard::store::{Options, Store};
 use engine::{DatabaseUrl, Settings};
 
 use crate::database::{both, execute, postgres, sqlite};
@@ -154,7 +156,7 @@ async fn postgresql_s_work_is_stopped_at_the_limit_and_when_the_asker_goes_away(
         let question = store.answer(query(Grouping::Teams, &[]));
         if query_limit.is_some() {
             let error = question.await.unwrap_err();
-            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+            assert!(matches!(error, Error::Database(database::Error::TooSlow { .. })), "{error}");
         } else {
             let gone = tokio::time::timeout(Duration::from_millis(200), question).await;
             assert!(gone.is_err());

@@ -111,7 +111,7 @@ async fn every_version_becomes_this_one_with_all_that_it_held() {
     let fresh = both_empty().await;
     for database in &fresh {
         let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
-        let make = move || schema::initialise(&url, &runtime).unwrap();
+        let make = move || dashboard::init::initialise(&url, &runtime).unwrap();
         tokio::task::spawn_blocking(make).await.unwrap();
     }
     for (version, ..) in FIXTURES {

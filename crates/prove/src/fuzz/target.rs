@@ -63,7 +63,7 @@ impl Target {
     }
 
     fn make_dashboard(&self) -> anyhow::Result<()> {
-        dashboard::schema::initialise(&self.url(), self.runtime.handle())?;
+        dashboard::init::initialise(&self.url(), self.runtime.handle())?;
         Ok(())
     }
 

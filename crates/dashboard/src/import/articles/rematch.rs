@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::ImportedArticles;
+use crate::database::{Transaction, Value};
 use crate::import::Error;
 use crate::import::facts::replace_day;
 use crate::import::matching::Articles;
 use crate::query::Day;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::{Entry, Sums, collect};
-use crate::transaction::{Transaction, Value};
 
 /// Traffic that has found its article: the form of its URL, and the fact that it becomes.
 type Found = (String, Entry);

@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::ImportedArticles;
 use super::read::{COLUMNS, Row};
+use crate::database::{self, Transaction, Value};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
-use crate::transaction::{self, Transaction, Value};
 
 /// The tables of names that an article refers to, in the order of the columns from `blog` on.
 const NAMES: [&str; 6] = ["blogs", "authors", "teams", "products", "languages", "human_languages"];
@@ -91,7 +91,7 @@ struct Names {
 }
 
 impl Articles {
-    fn read(transaction: &Transaction<'_>) -> Result<Self, transaction::Error> {
+    fn read(transaction: &Transaction<'_>) -> Result<Self, database::Error> {
         let mut names: [Names; NAMES.len()] = Default::default();
         for (names, table) in names.iter_mut().zip(NAMES) {
             let sql = format!("SELECT id, name FROM {table}");
@@ -99,7 +99,7 @@ impl Articles {
                 let id = row.small(0)?;
                 names.last = names.last.max(id);
                 names.ids.insert(row.text(1)?.to_owned(), id);
-                Ok::<_, transaction::Error>(())
+                Ok::<_, database::Error>(())
             })?;
         }
         let mut before = HashMap::new();
@@ -121,7 +121,7 @@ impl Articles {
                 original: original.and_then(|id| i32::try_from(id).ok()),
             };
             before.insert(row.small(0)?, stored);
-            Ok::<_, transaction::Error>(())
+            Ok::<_, database::Error>(())
         })?;
         let mut ids: Vec<i32> = before.keys().copied().collect();
         ids.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
@@ -264,7 +264,7 @@ impl Articles {
     fn write(
         self,
         transaction: &Transaction<'_>,
-    ) -> Result<(ImportedArticles, bool), transaction::Error> {
+    ) -> Result<(ImportedArticles, bool), database::Error> {
         let (mut imported, mut moved) = (ImportedArticles::default(), false);
         let mut ids: Vec<i32> = self.taken.keys().copied().collect();
         ids.sort_unstable();
@@ -317,7 +317,7 @@ impl Names {
         transaction: &Transaction<'_>,
         table: &str,
         name: &str,
-    ) -> Result<i32, transaction::Error> {
+    ) -> Result<i32, database::Error> {
         if let Some(id) = self.ids.get(name) {
             return Ok(*id);
         }

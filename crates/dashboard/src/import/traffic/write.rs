@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use super::ImportedTraffic;
 use super::gather::{Gather, merged};
 use super::spill::Record;
+use crate::database::{Transaction, Value};
 use crate::import::facts::{columns, replace_day};
 use crate::import::{Database, Error, country, is_interrupted};
 use crate::query::Day;
@@ -15,7 +16,6 @@ use crate::rollup::Work;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::{Entry, Sums, collect};
 use crate::schema::DataVersion;
-use crate::transaction::{Transaction, Value};
 
 pub(super) struct Writer<'a> {
     gather: Gather<'a>,

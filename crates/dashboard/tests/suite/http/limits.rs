@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use dashboard::statement::Design;
+use dashboard::answer::Design;
 use dashboard::{http, key, store};
 use engine::DatabaseUrl;
 use futures_util::future::join_all;

@@ -1,35 +1,13 @@
-//! `dashboard init`: the empty schema in an empty database.
+//! The empty schema in a database without tables of the dashboard.
 
-use engine::DatabaseUrl;
 use rusqlite::Connection;
-use tokio::runtime::Handle;
 use tokio_postgres::Client;
 
 use super::check::{existing_postgres_table, existing_sqlite_table};
 use super::{
-    Declarations, Dialect, Error, Table, create_indexes, create_tables, first_row, insert_row,
-    watch_changes,
+    Declarations, Dialect, Error, Table, create_indexes, create_tables, create_totals, first_row,
+    insert_row, watch_changes,
 };
-use crate::new_file::NewFile;
-use crate::rollup;
-
-/// Makes the whole empty schema: in a new SQLite file, in an existing one without our tables, or
-/// in a PostgreSQL database without them. Not to be called from asynchronous code: it blocks.
-pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
-    match target {
-        DatabaseUrl::Sqlite(path) if path.exists() => {
-            create_sqlite(&mut engine::sqlite::create(path)?)
-        }
-        DatabaseUrl::Sqlite(path) => {
-            let file = NewFile::begin(path, false)?;
-            create_sqlite(&mut engine::sqlite::create(file.path())?)?;
-            file.finish()?;
-            Ok(())
-        }
-        DatabaseUrl::Postgres(url) => runtime
-            .block_on(async { create_postgres(&mut engine::postgres::connect(url).await?).await }),
-    }
-}
 
 /// Makes the whole empty schema, in one transaction.
 pub fn create_sqlite(connection: &mut Connection) -> Result<(), Error> {
@@ -75,5 +53,5 @@ pub async fn create_postgres(client: &mut Client) -> Result<(), Error> {
 
 /// The totals of no facts, and what tells when there are some.
 fn empty_totals(dialect: Dialect) -> impl Iterator<Item = String> {
-    rollup::definition::create(dialect).into_iter().chain(watch_changes(dialect))
+    create_totals(dialect).into_iter().chain(watch_changes(dialect))
 }

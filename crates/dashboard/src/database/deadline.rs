@@ -27,7 +27,7 @@ impl Patience {
     }
 
     /// Whether the work is for nobody any more.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -38,7 +38,7 @@ impl Patience {
     }
 
     /// Waits for a turn, at most until the deadline.
-    pub(super) async fn turn<T>(&self, turn: impl Future<Output = T>) -> Result<T, Error> {
+    pub(crate) async fn turn<T>(&self, turn: impl Future<Output = T>) -> Result<T, Error> {
         let no_turn = || Error::NoTurn { limit: self.limit.unwrap_or_default() };
         self.until_over(turn).await.ok_or_else(no_turn)
     }
@@ -56,7 +56,7 @@ impl Patience {
     }
 
     /// Ends at the deadline; never without one.
-    pub(super) async fn end(&self) {
+    pub(crate) async fn end(&self) {
         match self.deadline {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,
@@ -64,7 +64,7 @@ impl Patience {
     }
 
     /// What an asker whose question was stopped is told; nobody reads it if he has gone.
-    pub(super) fn stopped(&self) -> Error {
+    pub(crate) fn stopped(&self) -> Error {
         Error::TooSlow { limit: self.limit.unwrap_or_default() }
     }
 }
@@ -77,9 +77,4 @@ impl Drop for Asker {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// `10 s`, `1.5 s`
-pub(super) fn seconds(limit: Duration) -> String {
-    format!("{} s", limit.as_secs_f64())
 }

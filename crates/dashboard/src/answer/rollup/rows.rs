@@ -2,10 +2,9 @@
 
 use super::Summation;
 use super::cells::Cell;
-use crate::answer::{self, Row};
+use crate::answer::{self, Error, Row};
+use crate::database::{self, Patience};
 use crate::query::{Count, Day, Field, Grouping, SortBy, Split};
-use crate::store::Error;
-use crate::store::patience::Patience;
 
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
 type Sorted = (i64, u32, u32, u32);
@@ -101,7 +100,8 @@ impl<'a> Keys<'a> {
             Grouping::Years | Grouping::ArticleYears => "2021".len(),
             _ => return Ok(None),
         };
-        let day = Day::from_number(cell.row).ok_or(Error::DayOutOfRange { day: cell.row })?;
+        let day =
+            Day::from_number(cell.row).ok_or(database::Error::DayOutOfRange { day: cell.row })?;
         let mut text = day.to_string();
         text.truncate(length);
         Ok(Some(text))

@@ -7,9 +7,8 @@ use std::time::Duration;
 use engine::Settings;
 use tempfile::TempDir;
 
-use super::Error;
-use super::patience::Patience;
 use super::sqlite_pool::Pool;
+use super::{Error, Patience};
 
 fn pool(size: usize) -> (TempDir, Pool) {
     let folder = tempfile::tempdir().unwrap();

@@ -11,15 +11,7 @@ use tokio::runtime::Handle;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use crate::schema::{Dialect, postgres_message};
-
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("PostgreSQL: {}", postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
-}
+use super::{Dialect, Error};
 
 /// A transaction under way; whoever began it ends it. Not for asynchronous code: it blocks.
 pub(crate) enum Transaction<'a> {

@@ -2,14 +2,14 @@
 //! thread with a connection of its own, and no more at once than there are connections.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Settings;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::Error;
-use super::patience::Patience;
+use super::{Error, Patience};
 
 /// So many of SQLite's instructions are about a tenth of a millisecond: the clock is looked at
 /// often enough to stop in time and too seldom to be noticed.
@@ -19,14 +19,14 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 const PREPARED_STATEMENTS: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
 }
 
 impl Pool {
     /// Opens `size` connections that only read.
-    pub(super) fn open(path: &Path, settings: &Settings, size: usize) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, settings: &Settings, size: usize) -> Result<Self, Error> {
         let connections: Result<Vec<_>, _> =
             (0..size).map(|_| open_for_queries(path, settings)).collect();
         Ok(Self {
@@ -37,7 +37,7 @@ impl Pool {
 
     /// Runs `work` when its turn comes. The connection used last is used first: its statements
     /// are prepared and its pages are warm.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -47,32 +47,38 @@ impl Pool {
     }
 
     /// Runs `work` when its turn comes, and stops SQLite's part of it when the patience is over.
-    pub(super) async fn run_within<T: Send + 'static>(
+    pub(crate) async fn run_within<T: Send + 'static, E: From<Error> + Send + 'static>(
         &self,
         patience: Patience,
-        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
         let permit = patience.turn(self.permits.clone().acquire_owned()).await?;
         let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
         let watched = move |connection: &mut Connection| {
-            let look = patience.clone();
-            connection
-                .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.is_over()))?;
+            let is_stopped = Arc::new(AtomicBool::new(false));
+            let (look, stop) = (patience.clone(), is_stopped.clone());
+            let look = Some(move || {
+                let is_over = look.is_over();
+                stop.store(is_over, Ordering::Relaxed);
+                is_over
+            });
+            connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, look).map_err(Error::from)?;
             let result = work(connection);
-            connection.progress_handler(0, None::<fn() -> bool>)?;
+            let none = None::<fn() -> bool>;
+            connection.progress_handler(0, none).map_err(Error::from)?;
             match result {
-                Err(Error::Sqlite(error)) if is_interrupt(&error) => Err(patience.stopped()),
+                Err(_) if is_stopped.load(Ordering::Relaxed) => Err(patience.stopped().into()),
                 result => result,
             }
         };
         self.run_now(permit, watched).await
     }
 
-    async fn run_now<T: Send + 'static>(
+    async fn run_now<T: Send + 'static, E: From<Error> + Send + 'static>(
         &self,
         permit: OwnedSemaphorePermit,
-        work: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&mut Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
         let idle = self.idle.clone();
         let task = tokio::task::spawn_blocking(move || {
             // Dropped in reverse order: the connection is back before the next one may ask.
@@ -80,15 +86,11 @@ impl Pool {
             let mut lease = Lease::take(idle);
             match &mut lease.connection {
                 Some(connection) => work(connection),
-                None => Err(Error::BrokenOff("no connection is left".to_owned())),
+                None => Err(Error::BrokenOff("no connection is left".to_owned()).into()),
             }
         });
         task.await.map_err(|error| Error::BrokenOff(error.to_string()))?
     }
-}
-
-fn is_interrupt(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
 }
 
 /// A connection out of the pool, which goes back however the work ends.

@@ -95,7 +95,7 @@ impl Pool {
 }
 
 /// Our own settings where the server has them, then those asked for; all as read back.
-pub(super) async fn prepare_session(
+pub(crate) async fn prepare_session(
     client: &Client,
     settings: &Settings,
 ) -> Result<Vec<(String, String)>, Error> {

@@ -9,15 +9,12 @@ use futures_util::TryStreamExt as _;
 use rusqlite::Connection;
 
 use super::Summation;
-use crate::answer::{Answer, AnswerWriter, Earlier};
+use crate::answer::{Answer, AnswerWriter, Design, Earlier, Error};
+use crate::database::{self, Dialect, Patience, Row};
 use crate::query::{Period, Query};
 use crate::rollup::dictionary::{Cache, Dictionary, Reader};
 use crate::rollup::statements::PAGES;
-use crate::schema::{DataVersion, Dialect, version_row};
-use crate::statement::Design;
-use crate::store::Error;
-use crate::store::patience::Patience;
-use crate::transaction::{self, Row};
+use crate::schema::{DataVersion, version_row};
 
 /// The answer from the totals of a SQLite file, by a connection that is in a transaction; none
 /// where the totals are not those of the data.
@@ -104,7 +101,7 @@ pub(crate) async fn postgres(
     // Hundreds of thousands of rows take a while: not on a thread that drives connections.
     let work = move || compose(&query, earlier, present, &patience);
     let composed = tokio::task::spawn_blocking(work);
-    composed.await.map_err(|error| Error::BrokenOff(error.to_string()))?.map(Some)
+    composed.await.map_err(|error| database::Error::BrokenOff(error.to_string()))?.map(Some)
 }
 
 async fn add_up(
@@ -169,18 +166,9 @@ fn compose(
         None => None,
     };
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
-    let all = present.finish(patience, &mut |row| Ok(writer.push(row)?))?;
+    let all = present.finish(patience, &mut |row| writer.push(row))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
-    Ok(writer.finish(Design::Rollup)?)
-}
-
-impl From<transaction::Error> for Error {
-    fn from(error: transaction::Error) -> Self {
-        match error {
-            transaction::Error::Sqlite(error) => Self::Sqlite(error),
-            transaction::Error::Postgres(error) => Self::Postgres(error),
-        }
-    }
+    writer.finish(Design::Rollup)
 }
 
 #[cfg(test)]
@@ -208,6 +196,6 @@ mod tests {
         };
         assert!(ask().unwrap().is_some());
         drop(asker);
-        assert!(matches!(ask(), Err(Error::TooSlow { .. })));
+        assert!(matches!(ask(), Err(Error::Database(database::Error::TooSlow { .. }))));
     }
 }

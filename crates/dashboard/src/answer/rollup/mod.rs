@@ -11,11 +11,11 @@ pub(crate) use source::{postgres, sqlite};
 
 use std::sync::Arc;
 
-use super::calendar::{Grain, parts};
-use super::definition::{Kind, grain_number};
-use super::dictionary::{Dictionary, NONE};
-use super::{Error, page};
 use crate::query::{Count, Day, Field, Grouping, Period, Query, Refusal, Split, Translations};
+use crate::rollup::calendar::{Grain, parts};
+use crate::rollup::definition::{Kind, grain_number};
+use crate::rollup::dictionary::{Dictionary, NONE};
+use crate::rollup::{Error, page};
 use cells::Cells;
 use narrow::Narrowed;
 
