@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::answer::{Design, Error};
-use crate::database::Patience;
+use crate::database::Deadline;
 use crate::query::{Format, Query};
 
 /// What an entry costs besides its body and its key.
@@ -95,14 +95,14 @@ impl AnswerCache {
     }
 
     /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
-    /// for it, each as long as his patience lasts; if it fails, the next of them tries.
+    /// for it, each as long as his deadline lasts; if it fails, the next of them tries.
     pub(crate) async fn answer(
         &self,
         question: &Question,
-        patience: &Patience,
+        deadline: &Deadline,
         make: impl Future<Output = Result<KeptAnswer, Error>>,
     ) -> Result<(KeptAnswer, Lookup), Error> {
-        match patience.wait(self.answers.get_value_or_guard_async(question)).await? {
+        match deadline.wait(self.answers.get_value_or_guard_async(question)).await? {
             Ok(kept) => Ok((kept, Lookup::Hit)),
             Err(guard) => {
                 let made = make.await?;
@@ -154,8 +154,8 @@ mod tests {
     }
 
     async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {
-        let (patience, _asker) = Patience::begin(None);
-        cache.answer(question, &patience, async { Ok(kept(bytes)) }).await.unwrap().1
+        let (deadline, _cancel) = Deadline::begin(None);
+        cache.answer(question, &deadline, async { Ok(kept(bytes)) }).await.unwrap().1
     }
 
     #[tokio::test]
@@ -187,9 +187,9 @@ mod tests {
         ask(&cache, &huge, 1_000_000).await;
         assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
         let failing = question(&[START, END], "failing");
-        let (patience, _asker) = Patience::begin(None);
+        let (deadline, _cancel) = Deadline::begin(None);
         let fails = async { Err(database::Error::BrokenOff("by the test".to_owned()).into()) };
-        let failed = cache.answer(&failing, &patience, fails).await;
+        let failed = cache.answer(&failing, &deadline, fails).await;
         assert!(failed.unwrap_err().to_string().contains("by the test"));
         assert_eq!(ask(&cache, &failing, 10).await, Lookup::Miss);
         assert!(AnswerCache::new(0).is_none());
@@ -204,9 +204,9 @@ mod tests {
             finished.await.unwrap();
             Ok(kept(10))
         };
-        let (patience, _asker) = Patience::begin(None);
-        let first = cache.answer(&question, &patience, slow);
-        let second = cache.answer(&question, &patience, never());
+        let (deadline, _cancel) = Deadline::begin(None);
+        let first = cache.answer(&question, &deadline, slow);
+        let second = cache.answer(&question, &deadline, never());
         tokio::pin!(first, second);
         assert!(futures_util::poll!(&mut first).is_pending());
         assert!(futures_util::poll!(&mut second).is_pending());
@@ -220,13 +220,13 @@ mod tests {
     async fn who_waits_for_a_slow_answer_waits_no_longer_than_for_one_of_his_own() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");
-        let (endless, _asker) = Patience::begin(None);
+        let (endless, _cancel) = Deadline::begin(None);
         let first = cache.answer(&question, &endless, std::future::pending());
         tokio::pin!(first);
         assert!(futures_util::poll!(&mut first).is_pending());
         let wait = async || {
-            let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
-            cache.answer(&question, &patience, never()).await.unwrap_err()
+            let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
+            cache.answer(&question, &deadline, never()).await.unwrap_err()
         };
         let (second, third) = tokio::join!(wait(), wait());
         for error in [second, third] {

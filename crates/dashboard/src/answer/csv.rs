@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::{Error, Written};
+use super::Error;
+use super::writer::Written;
 use crate::query::Query;
 
 #[derive(Debug)]

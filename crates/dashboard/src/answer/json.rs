@@ -1,6 +1,7 @@
 //! The answer as JSON. The totals stand before the rows, so the rows wait in a buffer of bytes.
 
-use super::{Compared, Error, Written};
+use super::Error;
+use super::writer::{Compared, Written};
 use crate::query::Query;
 
 #[derive(Debug, Default)]

@@ -94,7 +94,7 @@ impl Dimension {
 impl Catalog {
     /// The values of a dimension that are wanted.
     pub async fn values(&self, dimension: Dimension, wanted: &Wanted) -> Result<Values, Error> {
-        let all = self.side.rows(dimension.statement(), Vec::new()).await?;
+        let all = self.metadata.rows(dimension.statement(), Vec::new()).await?;
         let search = wanted.search.to_lowercase();
         let keys: HashSet<&String> = wanted.keys.iter().collect();
         let is_found = |text: &String| text.to_lowercase().contains(&search);

@@ -13,13 +13,12 @@ use utoipa::ToSchema;
 pub use article::{Article, RelatedArticle};
 pub use dimension::{Dimension, Value, Values, Wanted};
 
-use crate::database::Error;
-use crate::query::Day;
+use crate::database::{self, Error, SqlValue};
+use crate::metadata::{self, MetadataDatabase, MetadataRow};
 use crate::rollup::calendar::Grain;
 use crate::rollup::definition::{Kind, grain_number};
 use crate::rollup::page;
 use crate::schema;
-use crate::side::{self, Record, SideDatabase};
 
 /// The extent of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -44,7 +43,7 @@ pub struct Dataset {
 /// A dashboard's database, open for looking at what is in it.
 #[derive(Debug)]
 pub struct Catalog {
-    side: SideDatabase,
+    metadata: MetadataDatabase,
     /// Of the last version seen: reading it once is enough. Locked meanwhile, so that of many who
     /// come at once one reads it.
     dataset: Mutex<Option<Dataset>>,
@@ -53,13 +52,13 @@ pub struct Catalog {
 impl Catalog {
     /// Opens the database.
     pub async fn open(database: &DatabaseUrl) -> Result<Self, schema::Error> {
-        Ok(Self { side: SideDatabase::open(database).await?, dataset: Mutex::default() })
+        Ok(Self { metadata: MetadataDatabase::open(database).await?, dataset: Mutex::default() })
     }
 
     /// The extent of the data.
     pub async fn dataset(&self) -> Result<Dataset, Error> {
-        let mut kept = side::by(Instant::now() + side::LIMIT, self.dataset.lock()).await?;
-        let data_version = self.side.data_version().await?;
+        let mut kept = metadata::by(Instant::now() + metadata::LIMIT, self.dataset.lock()).await?;
+        let data_version = self.metadata.data_version().await?.to_string();
         if let Some(kept) = kept.as_ref().filter(|kept| kept.data_version == data_version) {
             return Ok(kept.clone());
         }
@@ -91,7 +90,7 @@ impl Catalog {
         let values = vec![i64::from(kind).into(), i64::from(grain).into()];
         let mut facts = 0;
         let mut add = |content: &[u8]| page::each(content, |_, sums| facts += sums.facts).is_ok();
-        let is_known = match self.side.rows(pages, values).await {
+        let is_known = match self.metadata.rows(pages, values).await {
             Ok(pages) => !pages.is_empty() && pages.iter().flatten().all(|it| add(it.bytes())),
             // Without the table, or without a database: then counting says so.
             Err(_) => false,
@@ -105,20 +104,19 @@ impl Catalog {
 
     /// The numbers of the only row.
     async fn numbers(&self, sql: &'static str) -> Result<Vec<Option<i64>>, Error> {
-        let rows = self.side.rows(sql, Vec::new()).await?;
-        Ok(rows.into_iter().flatten().map(|value| value.number()).collect())
+        let rows = self.metadata.rows(sql, Vec::new()).await?;
+        Ok(rows.into_iter().flatten().map(|value| value.integer()).collect())
     }
 }
 
 /// A stored day as an ISO date.
 fn day_text(number: i64) -> Result<String, Error> {
     let stored = i32::try_from(number).unwrap_or(i32::MAX);
-    let day = Day::from_number(stored).ok_or(Error::DayOutOfRange { day: stored })?;
-    Ok(day.to_string())
+    Ok(database::day(stored)?.to_string())
 }
 
 /// The texts of a row, in order; nothing where there is none.
-fn texts<const N: usize>(row: Record) -> Option<[String; N]> {
-    let texts: Vec<String> = row.into_iter().map(side::Value::into_text).collect();
+fn texts<const N: usize>(row: MetadataRow) -> Option<[String; N]> {
+    let texts: Vec<String> = row.into_iter().map(SqlValue::into_text).collect();
     texts.try_into().ok()
 }

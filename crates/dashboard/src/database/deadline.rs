@@ -10,20 +10,20 @@ use tokio::time::Instant;
 
 use super::Error;
 
-/// The patience of one asker, which begins when he asks.
+/// The deadline of one asker, which begins when he asks.
 #[derive(Debug, Clone)]
-pub(crate) struct Patience {
+pub(crate) struct Deadline {
     limit: Option<Duration>,
     deadline: Option<Instant>,
     gone: Arc<AtomicBool>,
 }
 
-impl Patience {
+impl Deadline {
     /// Begins now. The asker is there as long as what is returned beside it.
-    pub(crate) fn begin(limit: Option<Duration>) -> (Self, Asker) {
+    pub(crate) fn begin(limit: Option<Duration>) -> (Self, CancelOnDrop) {
         let gone = Arc::new(AtomicBool::new(false));
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        (Self { limit, deadline, gone: gone.clone() }, Asker(gone))
+        (Self { limit, deadline, gone: gone.clone() }, CancelOnDrop(gone))
     }
 
     /// Whether the work is for nobody any more.
@@ -71,9 +71,9 @@ impl Patience {
 
 /// Somebody who waits for an answer. Dropped, he has gone away.
 #[derive(Debug)]
-pub(crate) struct Asker(Arc<AtomicBool>);
+pub(crate) struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Asker {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

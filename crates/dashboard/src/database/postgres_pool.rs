@@ -28,13 +28,13 @@ const SESSION: [(&str, &str); 2] =
     [("plan_cache_mode", "force_custom_plan"), ("default_transaction_read_only", "on")];
 
 #[derive(Debug, Clone)]
-pub(crate) struct Pool {
+pub(crate) struct PostgresPool {
     pool: deadpool_postgres::Pool,
     config: Config,
     url: PostgresUrl,
 }
 
-impl Pool {
+impl PostgresPool {
     /// A pool of at most `size` connections, each made when it is first needed.
     pub(crate) fn new(url: &PostgresUrl, settings: &Settings, size: usize) -> Result<Self, Error> {
         let config = engine::postgres::config(url)?;

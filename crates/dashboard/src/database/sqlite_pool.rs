@@ -9,7 +9,7 @@ use engine::Settings;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Error, Patience};
+use super::{Deadline, Error};
 
 /// So many of SQLite's instructions are about a tenth of a millisecond: the clock is looked at
 /// often enough to stop in time and too seldom to be noticed.
@@ -18,21 +18,31 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 /// Statements that a connection keeps prepared: every grouping with and without blog and count.
 const PREPARED_STATEMENTS: usize = 64;
 
-#[derive(Debug)]
-pub(crate) struct Pool {
+#[derive(Debug, Clone)]
+pub(crate) struct SqlitePool {
     permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
 }
 
-impl Pool {
+impl SqlitePool {
     /// Opens `size` connections that only read.
     pub(crate) fn open(path: &Path, settings: &Settings, size: usize) -> Result<Self, Error> {
         let connections: Result<Vec<_>, _> =
             (0..size).map(|_| open_for_queries(path, settings)).collect();
-        Ok(Self {
-            permits: Arc::new(Semaphore::new(size)),
-            idle: Arc::new(Mutex::new(connections?)),
-        })
+        Ok(Self::of(connections?))
+    }
+
+    pub(crate) fn of(connections: Vec<Connection>) -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(connections.len())),
+            idle: Arc::new(Mutex::new(connections)),
+        }
+    }
+
+    /// Waits for the right to use a connection, which ends when it is dropped.
+    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let permit = self.permits.clone().acquire_owned().await;
+        permit.map_err(|error| Error::BrokenOff(error.to_string()))
     }
 
     /// Runs `work` when its turn comes. The connection used last is used first: its statements
@@ -41,22 +51,19 @@ impl Pool {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let permit = self.permits.clone().acquire_owned().await;
-        let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
-        self.run_now(permit, |connection| work(connection)).await
+        self.run_now(self.turn().await?, |connection| work(connection)).await
     }
 
-    /// Runs `work` when its turn comes, and stops SQLite's part of it when the patience is over.
+    /// Runs `work` when its turn comes, and stops SQLite's part of it when the deadline is over.
     pub(crate) async fn run_within<T: Send + 'static, E: From<Error> + Send + 'static>(
         &self,
-        patience: Patience,
+        deadline: Deadline,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let permit = patience.turn(self.permits.clone().acquire_owned()).await?;
-        let permit = permit.map_err(|error| Error::BrokenOff(error.to_string()))?;
+        let permit = deadline.turn(self.turn()).await??;
         let watched = move |connection: &mut Connection| {
             let is_stopped = Arc::new(AtomicBool::new(false));
-            let (look, stop) = (patience.clone(), is_stopped.clone());
+            let (look, stop) = (deadline.clone(), is_stopped.clone());
             let look = Some(move || {
                 let is_over = look.is_over();
                 stop.store(is_over, Ordering::Relaxed);
@@ -67,7 +74,7 @@ impl Pool {
             let none = None::<fn() -> bool>;
             connection.progress_handler(0, none).map_err(Error::from)?;
             match result {
-                Err(_) if is_stopped.load(Ordering::Relaxed) => Err(patience.stopped().into()),
+                Err(_) if is_stopped.load(Ordering::Relaxed) => Err(deadline.stopped().into()),
                 result => result,
             }
         };

@@ -7,8 +7,7 @@ use std::time::Duration;
 use engine::Settings;
 use tempfile::TempDir;
 
-use super::sqlite_pool::Pool;
-use super::{Error, Patience};
+use super::{Deadline, Error, SqlitePool as Pool};
 
 fn pool(size: usize) -> (TempDir, Pool) {
     let folder = tempfile::tempdir().unwrap();
@@ -67,8 +66,8 @@ fn endless(connection: &rusqlite::Connection) -> Result<i64, Error> {
 #[tokio::test]
 async fn work_is_stopped_at_its_limit_and_the_connection_serves_the_next() {
     let (_folder, pool) = pool(1);
-    let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
-    let error = pool.run_within(patience, endless).await.unwrap_err();
+    let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
+    let error = pool.run_within(deadline, endless).await.unwrap_err();
     assert!(matches!(error, Error::TooSlow { .. }), "{error}");
     assert_eq!(read(&pool).await.unwrap(), 7);
 }
@@ -76,8 +75,8 @@ async fn work_is_stopped_at_its_limit_and_the_connection_serves_the_next() {
 #[tokio::test]
 async fn work_is_stopped_when_its_asker_goes_away() {
     let (_folder, pool) = pool(1);
-    let (patience, asker) = Patience::begin(None);
-    let abandoned = pool.run_within(patience, endless);
+    let (deadline, asker) = Deadline::begin(None);
+    let abandoned = pool.run_within(deadline, endless);
     tokio::pin!(abandoned);
     assert!(futures_util::poll!(&mut abandoned).is_pending());
     drop(asker);
@@ -92,8 +91,8 @@ async fn who_gets_no_turn_until_the_limit_is_told_so() {
     let slow = pool.run(move |_| Ok(wait.recv().is_ok()));
     tokio::pin!(slow);
     assert!(futures_util::poll!(&mut slow).is_pending());
-    let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
-    let error = pool.run_within(patience, endless).await.unwrap_err();
+    let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
+    let error = pool.run_within(deadline, endless).await.unwrap_err();
     assert!(matches!(error, Error::NoTurn { .. }), "{error}");
     go_on.send(()).unwrap();
     assert!(slow.await.unwrap());

@@ -4,21 +4,20 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use engine::PostgresUrl;
 use tokio::sync::mpsc;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Transaction};
 
-use super::dataset::{Cell, SMALL_TABLES};
+use super::dataset::SMALL_TABLES;
 use super::traffic::Fact;
 use super::{Error, Job};
-use crate::database::Dialect;
+use crate::database::{Dialect, SqlRow};
 use crate::schema::{
     ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
     column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
-    insert_row, watch_changes,
+    insert_row, version_row, watch_changes,
 };
 
 /// How soon an interruption is seen while PostgreSQL works on one long statement.
@@ -92,13 +91,18 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, 
             return Err(Error::NotEmpty { table: table.name() });
         }
     }
-    let version = DataVersion::read_postgres(transaction).await?.data;
+    let version = data_version(transaction).await?;
     // Totals of the rows that go would be wrong for those that come.
     transaction.batch_execute(DROP_TOTALS).await?;
     for table in TABLES.iter().rev() {
         transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
     }
     Ok(i32::try_from(version + 1).unwrap_or_default())
+}
+
+async fn data_version(transaction: &Transaction<'_>) -> Result<i64, Error> {
+    let row = transaction.query_one(version_row(Dialect::Postgres), &[]).await?;
+    Ok(DataVersion::from_row(SqlRow::Postgres(&row))?.data)
 }
 
 /// Rows of a table made in the same transaction need no later freezing.
@@ -160,24 +164,4 @@ async fn settle(client: &Client) -> Result<(), Error> {
         client.batch_execute(&format!("VACUUM (ANALYZE) {}", table.name.name())).await?;
     }
     Ok(())
-}
-
-impl ToSql for Cell<'_> {
-    fn to_sql(
-        &self,
-        column_type: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Integer(number) => number.to_sql(column_type, out),
-            Self::Text(text) => text.to_sql(column_type, out),
-            Self::Null => Ok(IsNull::Yes),
-        }
-    }
-
-    fn accepts(column_type: &Type) -> bool {
-        [Type::INT4, Type::VARCHAR].contains(column_type)
-    }
-
-    to_sql_checked!();
 }

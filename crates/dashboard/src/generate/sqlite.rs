@@ -4,11 +4,10 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::mpsc;
 
-use super::dataset::{Cell, SMALL_TABLES};
+use super::dataset::SMALL_TABLES;
 use super::traffic::Fact;
 use super::{Error, Job};
 use crate::database::{self, Dialect, Transaction};
@@ -97,15 +96,5 @@ fn explain(error: Error, target: &Path) -> Error {
         Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
         Some(ErrorCode::DiskFull) => new_file::Error::DiskFull { path: target.to_owned() }.into(),
         _ => error,
-    }
-}
-
-impl ToSql for Cell<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Integer(number) => ValueRef::Integer(i64::from(*number)),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Null => ValueRef::Null,
-        }))
     }
 }

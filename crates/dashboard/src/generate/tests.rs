@@ -10,6 +10,7 @@ use super::articles::{Article, LONG_SLUGS};
 use super::title::LONG_SLUG_CHARACTERS;
 use super::vocabulary::COUNTRIES;
 use super::*;
+use crate::database::SqlValue;
 
 fn tiny() -> Generate {
     Generate::scaled(0.002)
@@ -122,7 +123,7 @@ fn slugs_uuids_and_names_are_unique_and_fit_their_columns() {
             let texts: Vec<String> = dataset
                 .rows(table)
                 .map(|mut row| match row.swap_remove(place) {
-                    dataset::Cell::Text(text) => text.into_owned(),
+                    SqlValue::Text(text) => text.into_owned(),
                     other => panic!("{other:?}"),
                 })
                 .collect();
@@ -245,11 +246,9 @@ fn read_digest(connection: &Connection) -> String {
             }
             let cells: Vec<_> = (0..schema::column_names(table).len())
                 .map(|place| match row.get(place).unwrap() {
-                    rusqlite::types::Value::Null => dataset::Cell::Null,
-                    rusqlite::types::Value::Integer(value) => {
-                        dataset::Cell::Integer(value.try_into().unwrap())
-                    }
-                    rusqlite::types::Value::Text(text) => dataset::Cell::Text(text.into()),
+                    rusqlite::types::Value::Null => SqlValue::Null,
+                    rusqlite::types::Value::Integer(value) => SqlValue::Integer(value),
+                    rusqlite::types::Value::Text(text) => SqlValue::Text(text.into()),
                     other => panic!("{other:?}"),
                 })
                 .collect();

@@ -17,7 +17,7 @@ use super::share::until_taken;
 use super::{App, Problem, reply};
 use crate::answer;
 use crate::cache::{KeptAnswer, Lookup, Question};
-use crate::database::Patience;
+use crate::database::Deadline;
 use crate::query::{Grouping, Query, quoted};
 
 /// Sums of the traffic of a period, grouped and filtered.
@@ -99,29 +99,29 @@ async fn answer(
     asker: &Asker,
     query: Query,
 ) -> Result<(KeptAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
-    // One patience for all that an asker waits for; dropped with the request, it stops the work.
-    let (patience, _waiting) = app.store.patience();
+    // One deadline for all that an asker waits for; dropped with the request, it stops the work.
+    let (deadline, _waiting) = app.store.deadline();
     let question = match &app.cache {
-        Some(_) => Question::of(&query, app.access.data_version().await?),
+        Some(_) => Question::of(&query, app.store.data_version().await?),
         None => None,
     };
     let Some((cache, question)) = app.cache.as_ref().zip(question) else {
-        let turn = app.shares.turn(asker, &patience).await?;
-        return Ok((make(app, query, patience).await?, None, Some(turn)));
+        let turn = app.shares.turn(asker, &deadline).await?;
+        return Ok((make(app, query, deadline).await?, None, Some(turn)));
     };
     if let Some(kept) = cache.kept(&question) {
         return Ok((kept, Some(Lookup::Hit), None));
     }
     // Before an answer is promised to all who ask the same: they are not to wait for somebody who
     // waits for a turn of his own.
-    let turn = app.shares.turn(asker, &patience).await?;
-    let make = make(app, query, patience.clone());
-    let (kept, lookup) = cache.answer(&question, &patience, make).await?;
+    let turn = app.shares.turn(asker, &deadline).await?;
+    let make = make(app, query, deadline.clone());
+    let (kept, lookup) = cache.answer(&question, &deadline, make).await?;
     Ok((kept, Some(lookup), Some(turn)))
 }
 
-async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, answer::Error> {
-    let answer = app.store.answer_within(query, patience).await?;
+async fn make(app: &App, query: Query, deadline: Deadline) -> Result<KeptAnswer, answer::Error> {
+    let answer = app.store.answer_within(query, deadline).await?;
     Ok(KeptAnswer {
         content_type: answer.content_type,
         etag: reply::etag_of(&answer.body),

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
 use super::asker::Asker;
-use crate::database::Patience;
+use crate::database::Deadline;
 
 /// Where more than this have had a part, those who have none at the moment are forgotten.
 const OWNERS_MAX: usize = 1_000;
@@ -62,13 +62,13 @@ impl Shares<Asker> {
     /// One of the asker's turns, his as long as what is returned is kept.
     ///
     /// # Errors
-    /// 429 where he has used them all until his patience ends.
+    /// 429 where he has used them all until his deadline ends.
     pub(super) async fn turn(
         &self,
         asker: &Asker,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<OwnedSemaphorePermit, Problem> {
-        match patience.wait(self.share(asker).acquire_owned()).await {
+        match deadline.wait(self.share(asker).acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => {
                 let detail = "your other queries took all turns that one asker has (half of \
@@ -122,13 +122,13 @@ mod tests {
 
     /// One of `name`'s turns, by somebody who waits for ever.
     async fn turn(shares: &Shares<Asker>, name: &str) -> OwnedSemaphorePermit {
-        let (patient, _waiting) = Patience::begin(None);
+        let (patient, _waiting) = Deadline::begin(None);
         shares.turn(&Asker(name.to_owned()), &patient).await.unwrap()
     }
 
     /// What `name` is told, who has none left and does not wait for long.
     async fn refusal(shares: &Shares<Asker>, name: &str) -> Problem {
-        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
+        let (hasty, _waiting) = Deadline::begin(Some(Duration::from_millis(1)));
         shares.turn(&Asker(name.to_owned()), &hasty).await.unwrap_err()
     }
 

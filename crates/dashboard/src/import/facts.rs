@@ -3,7 +3,7 @@
 use tokio_postgres::types::Type;
 
 use super::Error;
-use crate::database::{Transaction, Value};
+use crate::database::{SqlValue, Transaction};
 use crate::query::Day;
 use crate::rollup::maintain::Keeper;
 use crate::rollup::page::Entry;
@@ -15,11 +15,11 @@ pub(super) fn replace_day(
     day: Day,
     facts: Vec<Entry>,
 ) -> Result<(), Error> {
-    let day_value = Value::from(day.number());
-    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
+    let day_value = || SqlValue::from(day.number());
+    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value()])?;
     let rows = facts.iter().map(|fact| {
-        let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
-        [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
+        let [pageviews, sessions, seconds] = fact.sums.metrics.map(SqlValue::Integer);
+        [day_value(), fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
     });
     transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
     Ok(keeper.replace_day(transaction, day, facts)?)

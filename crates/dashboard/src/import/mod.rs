@@ -16,10 +16,8 @@ use std::sync::atomic::Ordering;
 
 use engine::DatabaseUrl;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
-use tokio_postgres::IsolationLevel;
 
-use crate::database::{self, Transaction, from_clients};
+use crate::database::{self, CommandConnection, from_clients};
 use crate::query::Day;
 use crate::rollup::{self, Work};
 use crate::schema;
@@ -141,109 +139,49 @@ impl Error {
     }
 }
 
-/// A database that is read, or written transaction by transaction.
-enum Database<'a> {
-    Sqlite(Box<Connection>),
-    Postgres(Box<tokio_postgres::Client>, &'a tokio::runtime::Handle),
+/// A connection for an import; the file stays as it is until something is written.
+fn open<'a>(target: &DatabaseUrl, work: Work<'a>) -> Result<CommandConnection<'a>, Error> {
+    let mut connection = open_to_read(target, work)?;
+    if let Some(connection) = connection.sqlite() {
+        engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
+        // The import writes its own data version.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    }
+    Ok(connection)
 }
 
-impl<'a> Database<'a> {
-    /// Opens it to be written; until something is, its file stays as it is.
-    fn open(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
-        let database = Self::open_to_read(target, work)?;
-        if let Self::Sqlite(connection) = &database {
-            engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
-            // The import writes its own data version.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        }
-        Ok(database)
-    }
+fn open_to_read<'a>(target: &DatabaseUrl, work: Work<'a>) -> Result<CommandConnection<'a>, Error> {
+    let connection = CommandConnection::open(target, work.runtime)?;
+    schema::check(&connection)?;
+    Ok(connection)
+}
 
-    /// To be called before many transactions: with a write-ahead log readers go on meanwhile, and a
-    /// commit need not wait for the disk.
-    fn log_ahead(&self) -> Result<(), Error> {
-        if let Self::Sqlite(connection) = self
-            && !connection.is_readonly("main")?
-        {
-            let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
-            engine::sqlite::pragmas(connection, settings)?;
-        }
-        Ok(())
+/// To be called before many transactions: with a write-ahead log readers go on at the same time,
+/// and a commit need not wait for the disk.
+fn log_ahead(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
+    if let Some(connection) = connection.sqlite()
+        && !connection.is_readonly("main")?
+    {
+        let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
+        engine::sqlite::pragmas(connection, settings)?;
     }
+    Ok(())
+}
 
-    /// Makes everything that was committed survive a power failure. To be called before it is said
-    /// to be done: in a write-ahead log a commit that waits for the disk takes those before it along.
-    fn make_durable(&self) -> Result<(), Error> {
-        if let Self::Sqlite(connection) = self {
-            engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
-            // SQLite writes no page whose bytes stay as they are.
-            connection.execute_batch(
-                "BEGIN IMMEDIATE;
-                 UPDATE schema_version SET data_version = data_version + 1;
-                 UPDATE schema_version SET data_version = data_version - 1;
-                 COMMIT",
-            )?;
-        }
-        Ok(())
+/// Makes everything that was committed survive a power failure. To be called before an import is
+/// reported: in a write-ahead log a commit that waits for the disk takes those before it along.
+fn make_durable(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
+    if let Some(connection) = connection.sqlite() {
+        engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
+        // SQLite writes no page whose bytes stay as they are.
+        connection.execute_batch(
+            "BEGIN IMMEDIATE;
+             UPDATE schema_version SET data_version = data_version + 1;
+             UPDATE schema_version SET data_version = data_version - 1;
+             COMMIT",
+        )?;
     }
-
-    /// Opens it as it is and checks that it is a dashboard's. Not for reading only: SQLite would
-    /// leave the files of a write-ahead log behind, which it then may not remove.
-    fn open_to_read(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
-        match target {
-            DatabaseUrl::Sqlite(path) => {
-                let connection = engine::sqlite::open_existing(path)?;
-                engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
-                schema::check_sqlite(&connection)?;
-                Ok(Self::Sqlite(Box::new(connection)))
-            }
-            DatabaseUrl::Postgres(url) => {
-                let client = work.runtime.block_on(engine::postgres::connect(url))?;
-                work.runtime.block_on(schema::check_postgres(&client))?;
-                Ok(Self::Postgres(Box::new(client), work.runtime))
-            }
-        }
-    }
-
-    /// Runs `use_it` on one snapshot, which keeps nobody waiting.
-    fn read<T>(
-        &mut self,
-        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        match self {
-            Self::Sqlite(connection) => {
-                let snapshot = connection.transaction()?;
-                use_it(&Transaction::Sqlite(&snapshot))
-            }
-            Self::Postgres(client, runtime) => {
-                let begin = client.build_transaction();
-                let begin = begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-                use_it(&Transaction::Postgres(&runtime.block_on(begin.start())?, runtime))
-            }
-        }
-    }
-
-    /// Runs `use_it` in a transaction, which is committed if that succeeds.
-    fn transaction<T>(
-        &mut self,
-        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        match self {
-            Self::Sqlite(connection) => {
-                let transaction =
-                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let done = use_it(&Transaction::Sqlite(&transaction))?;
-                transaction.commit()?;
-                Ok(done)
-            }
-            Self::Postgres(client, runtime) => {
-                let transaction = runtime.block_on(client.transaction())?;
-                let done = use_it(&Transaction::Postgres(&transaction, runtime))?;
-                runtime.block_on(transaction.commit())?;
-                Ok(done)
-            }
-        }
-    }
+    Ok(())
 }
 
 /// Whether the user asked to stop.

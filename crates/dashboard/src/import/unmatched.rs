@@ -4,7 +4,7 @@
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::{Database, Error};
+use super::{Error, open_to_read};
 use crate::query::Day;
 use crate::rollup::Work;
 
@@ -30,7 +30,7 @@ pub fn unmatched(
     work: Work<'_>,
 ) -> Result<(Vec<Unmatched>, usize), Error> {
     let mut all = Vec::new();
-    Database::open_to_read(target, work)?.read(|transaction| {
+    open_to_read(target, work)?.read(|transaction| {
         transaction.rows(LIST, &[], |row| {
             let day = |place| Ok::<_, Error>(Day::from_number(row.small(place)?));
             if let (Some(first_day), Some(last_day)) = (day(3)?, day(4)?) {

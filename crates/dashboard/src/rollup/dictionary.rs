@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::database::{Error, Row};
+use crate::database::{Error, SqlRow};
 use crate::query::{Field, Filter, Query, Refusal};
 use crate::schema::{Column, DataVersion, Table};
 
@@ -174,7 +174,7 @@ impl Reader {
     }
 
     /// Takes a row of one of them.
-    pub fn row(&mut self, place: usize, row: Row<'_>) -> Result<(), Error> {
+    pub fn row(&mut self, place: usize, row: SqlRow<'_>) -> Result<(), Error> {
         let id = row.small(0)?;
         if let Some((ids, names)) = self.names.get_mut(place) {
             ids.push(id);

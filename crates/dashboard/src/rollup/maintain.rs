@@ -8,7 +8,7 @@ use super::definition::{KEPT, Kind, grain_number};
 use super::fold::{Blogs, DayTotals, Page};
 use super::page::{self, Entry, combine};
 use super::{Error, blogs, statements, write_page};
-use crate::database::{Dialect, Row, Transaction};
+use crate::database::{Dialect, SqlRow, Transaction};
 use crate::query::Day;
 use crate::schema::{DataVersion, version_row};
 
@@ -98,7 +98,7 @@ impl Keeper {
         let (grain, day) = (grain_number(grain), start.number());
         let values = [kind.number().into(), grain.into(), day.into(), day.into()];
         let mut entries = Vec::new();
-        transaction.rows(statements::PAGES, &values, |row: Row<'_>| {
+        transaction.rows(statements::PAGES, &values, |row: SqlRow<'_>| {
             entries =
                 page::decode(row.bytes(1)?).map_err(|page::Damaged| Error::Damaged { day })?;
             Ok::<_, Error>(())

@@ -16,14 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
-use rusqlite::TransactionBehavior;
 use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
-use tokio_postgres::IsolationLevel;
 
-use crate::database::{self, Dialect, Transaction, Value, from_clients};
+use crate::database::{self, CommandConnection, Dialect, SqlValue, Transaction, from_clients};
 use crate::query::{Day, Period};
-use crate::schema::{self, create_totals};
+use crate::schema::{self, create_totals, find_totals};
 use calendar::Grain;
 use definition::grain_number;
 use fold::{Blogs, DayTotals, Fold, Page};
@@ -95,7 +93,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 /// # Errors
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, Access::Write, |transaction| make_anew(transaction, work))?;
+    connected(target, work, |it| it.write(|transaction| make_anew(transaction, work)))?;
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
         work.runtime.block_on(async {
@@ -108,10 +106,11 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
 
 /// Makes the totals anew, if there is a table for them and they are not those of the data.
 pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, Access::Write, |transaction| match exists(transaction)? {
+    let renew = |transaction: &Transaction<'_>| match exists(transaction)? {
         true => bring_into_step(transaction, work),
         false => Ok(()),
-    })
+    };
+    connected(target, work, |it| it.write(renew))
 }
 
 /// Proves every total against the facts, each by a sum of its own, in one state of the database
@@ -120,67 +119,31 @@ pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Missing`] where there are no totals.
 pub fn verify(target: &DatabaseUrl, work: Work<'_>) -> Result<Verification, Error> {
-    in_transaction(target, work, Access::Read, |transaction| verify::verify(transaction, work))
+    connected(target, work, |it| it.read(|transaction| verify::verify(transaction, work)))
 }
 
-/// What a transaction is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// One snapshot; nobody is kept waiting.
-    Read,
-    Write,
-}
-
-/// Runs `use_it` in a transaction of a dashboard's database, and commits.
-fn in_transaction<T>(
+/// Runs `use_it` with a connection to a dashboard's database.
+fn connected<T>(
     target: &DatabaseUrl,
     work: Work<'_>,
-    access: Access,
-    use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    use_it: impl FnOnce(&mut CommandConnection<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let outcome = match target {
-        DatabaseUrl::Sqlite(path) => {
-            let mut connection = engine::sqlite::open_existing(path)?;
-            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
-            schema::check_sqlite(&connection)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-            let interrupted = work.interrupted.clone();
-            let look = move || interrupted.load(Ordering::Relaxed);
-            connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
-            let transaction = connection.transaction_with_behavior(match access {
-                Access::Read => TransactionBehavior::Deferred,
-                Access::Write => TransactionBehavior::Immediate,
-            })?;
-            let made = use_it(&Transaction::Sqlite(&transaction));
-            made.and_then(|made| Ok(transaction.commit().map(|()| made)?))
-        }
-        DatabaseUrl::Postgres(url) => {
-            let mut client = work.runtime.block_on(engine::postgres::connect(url))?;
-            work.runtime.block_on(schema::check_postgres(&client))?;
-            let begin = match access {
-                Access::Read => client
-                    .build_transaction()
-                    .isolation_level(IsolationLevel::RepeatableRead)
-                    .read_only(true),
-                Access::Write => client.build_transaction(),
-            };
-            let transaction = work.runtime.block_on(begin.start())?;
-            let made = use_it(&Transaction::Postgres(&transaction, work.runtime));
-            made.and_then(|made| Ok(work.runtime.block_on(transaction.commit()).map(|()| made)?))
-        }
-    };
+    let mut connection = CommandConnection::open(target, work.runtime)?;
+    schema::check(&connection)?;
+    if let Some(connection) = connection.sqlite() {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        let interrupted = work.interrupted.clone();
+        let look = move || interrupted.load(Ordering::Relaxed);
+        connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+    }
+    let outcome = use_it(&mut connection);
     // Whatever broke first when the user asked to stop, stopping was the reason.
     work.go_on().and(outcome)
 }
 
 /// Whether the table of totals is there.
 pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, database::Error> {
-    let find = match transaction.dialect() {
-        Dialect::Sqlite => {
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'totals'"
-        }
-        Dialect::Postgres => "SELECT CASE WHEN to_regclass('totals') IS NULL THEN 0 ELSE 1 END",
-    };
+    let find = find_totals(transaction.dialect());
     Ok(transaction.integer(find, &[])? == Some(1))
 }
 
@@ -260,7 +223,7 @@ fn write_page(
     } else {
         let content = page::encode(entries);
         let [kind, grain, day] = key;
-        let values = [kind, grain, day, Value::Bytes(&content)];
+        let values = [kind, grain, day, SqlValue::Bytes(content.into())];
         transaction.execute(statements::WRITE_PAGE, &values)?;
     }
     Ok(())

@@ -7,6 +7,7 @@ use tokio_postgres::GenericClient;
 
 use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
 use super::{Dialect, Error, version};
+use crate::database::CommandConnection;
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -20,6 +21,13 @@ struct FoundColumn {
 
 /// The tables found under our names, with their columns in order.
 type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
+
+pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
+    match session {
+        CommandConnection::Sqlite(connection) => check_sqlite(connection),
+        CommandConnection::Postgres(client, runtime) => runtime.block_on(check_postgres(&**client)),
+    }
+}
 
 /// Compares tables, columns, types, nullability and primary keys with the definition.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {

@@ -5,11 +5,10 @@
 //! Triggers raise it. In PostgreSQL they run once for each statement; SQLite only knows those for
 //! each row, which our own commands turn off on their connection and replace by one UPDATE.
 
-use rusqlite::Connection;
-use tokio_postgres::GenericClient;
+use std::fmt;
 
 use super::{Dialect, Table, VERSION};
-use crate::database::{self, Row};
+use crate::database::{self, Snapshot, SqlRow, SqlValue};
 
 /// The tables whose changes count.
 const WATCHED: [Table; 9] = [
@@ -91,17 +90,32 @@ impl DataVersion {
     }
 
     /// From the row that [`version_row`] gives.
-    pub fn from_row(row: Row<'_>) -> Result<Self, database::Error> {
-        let (data, totals) = (row.integer(0)?, row.optional_integer(1)?);
-        Ok(Self { table: row.integer(2)?, data, totals })
+    pub fn from_row(row: SqlRow<'_>) -> Result<Self, database::Error> {
+        Ok(Self::from_values(&row.values()?))
     }
 
-    pub fn read_sqlite(connection: &Connection) -> Result<Self, database::Error> {
-        let mut prepared = connection.prepare_cached(version_row(Dialect::Sqlite))?;
-        prepared.query_row([], |found| Ok(Self::from_row(Row::Sqlite(found))))?
+    /// From the values of that row.
+    pub fn from_values(row: &[SqlValue<'_>]) -> Self {
+        let integer = |place: usize| row.get(place).and_then(SqlValue::integer);
+        let [data, table] = [0, 2].map(|place| integer(place).unwrap_or_default());
+        Self { table, data, totals: integer(1) }
     }
 
-    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, database::Error> {
-        Self::from_row(Row::Postgres(&client.query_one(version_row(Dialect::Postgres), &[]).await?))
+    pub async fn read<S: Snapshot>(snapshot: &S) -> Result<Self, database::Error> {
+        let mut version = Self::default();
+        let each = |row: SqlRow<'_>| {
+            version = Self::from_row(row)?;
+            Ok::<_, database::Error>(())
+        };
+        snapshot.rows(version_row(S::DIALECT), &[], each).await?;
+        Ok(version)
+    }
+}
+
+impl fmt::Display for DataVersion {
+    /// Another text for every other version.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.totals.map(|totals| totals.to_string()).unwrap_or_default();
+        write!(formatter, "{}-{totals}-{}", self.data, self.table)
     }
 }

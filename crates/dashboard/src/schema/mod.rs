@@ -15,15 +15,17 @@ pub mod version;
 
 use crate::database::{self, Dialect, from_clients};
 
+pub(crate) use check::{
+    check, existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table,
+};
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
-pub(crate) use check::{existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table};
 pub use create::{create_postgres, create_sqlite};
 pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };
 pub use statements::{column_names, create_indexes, create_tables, insert_row};
-pub(crate) use totals::{DROP_TOTALS, create_totals};
+pub(crate) use totals::{DROP_TOTALS, create_totals, find_totals};
 
 /// Why a database cannot be used as a dashboard's, or not be made one.
 #[derive(Debug, thiserror::Error)]

@@ -29,5 +29,13 @@ pub(crate) fn create_totals(dialect: Dialect) -> Vec<String> {
     }
 }
 
+/// The statement that gives a row if the table is there.
+pub(crate) const fn find_totals(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'totals'",
+        Dialect::Postgres => "SELECT 1 WHERE to_regclass('totals') IS NOT NULL",
+    }
+}
+
 /// Removes the totals, whether there are any or not. Those of earlier programs were rows.
 pub(crate) const DROP_TOTALS: &str = "DROP TABLE IF EXISTS totals";

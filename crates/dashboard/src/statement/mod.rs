@@ -2,7 +2,6 @@
 //! run with bound values by `store`.
 
 pub mod answer;
-mod bind;
 mod condition;
 mod dialect;
 mod dimension;
@@ -10,14 +9,13 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub use bind::Bound;
 pub use condition::{Condition, Conditions};
 pub(crate) use dimension::key_is_day;
-pub use lookup::{any_row, ids};
+pub use lookup::ids;
 
-use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder, Value};
+use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder};
 
-use crate::database::Dialect;
+use crate::database::{Dialect, SqlValue};
 use crate::query::Query;
 
 /// Where the columns of an answer's rows stand, counted from 0; the key is always the first.
@@ -56,7 +54,7 @@ impl RowColumns {
 pub struct Statement {
     /// The text, with `?` (SQLite) or `$1` (PostgreSQL) where values go.
     pub sql: String,
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue<'static>>,
 }
 
 impl Statement {
@@ -65,11 +63,6 @@ impl Statement {
             Dialect::Sqlite => statement.build(SqliteQueryBuilder),
             Dialect::Postgres => statement.build(PostgresQueryBuilder),
         };
-        Self { sql, values: values.0 }
-    }
-
-    /// The values as both clients take them.
-    pub fn bound(&self) -> impl ExactSizeIterator<Item = Bound<'_>> {
-        self.values.iter().map(Bound)
+        Self { sql, values: values.0.into_iter().map(SqlValue::from).collect() }
     }
 }

@@ -63,6 +63,6 @@ fn values_are_bound_and_never_part_of_the_text() {
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
         let statement = ids(&filter, dialect);
         assert!(!statement.sql.contains("DROP"), "{}", statement.sql);
-        assert_eq!(statement.values, [Value::from(name)]);
+        assert_eq!(statement.values, [SqlValue::from(name)]);
     }
 }

@@ -1,38 +1,37 @@
-//! Where answers come from: one SQLite file or one PostgreSQL database behind the same few calls.
+//! The store: a database of the dashboard, open for queries.
 
-mod design;
 mod postgres;
 mod sqlite;
 mod sqlite_metrics;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use engine::{DatabaseUrl, Settings};
 
-use crate::answer::{Answer, Design, Error};
-use crate::database::{self, Asker, Patience};
-use crate::query::{Day, Filter, Query, Refusal};
-
-pub use postgres::PostgresStore;
-pub use sqlite::SqliteStore;
+use crate::answer::{Answer, Design, Designs, Error};
+use crate::database::{self, CancelOnDrop, Deadline};
+use crate::metadata::MetadataDatabase;
+use crate::query::Query;
+use crate::schema::find_totals;
+use postgres::PostgresQueries;
+use sqlite::SqliteQueries;
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How questions are answered; if it is not said, from totals as long as they are those of the
-    /// data.
+    /// Without one, totals answer as long as they are those of the data.
     pub design: Option<Design>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
-    /// How many questions are answered at the same time; further ones wait in order.
+    /// How many queries run at the same time; further ones wait in order.
     pub connections: usize,
-    /// How long a question may take, its wait for a turn included; its work is stopped then.
+    /// The most that a query may take, its wait for a connection included; its work is stopped
+    /// then.
     pub query_limit: Option<Duration>,
 }
 
 impl Default for Options {
-    /// Four questions for each core, at least eight: enough that a few slow ones do not keep the
+    /// Four queries for each core, at least eight: enough that a few slow ones do not keep the
     /// quick ones waiting, few enough that they do not crowd each other out of the caches.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -45,117 +44,108 @@ impl Default for Options {
     }
 }
 
-/// Connections kept apart from those that answer questions, so that `/healthz` answers while every
-/// question is a slow one.
-const SIDE_CONNECTIONS: usize = 2;
-
-/// An open database of the dashboard.
 #[derive(Debug)]
-pub enum Store {
-    Sqlite(SqliteStore),
-    Postgres(Box<PostgresStore>),
+pub struct Store {
+    queries: Queries,
+    /// Apart, so that `/healthz` answers while every query is a slow one.
+    metadata: MetadataDatabase,
+    designs: Designs,
+    options: Options,
+    engine: String,
+    settings: Vec<(String, String)>,
+}
+
+/// Connections for queries.
+#[derive(Debug)]
+enum Queries {
+    Sqlite(SqliteQueries),
+    Postgres(Box<PostgresQueries>),
 }
 
 impl Store {
     /// Opens the database, applies the settings and checks that the schema is ours.
     pub async fn open(database: &DatabaseUrl, options: &Options) -> Result<Self, Error> {
-        Ok(match database {
-            DatabaseUrl::Sqlite(path) => Self::Sqlite(SqliteStore::open(path, options).await?),
-            DatabaseUrl::Postgres(url) => {
-                Self::Postgres(Box::new(PostgresStore::open(url, options).await?))
+        let metadata;
+        let (queries, engine, settings) = match database {
+            DatabaseUrl::Sqlite(path) => {
+                metadata = MetadataDatabase::open(database).await?;
+                let (queries, settings) = SqliteQueries::open(path, options).await?;
+                let engine = format!("SQLite {}", engine::sqlite::version());
+                (Queries::Sqlite(queries), engine, settings)
             }
-        })
+            DatabaseUrl::Postgres(url) => {
+                let (queries, version, settings) = PostgresQueries::open(url, options).await?;
+                metadata = MetadataDatabase::open(database).await?;
+                (Queries::Postgres(Box::new(queries)), format!("PostgreSQL {version}"), settings)
+            }
+        };
+        let version = metadata.data_version().await?;
+        let totals = metadata.rows(find_totals(metadata.dialect()), Vec::new()).await?;
+        let designs = Designs::new(options.design, version, !totals.is_empty())?;
+        Ok(Self { queries, metadata, designs, options: options.clone(), engine, settings })
     }
 
     /// The engine and its exact version, for example `SQLite 3.53.1` or `PostgreSQL 18.1`.
     #[must_use]
     pub fn engine(&self) -> &str {
-        match self {
-            Self::Sqlite(store) => store.engine(),
-            Self::Postgres(store) => store.engine(),
-        }
+        &self.engine
     }
 
     /// Settings read back when the store was opened: those asked for and those of our own that
     /// bear on the time of answers.
     #[must_use]
     pub fn settings(&self) -> &[(String, String)] {
-        match self {
-            Self::Sqlite(store) => store.settings(),
-            Self::Postgres(store) => store.settings(),
-        }
+        &self.settings
     }
 
-    /// How questions are answered at the moment.
+    /// The design that answered last, or will answer first.
     #[must_use]
     pub fn design(&self) -> Design {
-        match self {
-            Self::Sqlite(store) => store.design(),
-            Self::Postgres(store) => store.design(),
-        }
+        self.designs.now()
     }
 
-    /// What SQLite counted while answering; PostgreSQL's own statistics views tell its part.
+    /// Counters of SQLite; PostgreSQL has statistics views for its own.
     pub(crate) fn sqlite_metrics(&self) -> Option<&sqlite_metrics::SqliteMetrics> {
-        match self {
-            Self::Sqlite(store) => Some(store.metrics()),
-            Self::Postgres(_) => None,
+        match &self.queries {
+            Queries::Sqlite(queries) => Some(queries.metrics()),
+            Queries::Postgres(_) => None,
         }
     }
 
     pub async fn answer(&self, query: Query) -> Result<Answer, Error> {
-        let (patience, _asker) = self.patience();
-        self.answer_within(query, patience).await
+        let (deadline, _cancel) = self.deadline();
+        self.answer_within(query, deadline).await
     }
 
-    /// The patience of an asker who begins to wait now.
-    pub(crate) fn patience(&self) -> (Patience, Asker) {
-        Patience::begin(match self {
-            Self::Sqlite(store) => store.query_limit(),
-            Self::Postgres(store) => store.query_limit(),
-        })
+    /// The deadline of a query that begins now.
+    pub(crate) fn deadline(&self) -> (Deadline, CancelOnDrop) {
+        Deadline::begin(self.options.query_limit)
     }
 
-    /// How many questions are answered at the same time.
+    /// How many queries run at the same time.
     pub(crate) fn concurrency(&self) -> usize {
-        match self {
-            Self::Sqlite(store) => store.concurrency(),
-            Self::Postgres(store) => store.concurrency(),
-        }
+        self.options.connections
     }
 
-    /// Answers a question of somebody who has waited for a while.
     pub(crate) async fn answer_within(
         &self,
         query: Query,
-        patience: Patience,
+        deadline: Deadline,
     ) -> Result<Answer, Error> {
-        match self {
-            Self::Sqlite(store) => store.answer(query, patience).await,
-            Self::Postgres(store) => store.answer(query, patience).await,
+        match &self.queries {
+            Queries::Sqlite(queries) => queries.answer(query, &self.designs, deadline).await,
+            Queries::Postgres(queries) => queries.answer(query, &self.designs, deadline).await,
         }
     }
 
-    /// Reads one row, to see that the database answers.
+    /// The version of the data as a text, for comparison only.
+    pub(crate) async fn data_version(&self) -> Result<String, database::Error> {
+        Ok(self.metadata.data_version().await?.to_string())
+    }
+
+    /// Reads a row, which shows that the database answers.
     pub async fn check(&self) -> Result<(), Error> {
-        match self {
-            Self::Sqlite(store) => store.check().await,
-            Self::Postgres(store) => store.check().await,
-        }
+        self.metadata.rows("SELECT version FROM schema_version", Vec::new()).await?;
+        Ok(())
     }
-}
-
-/// A stored day as the ISO date that an answer shows.
-fn day_text(number: i32) -> Result<String, Error> {
-    let day = Day::from_number(number).ok_or(database::Error::DayOutOfRange { day: number })?;
-    Ok(day.to_string())
-}
-
-/// The ids of all keys of `filter`, of which `found` are there.
-fn known_ids(filter: &Filter, found: HashMap<String, i32>) -> Result<Vec<i32>, Error> {
-    let id = |key: &String| {
-        let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
-        found.get(key).copied().ok_or_else(unknown)
-    };
-    Ok(filter.keys.iter().map(id).collect::<Result<_, _>>()?)
 }

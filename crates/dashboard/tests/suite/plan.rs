@@ -13,7 +13,7 @@ use crate::rows::Rows;
 fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {}", statement.sql);
     let mut prepared = connection.prepare(&explain).unwrap();
-    let rows = prepared.query_map(params_from_iter(statement.bound()), |row| row.get("detail"));
+    let rows = prepared.query_map(params_from_iter(&statement.values), |row| row.get("detail"));
     let steps: Vec<String> = rows.unwrap().map(Result::unwrap).collect();
     steps
         .into_iter()

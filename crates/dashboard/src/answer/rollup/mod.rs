@@ -7,7 +7,7 @@ mod narrow;
 mod rows;
 mod source;
 
-pub(crate) use source::{postgres, sqlite};
+pub(super) use source::answer;
 
 use std::sync::Arc;
 

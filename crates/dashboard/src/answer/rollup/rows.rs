@@ -3,8 +3,8 @@
 use super::Summation;
 use super::cells::Cell;
 use crate::answer::{self, Error, Row};
-use crate::database::{self, Patience};
-use crate::query::{Count, Day, Field, Grouping, SortBy, Split};
+use crate::database::{self, Deadline};
+use crate::query::{Count, Field, Grouping, SortBy, Split};
 
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
 type Sorted = (i64, u32, u32, u32);
@@ -17,7 +17,7 @@ impl Summation {
     /// for.
     pub fn finish(
         self,
-        patience: &Patience,
+        deadline: &Deadline,
         push: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<Option<i64>, Error> {
         let Self { query, dictionary, cells, .. } = self;
@@ -45,7 +45,7 @@ impl Summation {
         order.sort_unstable();
         for (number, (_, _, _, place)) in order.into_iter().enumerate() {
             if number % ROWS_BETWEEN_LOOKS == 0 {
-                patience.check()?;
+                deadline.check()?;
             }
             let Some(cell) = cells.get(place as usize) else { continue };
             let written = keys.time(cell)?;
@@ -100,8 +100,7 @@ impl<'a> Keys<'a> {
             Grouping::Years | Grouping::ArticleYears => "2021".len(),
             _ => return Ok(None),
         };
-        let day =
-            Day::from_number(cell.row).ok_or(database::Error::DayOutOfRange { day: cell.row })?;
+        let day = database::day(cell.row)?;
         let mut text = day.to_string();
         text.truncate(length);
         Ok(Some(text))

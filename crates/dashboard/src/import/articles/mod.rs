@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::{Database, Error};
+use super::{Error, open};
 use crate::rollup::{self, Work};
 
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub fn import_articles(
         let (path, found) = (wish.file.clone(), "a header alone, or an empty list");
         return Err(Error::Empty { path, found, expected: "articles" });
     }
-    Database::open(target, work)?.transaction(|transaction| {
+    open(target, work)?.write(|transaction| {
         // Totals can follow only from where they agree.
         rollup::bring_into_step(transaction, work)?;
         work.progress.set_message("writing");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ImportedArticles;
-use crate::database::{Transaction, Value};
+use crate::database::{SqlValue, Transaction};
 use crate::import::Error;
 use crate::import::facts::replace_day;
 use crate::import::matching::Articles;
@@ -50,11 +50,11 @@ fn add_to_day(
     day: Day,
     found: &[Found],
 ) -> Result<(), Error> {
-    let day_value = Value::from(day.number());
+    let day_value = || SqlValue::from(day.number());
     let mut facts: Vec<Entry> = found.iter().map(|(_, fact)| *fact).collect();
     let known = "SELECT article_id, country_id, pageviews, sessions, engagement_seconds \
                  FROM traffic WHERE day = $1";
-    transaction.rows(known, &[day_value], |row| {
+    transaction.rows(known, &[day_value()], |row| {
         let metrics = [row.integer(2)?, row.integer(3)?, row.integer(4)?];
         let key = (row.small(0)?, row.small(1)?);
         facts.push(Entry { key, sums: Sums { facts: 1, metrics } });
@@ -70,7 +70,7 @@ fn add_to_day(
         }
         let remove =
             "DELETE FROM unmatched_traffic WHERE day = $1 AND url = $2 AND country_id = $3";
-        transaction.execute(remove, &[day_value, url.as_str().into(), waited.key.1.into()])?;
+        transaction.execute(remove, &[day_value(), url.as_str().into(), waited.key.1.into()])?;
     }
     replace_day(transaction, keeper, day, facts)
 }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::ImportedArticles;
 use super::read::{COLUMNS, Row};
-use crate::database::{self, Transaction, Value};
+use crate::database::{self, SqlValue, Transaction};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
@@ -291,9 +291,9 @@ impl Articles {
                 }
             };
             let texts = [&stored.uuid, &stored.slug, &stored.url, &stored.title];
-            let mut values: Vec<Value<'_>> = texts.map(|text| text.as_str().into()).to_vec();
-            values.extend(stored.names.map(Value::from));
-            values.extend([Value::from(stored.published), Value::from(*id)]);
+            let mut values: Vec<SqlValue<'_>> = texts.map(|text| text.as_str().into()).to_vec();
+            values.extend(stored.names.map(SqlValue::from));
+            values.extend([SqlValue::from(stored.published), SqlValue::from(*id)]);
             transaction.execute(sql, &values)?;
         }
         for id in &ids {
@@ -302,7 +302,7 @@ impl Articles {
             let after = original(&self.after);
             if after != original(&self.before) {
                 let set = "UPDATE articles SET original_id = $1 WHERE id = $2";
-                let after = after.map_or(Value::Null, Value::from);
+                let after = after.map_or(SqlValue::Null, SqlValue::from);
                 transaction.execute(set, &[after, (*id).into()])?;
             }
         }

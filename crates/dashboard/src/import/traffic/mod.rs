@@ -14,7 +14,8 @@ use serde::Serialize;
 
 use super::matching::Articles;
 use super::table::{Known, Table};
-use super::{Database, Error, is_interrupted};
+use super::{Error, is_interrupted, log_ahead, open};
+use crate::database::CommandConnection;
 use crate::query::Day;
 use crate::rollup::{self, Work};
 use gather::{Cells, Fault, Gather};
@@ -88,11 +89,11 @@ pub fn import_traffic(
     wish: &ImportTraffic,
     work: Work<'_>,
 ) -> Result<ImportedTraffic, Error> {
-    let mut database = Database::open(target, work)?;
-    let (version, articles) = database.transaction(|transaction| {
+    let mut connection = open(target, work)?;
+    let (version, articles) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        Ok((version, Articles::read(transaction)?))
+        Ok::<_, Error>((version, Articles::read(transaction)?))
     })?;
     let mut gather = Gather::new(&articles, wish)?;
     let bytes: u64 =
@@ -108,11 +109,11 @@ pub fn import_traffic(
         }
     }
     gather.check(&wish.files, work)?;
-    database.log_ahead()?;
+    log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
-    database.transaction(|transaction| Ok(rollup::bring_into_step(transaction, work)?))?;
-    let imported = Writer::new(gather, version).write(&mut database, work)?;
-    if let Database::Postgres(client, runtime) = &database {
+    connection.write(|transaction| rollup::bring_into_step(transaction, work))?;
+    let imported = Writer::new(gather, version).write(&mut connection, work)?;
+    if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
     }
@@ -248,9 +249,9 @@ mod tests {
             today: "2021-01-02".parse().unwrap(),
             allow_empty: false,
         };
-        let mut database = Database::open(&target, work).unwrap();
-        let (articles, version) = database
-            .transaction(|it| Ok((Articles::read(it)?, rollup::maintain::version(it)?)))
+        let mut connection = open(&target, work).unwrap();
+        let (articles, version) = connection
+            .write(|it| Ok::<_, Error>((Articles::read(it)?, rollup::maintain::version(it)?)))
             .unwrap();
         let mut gather = Gather::new(&articles, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
@@ -261,7 +262,7 @@ mod tests {
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let written = Writer::new(gather, version).write(&mut database, work);
+        let written = Writer::new(gather, version).write(&mut connection, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
         let again = import_traffic(&target, &wish, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));

@@ -8,9 +8,9 @@ use tokio_postgres::types::Type;
 use super::ImportedTraffic;
 use super::gather::{Gather, merged};
 use super::spill::Record;
-use crate::database::{Transaction, Value};
+use crate::database::{CommandConnection, SqlValue, Transaction};
 use crate::import::facts::{columns, replace_day};
-use crate::import::{Database, Error, country, is_interrupted};
+use crate::import::{Error, country, is_interrupted, make_durable};
 use crate::query::Day;
 use crate::rollup::Work;
 use crate::rollup::maintain::Keeper;
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
 
     pub fn write(
         mut self,
-        database: &mut Database<'_>,
+        connection: &mut CommandConnection<'_>,
         work: Work<'_>,
     ) -> Result<ImportedTraffic, Error> {
         let days = self.gather.spill.days();
@@ -57,19 +57,19 @@ impl<'a> Writer<'a> {
         for number in &days {
             let Some(day) = Day::from_number(*number) else { continue };
             if is_interrupted(work) {
-                database.make_durable()?;
+                make_durable(connection)?;
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
             // Nothing clashes: it was checked.
             let records =
                 merged(self.gather.spill.day(*number)?).map_err(|clash| clash.explain(&[]))?;
-            database.transaction(|transaction| self.day(transaction, day, &records))?;
+            connection.write(|transaction| self.day(transaction, day, &records))?;
             self.imported.days += 1;
             self.imported.first_day = self.imported.first_day.or(Some(day));
             self.imported.last_day = Some(day);
             work.progress.inc(1);
         }
-        database.make_durable()?;
+        make_durable(connection)?;
         Ok(self.imported)
     }
 
@@ -85,14 +85,14 @@ impl<'a> Writer<'a> {
         if self.countries.is_empty() {
             self.countries = country_ids(transaction, &self.gather.codes)?;
         }
-        let day_value = Value::from(day.number());
-        transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value])?;
+        let day_value = || SqlValue::from(day.number());
+        transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value()])?;
         let unmatched = records.iter().filter(|record| record.unmatched);
         let rows = unmatched.map(|record| {
             let url = self.gather.unmatched.get(record.target as usize).map_or("", String::as_str);
             let [pageviews, sessions, seconds] =
-                record.counts.map(|count| Value::Integer(count.into()));
-            [day_value, url.into(), self.country(record).into(), pageviews, sessions, seconds]
+                record.counts.map(|count| SqlValue::Integer(count.into()));
+            [day_value(), url.into(), self.country(record).into(), pageviews, sessions, seconds]
         });
         transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows)?;
         let facts = self.facts(records);
