@@ -1,5 +1,6 @@
 //! Small statements about accounts, keys and articles, on connections that no query can occupy.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
@@ -72,33 +73,33 @@ impl MetadataDatabase {
 
     pub(crate) async fn rows(
         &self,
-        sql: &'static str,
+        sql: impl Into<Cow<'static, str>>,
         values: Vec<SqlValue<'_>>,
     ) -> Result<Vec<MetadataRow>, Error> {
-        self.rows_by(Instant::now() + LIMIT, sql, values).await
+        self.rows_by(Instant::now() + LIMIT, sql.into(), values).await
     }
 
     async fn rows_by(
         &self,
         end: Instant,
-        sql: &'static str,
+        sql: Cow<'static, str>,
         values: Vec<SqlValue<'_>>,
     ) -> Result<Vec<MetadataRow>, Error> {
         let values = owned(values);
         match self {
             Self::Sqlite { reader, .. } => {
                 let work = move |connection: &Connection| {
-                    ready(records(&SqliteSnapshot::new(connection), sql, &values))
+                    ready(records(&SqliteSnapshot::new(connection), &sql, &values))
                 };
                 by(end, reader.run(work)).await?
             }
             Self::Postgres(pool) => {
                 let pool = pool.clone();
                 in_task(async move {
-                    match postgres_rows(&pool, end, sql, &values).await {
+                    match postgres_rows(&pool, end, &sql, &values).await {
                         Err(error) if error.is_connection_lost() => {
                             pool.forget_idle();
-                            postgres_rows(&pool, end, sql, &values).await
+                            postgres_rows(&pool, end, &sql, &values).await
                         }
                         done => done,
                     }
@@ -170,7 +171,7 @@ fn sqlite_change(connection: &Connection, changes: &[Change<'_>]) -> Result<Vec<
 async fn postgres_rows(
     pool: &PostgresPool,
     end: Instant,
-    sql: &'static str,
+    sql: &str,
     values: &[SqlValue<'_>],
 ) -> Result<Vec<MetadataRow>, Error> {
     let client = by(end, pool.get()).await??;
@@ -240,7 +241,7 @@ mod tests {
         let busy = reader.turn().await.unwrap();
         let sql = "SELECT count(*) FROM articles";
         let soon = Instant::now() + Duration::from_millis(20);
-        let error = metadata.rows_by(soon, sql, Vec::new()).await.unwrap_err();
+        let error = metadata.rows_by(soon, sql.into(), Vec::new()).await.unwrap_err();
         assert!(matches!(error, Error::NoAnswer) && error.is_unavailable(), "{error}");
         drop(busy);
         assert_eq!(metadata.rows(sql, Vec::new()).await.unwrap(), [[SqlValue::Integer(0)]]);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Answer, AnswerWriter, Design, Earlier, Error, Row, Sums};
 use crate::database::{self, Snapshot};
-use crate::query::{Filter, Period, Query, Refusal};
+use crate::query::{Day, Filter, Period, Query, Refusal};
 use crate::statement::{self, Conditions, RowColumns};
 
 pub(crate) async fn answer<S: Snapshot>(snapshot: &S, query: Query) -> Result<Answer, Error> {
@@ -87,7 +87,7 @@ async fn read_rows<S: Snapshot>(
     let each = |row: database::SqlRow<'_>| {
         let date;
         let key = if key_is_day {
-            date = database::day(row.small(0)?)?.to_string();
+            date = Day::stored(row.small(0)?)?.to_string();
             date.as_str()
         } else {
             row.text(0)?

@@ -11,14 +11,15 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 pub use article::{Article, RelatedArticle};
-pub use dimension::{Dimension, Value, Values, Wanted};
+pub use dimension::{Value, Values, Wanted};
 
-use crate::database::{self, Error, SqlValue};
+use crate::database::{Error, SqlValue};
 use crate::metadata::{self, MetadataDatabase, MetadataRow};
+use crate::query::Day;
 use crate::rollup::calendar::Grain;
 use crate::rollup::definition::{Kind, grain_number};
 use crate::rollup::page;
-use crate::schema;
+use crate::schema::{self, Dimension};
 
 /// The extent of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -112,7 +113,7 @@ impl Catalog {
 /// A stored day as an ISO date.
 fn day_text(number: i64) -> Result<String, Error> {
     let stored = i32::try_from(number).unwrap_or(i32::MAX);
-    Ok(database::day(stored)?.to_string())
+    Ok(Day::stored(stored)?.to_string())
 }
 
 /// The texts of a row, in order; nothing where there is none.

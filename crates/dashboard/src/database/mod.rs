@@ -12,8 +12,6 @@ mod tests;
 mod transaction;
 mod value;
 
-use crate::query::Day;
-
 pub(crate) use command::CommandConnection;
 pub(crate) use deadline::{CancelOnDrop, Deadline};
 pub use error::Error;
@@ -24,11 +22,6 @@ pub(crate) use snapshot::{PostgresSnapshot, Snapshot, SqliteSnapshot, ready};
 pub(crate) use sqlite_pool::SqlitePool;
 pub(crate) use transaction::Transaction;
 pub use value::SqlValue;
-
-/// A stored day.
-pub(crate) fn day(number: i32) -> Result<Day, Error> {
-    Day::from_number(number).ok_or(Error::DayOutOfRange { day: number })
-}
 
 /// The SQL dialect of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

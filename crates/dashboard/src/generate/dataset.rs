@@ -4,7 +4,7 @@ use super::Generate;
 use super::articles::{Article, articles, authors};
 use super::vocabulary::{BLOGS, COUNTRIES, HUMAN_LANGUAGES, LANGUAGES, PRODUCTS, TEAMS};
 use crate::database::SqlValue;
-use crate::schema::Table;
+use crate::schema::{DIMENSIONS, Table};
 
 /// Everything but the facts; a few hundred bytes for each article.
 pub struct Dataset {
@@ -13,16 +13,9 @@ pub struct Dataset {
 }
 
 /// The tables that have rows besides the facts, in the order in which they are written.
-pub const SMALL_TABLES: [Table; 8] = [
-    Table::Blogs,
-    Table::Authors,
-    Table::Teams,
-    Table::Products,
-    Table::Languages,
-    Table::HumanLanguages,
-    Table::Countries,
-    Table::Articles,
-];
+pub fn small_tables() -> impl Iterator<Item = Table> {
+    DIMENSIONS.iter().map(|dimension| dimension.place().table)
+}
 
 impl Dataset {
     pub fn new(generate: &Generate) -> Self {
@@ -33,7 +26,7 @@ impl Dataset {
         }
     }
 
-    /// The rows of one of [`SMALL_TABLES`], with the columns of the schema in their order.
+    /// The rows of one of [`small_tables`], with the columns of the schema in their order.
     pub fn rows(&self, table: Table) -> Box<dyn Iterator<Item = Vec<SqlValue<'_>>> + '_> {
         match table {
             Table::Blogs => names(BLOGS.iter().map(|blog| blog.0)),

@@ -10,7 +10,7 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Transaction};
 
-use super::dataset::SMALL_TABLES;
+use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, Job};
 use crate::database::{Dialect, SqlRow};
@@ -59,7 +59,7 @@ async fn fill(
     for statement in create_tables(Dialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
-    for table in SMALL_TABLES {
+    for table in small_tables() {
         copy_rows(job, &transaction, table).await?;
     }
     copy_facts(job, &transaction, days).await?;

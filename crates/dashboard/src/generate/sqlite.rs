@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::mpsc;
 
-use super::dataset::SMALL_TABLES;
+use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, Job};
 use crate::database::{self, Dialect, Transaction};
@@ -45,7 +45,7 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
         transaction.execute(&statement, [])?;
     }
     transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), first_row(false))?;
-    for table in SMALL_TABLES {
+    for table in small_tables() {
         let mut insert = transaction.prepare(&insert_row(Dialect::Sqlite, table))?;
         for row in job.dataset.rows(table) {
             insert.execute(params_from_iter(row))?;

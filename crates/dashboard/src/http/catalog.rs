@@ -10,8 +10,9 @@ use axum::response::Response;
 
 use super::document::{Refusals, ValuesParameters};
 use super::{App, Problem, reply};
-use crate::catalog::{Article, Dataset, Dimension, Values, Wanted};
+use crate::catalog::{Article, Dataset, Values, Wanted};
 use crate::query::quoted;
+use crate::schema::{DIMENSIONS, Dimension};
 
 /// So many values are given where no limit is named.
 const LIMIT_DEFAULT: usize = 50;
@@ -65,9 +66,9 @@ pub(super) async fn values(
     let unreadable = |text: String| Problem::new(StatusCode::BAD_REQUEST, text);
     let Path(name) = dimension.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
-    let known = Dimension::ALL.into_iter().find(|(known, _)| *known == name);
-    let (_, dimension) = known.ok_or_else(|| no_such_dimension(&name))?;
-    reply::json(&headers, &app.catalog.values(dimension, &wanted(pairs)?).await?)
+    let known = DIMENSIONS.iter().find(|known| known.name() == name);
+    let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
+    reply::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
 }
 
 /// An article with its original and its translations.
@@ -136,11 +137,11 @@ fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
 }
 
 fn no_such_dimension(name: &str) -> Problem {
-    let names = Dimension::ALL.map(|(known, _)| known);
+    let names: Vec<&str> = DIMENSIONS.iter().map(|known| known.name()).collect();
     let detail = format!(
         "there is no dimension {}{}; dimensions are {}",
         quoted(name),
-        engine::nearest(name, names),
+        engine::nearest(name, names.iter().copied()),
         names.join(", ")
     );
     Problem::new(StatusCode::NOT_FOUND, detail)

@@ -15,8 +15,8 @@ use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuild
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
 use super::{App, Problem, reply};
-use crate::catalog::Dimension;
 use crate::query::Grouping;
+use crate::schema::Dimension;
 
 /// The frame that the routes are put into.
 #[derive(utoipa::OpenApi)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Day, Grouping, Period, Refusal};
+use super::{Day, Grouping, GroupingKind, Period, Refusal};
 
 /// The earlier period that an answer shows beside the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,12 +53,12 @@ impl Pairing {
     #[must_use]
     pub fn of(grouping: Grouping, present: Period, earlier: Period) -> Self {
         let (present, earlier) = (present.start(), earlier.start());
-        match grouping {
-            Grouping::Days => Self::Days(present.number() - earlier.number()),
-            Grouping::Weeks => Self::Days(present.monday_number() - earlier.monday_number()),
-            Grouping::Months => Self::Months(month_number(present) - month_number(earlier)),
-            Grouping::Years => Self::Years(present.year() - earlier.year()),
-            _ => Self::SameKey,
+        match grouping.kind() {
+            GroupingKind::Days => Self::Days(present.number() - earlier.number()),
+            GroupingKind::Weeks => Self::Days(present.monday_number() - earlier.monday_number()),
+            GroupingKind::Months => Self::Months(month_number(present) - month_number(earlier)),
+            GroupingKind::Years => Self::Years(present.year() - earlier.year()),
+            GroupingKind::ArticleYears | GroupingKind::Dimension(_) => Self::SameKey,
         }
     }
 

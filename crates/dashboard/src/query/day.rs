@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
 use super::Refusal;
+use crate::database;
 
 const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 
@@ -30,6 +31,11 @@ impl Day {
     pub fn from_number(number: i32) -> Option<Self> {
         let since_epoch = SignedDuration::from_hours(24 * i64::from(number));
         EPOCH.checked_add(since_epoch).ok().and_then(Self::new)
+    }
+
+    /// A day as it is stored.
+    pub(crate) fn stored(number: i32) -> Result<Self, database::Error> {
+        Self::from_number(number).ok_or(database::Error::DayOutOfRange { day: number })
     }
 
     /// Days since 1970-01-01.

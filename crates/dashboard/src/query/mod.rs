@@ -15,8 +15,8 @@ use serde::Serialize;
 
 pub use comparison::{Comparison, Pairing};
 pub use day::{Day, Period};
-pub use filter::{FILTER_VALUES_MAX, Field, Filter, Filters, Publication};
-pub use grouping::Grouping;
+pub use filter::{FILTER_VALUES_MAX, Filter, Filters, Publication};
+pub use grouping::{Grouping, GroupingKind};
 pub use refusal::Refusal;
 pub(crate) use refusal::{clipped, quoted};
 pub use sort::{Sort, SortBy};

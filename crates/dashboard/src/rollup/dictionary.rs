@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::database::{Error, SqlRow};
-use crate::query::{Field, Filter, Query, Refusal};
-use crate::schema::{Column, DataVersion, Table};
+use crate::query::{Filter, Query, Refusal};
+use crate::schema::{DataVersion, Dimension, DimensionPlace, NAMED};
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -109,17 +109,7 @@ impl Keyed {
     }
 }
 
-/// The columns of an article that name something, in the order in which they are read.
-pub(crate) const FIELDS: [(Field, Table, Column); 6] = [
-    (Field::Blog, Table::Blogs, Column::BlogId),
-    (Field::Author, Table::Authors, Column::AuthorId),
-    (Field::Team, Table::Teams, Column::TeamId),
-    (Field::Product, Table::Products, Column::ProductId),
-    (Field::Language, Table::Languages, Column::LanguageId),
-    (Field::HumanLanguage, Table::HumanLanguages, Column::HumanLanguageId),
-];
-
-/// The blogs' place in [`FIELDS`].
+/// The blogs' place in [`NAMED`].
 pub(crate) const BLOG: usize = 0;
 
 /// The articles, in the order of their ids.
@@ -132,16 +122,16 @@ pub(crate) struct Articles {
     /// The place of the article for which each one's traffic counts where translations are
     /// grouped: its own, unless it is a translation.
     pub originals: Vec<u32>,
-    /// For each of [`FIELDS`], the place of each article's name.
-    pub fields: [Vec<u32>; FIELDS.len()],
+    /// For each of [`NAMED`], the place of each article's name.
+    pub fields: [Vec<u32>; NAMED.len()],
 }
 
 /// Everything that ids stand for in one version of the data.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     pub version: DataVersion,
-    /// By the order of [`FIELDS`].
-    pub names: [Keyed; FIELDS.len()],
+    /// By the order of [`NAMED`].
+    pub names: [Keyed; NAMED.len()],
     pub countries: Keyed,
     pub country_names: Texts,
     pub articles: Articles,
@@ -150,25 +140,28 @@ pub(crate) struct Dictionary {
 /// Reads the tables of a dictionary: the statements, each followed by its rows.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    names: [(Vec<i32>, Vec<String>); FIELDS.len()],
+    names: [(Vec<i32>, Vec<String>); NAMED.len()],
     countries: (Vec<i32>, Vec<String>, Vec<String>),
     articles: (Vec<i32>, Vec<String>, Vec<String>),
     published: Vec<i32>,
     originals: Vec<Option<i32>>,
-    fields: [Vec<i32>; FIELDS.len()],
+    fields: [Vec<i32>; NAMED.len()],
 }
 
 impl Reader {
     /// How many statements there are.
-    pub const STATEMENTS: usize = FIELDS.len() + 2;
+    pub const STATEMENTS: usize = NAMED.len() + 2;
 
     pub fn statement(place: usize) -> String {
-        match FIELDS.get(place) {
-            Some((_, table, _)) => format!("SELECT id, name FROM {} ORDER BY id", table.name()),
-            None if place == FIELDS.len() => "SELECT id, code, name FROM countries".to_owned(),
+        match NAMED.get(place) {
+            Some(dimension) => {
+                let DimensionPlace { table, key, .. } = dimension.place();
+                format!("SELECT id, {} FROM {} ORDER BY id", key.name(), table.name())
+            }
+            None if place == NAMED.len() => "SELECT id, code, name FROM countries".to_owned(),
             None => format!(
                 "SELECT id, uuid, title, published, original_id, {} FROM articles ORDER BY id",
-                FIELDS.map(|(_, _, column)| column.name()).join(", ")
+                NAMED.map(|dimension| dimension.place().refers.1.name()).join(", ")
             ),
         }
     }
@@ -182,11 +175,11 @@ impl Reader {
             return Ok(());
         }
         let (ids, keys, labels) =
-            if place == FIELDS.len() { &mut self.countries } else { &mut self.articles };
+            if place == NAMED.len() { &mut self.countries } else { &mut self.articles };
         ids.push(id);
         keys.push(row.text(1)?.to_owned());
         labels.push(row.text(2)?.to_owned());
-        if place > FIELDS.len() {
+        if place > NAMED.len() {
             self.published.push(row.small(3)?);
             let original = row.optional_integer(4)?;
             self.originals.push(original.and_then(|id| i32::try_from(id).ok()));
@@ -232,23 +225,32 @@ impl Reader {
 }
 
 impl Dictionary {
-    /// The names of an article's field, and its place in [`FIELDS`].
-    pub fn field(&self, field: Field) -> Option<(usize, &Keyed)> {
-        let place = FIELDS.iter().position(|(known, _, _)| *known == field)?;
+    /// The names of a dimension, and its place in [`NAMED`].
+    pub fn named(&self, dimension: Dimension) -> Option<(usize, &Keyed)> {
+        let place = NAMED.iter().position(|known| *known == dimension)?;
         Some((place, self.names.get(place)?))
     }
 
-    fn keyed(&self, field: Field) -> &Keyed {
-        match self.field(field) {
+    pub fn keyed(&self, dimension: Dimension) -> &Keyed {
+        match self.named(dimension) {
             Some((_, names)) => names,
-            None if field == Field::Country => &self.countries,
+            None if dimension == Dimension::Country => &self.countries,
             None => &self.articles.ids,
+        }
+    }
+
+    /// The keys themselves where values have no labels.
+    pub fn labels(&self, dimension: Dimension) -> &Texts {
+        match dimension {
+            Dimension::Country => &self.country_names,
+            Dimension::Article => &self.articles.titles,
+            named => &self.keyed(named).keys,
         }
     }
 
     /// The places of a filter's keys.
     pub fn places(&self, filter: &Filter) -> Result<Vec<u32>, Refusal> {
-        let keyed = self.keyed(filter.field);
+        let keyed = self.keyed(filter.dimension);
         let place = |key: &String| {
             let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
             keyed.keys.place(key).ok_or_else(unknown)

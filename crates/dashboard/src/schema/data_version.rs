@@ -7,21 +7,14 @@
 
 use std::fmt;
 
-use super::{Dialect, Table, VERSION};
+use super::{DIMENSIONS, Dialect, Table, VERSION};
 use crate::database::{self, Snapshot, SqlRow, SqlValue};
 
 /// The tables whose changes count.
-const WATCHED: [Table; 9] = [
-    Table::Blogs,
-    Table::Authors,
-    Table::Teams,
-    Table::Products,
-    Table::Languages,
-    Table::HumanLanguages,
-    Table::Countries,
-    Table::Articles,
-    Table::Traffic,
-];
+fn watched() -> impl Iterator<Item = &'static str> {
+    let dimensions = DIMENSIONS.iter().map(|dimension| dimension.place().table);
+    dimensions.chain([Table::Traffic]).map(Table::name)
+}
 
 /// The row of `schema_version` in a new database: schema, data, and totals, which agree with no
 /// facts where there are none. Numbers only, for both engines.
@@ -33,9 +26,8 @@ pub(crate) const fn first_row(has_totals: bool) -> [Option<i32>; 3] {
 pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
     let raise = "UPDATE schema_version SET data_version = data_version + 1";
     match dialect {
-        Dialect::Sqlite => WATCHED
-            .iter()
-            .flat_map(|table| ["insert", "update", "delete"].map(|change| (table.name(), change)))
+        Dialect::Sqlite => watched()
+            .flat_map(|table| ["insert", "update", "delete"].map(|change| (table, change)))
             .map(|(table, change)| {
                 format!(
                     "CREATE TRIGGER {table}_{change} AFTER {change} ON {table} BEGIN {raise}; END"
@@ -47,15 +39,14 @@ pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
                 "CREATE OR REPLACE FUNCTION raise_data_version() RETURNS trigger LANGUAGE plpgsql \
                  AS $$ BEGIN {raise}; RETURN NULL; END $$"
             );
-            let trigger = |table: &Table| {
-                let table = table.name();
+            let trigger = |table: &str| {
                 format!(
                     "CREATE TRIGGER {table}_changed \
                      AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} \
                      FOR EACH STATEMENT EXECUTE PROCEDURE raise_data_version()"
                 )
             };
-            std::iter::once(function).chain(WATCHED.iter().map(trigger)).collect()
+            std::iter::once(function).chain(watched().map(trigger)).collect()
         }
     }
 }

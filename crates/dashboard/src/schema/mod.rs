@@ -7,6 +7,7 @@ mod check;
 mod create;
 mod data_version;
 mod definition;
+mod dimension;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };
+pub use dimension::{DIMENSIONS, Dimension, DimensionPlace, NAMED};
 pub use statements::{column_names, create_indexes, create_tables, insert_row};
 pub(crate) use totals::{DROP_TOTALS, create_totals, find_totals};
 

@@ -7,7 +7,7 @@ use sea_query::{
 };
 
 use super::dialect::{by_bytes, join};
-use super::dimension::Dimension;
+use super::grouped_by::GroupedBy;
 use super::{Conditions, Statement};
 use crate::database::Dialect;
 use crate::query::{Count, Period, Query, SortBy, Split, Translations};
@@ -21,9 +21,9 @@ const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::Engag
 /// were asked for.
 #[must_use]
 pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dialect) -> Statement {
-    let dimension = Dimension::of(query.grouping, dialect);
-    let mut select = traffic(query, period, dimension.needs_articles, conditions, dialect);
-    if let Some((table, refers)) = dimension.named_by {
+    let grouped = GroupedBy::of(query.grouping, dialect);
+    let mut select = traffic(query, period, grouped.needs_articles, conditions, dialect);
+    if let Some((table, refers)) = grouped.named_by {
         let id = Expr::col((table, Column::Id));
         join(&mut select, table, id.equals(refers), dialect);
     }
@@ -32,8 +32,8 @@ pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dia
         let refers = (Table::Traffic, Column::CountryId);
         join(&mut select, Table::Countries, id.equals(refers), dialect);
     }
-    select.expr_as(dimension.key.clone(), Alias::new("key"));
-    if let Some(label) = &dimension.label {
+    select.expr_as(grouped.key.clone(), Alias::new("key"));
+    if let Some(label) = &grouped.label {
         select.expr_as(label.clone(), Alias::new("label"));
     }
     for metric in METRICS {
@@ -43,24 +43,24 @@ pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dia
     if query.count == Some(Count::Articles) {
         select.expr_as(distinct_articles(query), Alias::new("articles"));
     }
-    select.add_group_by([dimension.group_by.clone()]);
+    select.add_group_by([grouped.group_by.clone()]);
     if query.split == Some(Split::Country) {
         select.expr_as(Expr::col((Table::Countries, Column::Code)), Alias::new("country"));
         select.add_group_by([Expr::col((Table::Countries, Column::Id))]);
     }
-    order(&mut select, query, &dimension, dialect);
+    order(&mut select, query, &grouped, dialect);
     Statement::build(&select, dialect)
 }
 
 /// The order that was asked for; ties by key, then by country.
-fn order(select: &mut SelectStatement, query: &Query, dimension: &Dimension, dialect: Dialect) {
+fn order(select: &mut SelectStatement, query: &Query, grouped: &GroupedBy, dialect: Dialect) {
     let order = if query.sort.descending { Order::Desc } else { Order::Asc };
-    let key = dimension.key_order(query.grouping, dialect);
+    let key = grouped.key_order(query.grouping, dialect);
     let by = match query.sort.by {
         SortBy::Pageviews => Expr::col(Column::Pageviews),
         SortBy::Sessions => Expr::col(Column::Sessions),
         SortBy::EngagementSeconds => Expr::col(Column::EngagementSeconds),
-        SortBy::Label => dimension.label_order(query.grouping, dialect),
+        SortBy::Label => grouped.label_order(query.grouping, dialect),
         SortBy::Key => key.clone(),
     };
     select.order_by_expr(by, order);

@@ -4,13 +4,13 @@
 pub mod answer;
 mod condition;
 mod dialect;
-mod dimension;
+mod grouped_by;
 mod lookup;
 #[cfg(test)]
 mod tests;
 
 pub use condition::{Condition, Conditions};
-pub(crate) use dimension::key_is_day;
+pub(crate) use grouped_by::key_is_day;
 pub use lookup::ids;
 
 use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder};
@@ -35,7 +35,7 @@ pub(crate) struct RowColumns {
 
 impl RowColumns {
     pub(crate) fn of(query: &Query) -> Self {
-        let has_label = dimension::has_label(query.grouping);
+        let has_label = grouped_by::has_label(query.grouping);
         let metrics = 1 + usize::from(has_label);
         let rows_read = metrics + 3;
         let articles = query.count.map(|_| rows_read + 1);

@@ -3,7 +3,8 @@
 //! article of the blog, the year takes minutes.)
 
 use dashboard::database::Dialect;
-use dashboard::query::{Field, Grouping, Query};
+use dashboard::query::{Grouping, Query};
+use dashboard::schema::Dimension;
 use dashboard::statement::{Condition, Conditions, Statement, answer};
 use rusqlite::{Connection, params_from_iter};
 
@@ -33,7 +34,7 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
             let query = Query::parse(grouping, &pairs).unwrap();
             for blog_id in [None, Some(1)] {
                 let blogs = blog_id.map(|id| Condition {
-                    field: Field::Blog,
+                    dimension: Dimension::Blog,
                     exclude: false,
                     ids: vec![id],
                 });

@@ -11,11 +11,14 @@ pub(super) use source::answer;
 
 use std::sync::Arc;
 
-use crate::query::{Count, Day, Field, Grouping, Period, Query, Refusal, Split, Translations};
+use crate::query::{
+    Count, Day, Grouping, GroupingKind, Period, Query, Refusal, Split, Translations,
+};
 use crate::rollup::calendar::{Grain, parts};
 use crate::rollup::definition::{Kind, grain_number};
 use crate::rollup::dictionary::{Dictionary, NONE};
 use crate::rollup::{Error, page};
+use crate::schema::Dimension;
 use cells::Cells;
 use narrow::Narrowed;
 
@@ -121,25 +124,23 @@ fn is_by_country(query: &Query) -> bool {
 
 /// The totals with the fewest numbers that answer a question exactly.
 fn kind(query: &Query) -> Kind {
-    let of_article = |field: Field| !matches!(field, Field::Blog | Field::Country);
-    let groups_articles = !matches!(
-        query.grouping,
-        Grouping::Days
-            | Grouping::Weeks
-            | Grouping::Months
-            | Grouping::Years
-            | Grouping::Blogs
-            | Grouping::Countries
-    );
+    let of_article = |dimension| !matches!(dimension, Dimension::Blog | Dimension::Country);
+    let groups_articles = match query.grouping.kind() {
+        GroupingKind::Dimension(dimension) => of_article(dimension),
+        GroupingKind::ArticleYears => true,
+        GroupingKind::Days | GroupingKind::Weeks | GroupingKind::Months | GroupingKind::Years => {
+            false
+        }
+    };
     let needs_articles = groups_articles
         || query.translations == Translations::Grouped
         || query.count == Some(Count::Articles)
         || !query.filters.published.is_open()
         || !query.filters.not_published.is_open()
-        || query.filters.values.iter().any(|filter| of_article(filter.field));
+        || query.filters.values.iter().any(|filter| of_article(filter.dimension));
     let needs_countries = query.split.is_some()
         || query.grouping == Grouping::Countries
-        || query.filters.values.iter().any(|filter| filter.field == Field::Country);
+        || query.filters.values.iter().any(|filter| filter.dimension == Dimension::Country);
     match (needs_articles, needs_countries) {
         (false, _) => Kind::BlogCountry,
         (true, false) => Kind::Article,
@@ -151,11 +152,11 @@ fn kind(query: &Query) -> Kind {
 /// time.
 fn unit(grouping: Grouping, day: Day) -> Option<i32> {
     let start = |grain: Grain| grain.span(day).map_or(day, |span| span.start()).number();
-    match grouping {
-        Grouping::Days => Some(day.number()),
-        Grouping::Weeks => Some(day.monday_number()),
-        Grouping::Months => Some(start(Grain::Month)),
-        Grouping::Years => Some(start(Grain::Year)),
-        _ => None,
+    match grouping.kind() {
+        GroupingKind::Days => Some(day.number()),
+        GroupingKind::Weeks => Some(day.monday_number()),
+        GroupingKind::Months => Some(start(Grain::Month)),
+        GroupingKind::Years => Some(start(Grain::Year)),
+        GroupingKind::ArticleYears | GroupingKind::Dimension(_) => None,
     }
 }

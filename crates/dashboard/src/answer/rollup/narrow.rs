@@ -1,10 +1,11 @@
 //! What of a page counts: filters as a row number for each article (or blog) and a mark for each
 //! country, worked out once for each question.
 
-use crate::query::{Field, Grouping, Publication, Query, Refusal, Translations};
+use crate::query::{Day, Grouping, GroupingKind, Publication, Query, Refusal, Translations};
 use crate::rollup::calendar::Grain;
 use crate::rollup::definition::Kind;
 use crate::rollup::dictionary::{BLOG, Dictionary, NONE};
+use crate::schema::Dimension;
 
 /// The filters and the grouping of a question, ready to be looked up.
 pub(super) struct Narrowed {
@@ -38,13 +39,13 @@ impl Narrowed {
         let count = if by_blog { blogs } else { articles.published.len() };
         let mut included = vec![true; count];
         for (filter, places) in query.filters.values.iter().zip(&places) {
-            if filter.field == Field::Country {
+            if filter.dimension == Dimension::Country {
                 countries.resize(dictionary.countries.keys.len(), true);
                 let named = named(places, countries.len());
                 narrow(&mut countries, filter.exclude, |place| is(&named, place as u32));
                 continue;
             }
-            let field = dictionary.field(filter.field);
+            let field = dictionary.named(filter.dimension);
             let size = match field {
                 Some((_, names)) => names.keys.len(),
                 None => articles.published.len(),
@@ -161,23 +162,20 @@ fn row(grouping: Grouping, dictionary: &Dictionary, place: usize, by_blog: bool)
         return if grouping == Grouping::Blogs { place as u32 } else { 0 };
     }
     let articles = &dictionary.articles;
-    let field = match grouping {
-        Grouping::Blogs => Field::Blog,
-        Grouping::Authors => Field::Author,
-        Grouping::Teams => Field::Team,
-        Grouping::Products => Field::Product,
-        Grouping::Languages => Field::Language,
-        Grouping::HumanLanguages => Field::HumanLanguage,
-        Grouping::Articles => return place as u32,
-        Grouping::ArticleYears => {
-            let published = articles.published.get(place).copied().unwrap_or_default();
-            let day = crate::query::Day::from_number(published);
-            let year = day.and_then(|day| Grain::Year.span(day));
-            // As its bits: days before 1970 are negative.
-            return year.map_or(published, |year| year.start().number()) as u32;
+    match grouping.kind() {
+        GroupingKind::Dimension(Dimension::Article) => place as u32,
+        GroupingKind::Dimension(dimension) => {
+            // Countries are no names of articles.
+            let Some((named, _)) = dictionary.named(dimension) else { return 0 };
+            let of_articles = articles.fields.get(named);
+            of_articles.and_then(|of| of.get(place)).copied().unwrap_or(NONE)
         }
-        _ => return 0,
-    };
-    let of_articles = dictionary.field(field).and_then(|(field, _)| articles.fields.get(field));
-    of_articles.and_then(|of| of.get(place)).copied().unwrap_or(NONE)
+        GroupingKind::ArticleYears => {
+            let published = articles.published.get(place).copied().unwrap_or_default();
+            let year = Day::from_number(published).and_then(|day| Grain::Year.span(day));
+            // As its bits: days before 1970 are negative.
+            year.map_or(published, |year| year.start().number()) as u32
+        }
+        GroupingKind::Days | GroupingKind::Weeks | GroupingKind::Months | GroupingKind::Years => 0,
+    }
 }

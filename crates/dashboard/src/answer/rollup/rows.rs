@@ -3,8 +3,9 @@
 use super::Summation;
 use super::cells::Cell;
 use crate::answer::{self, Error, Row};
-use crate::database::{self, Deadline};
-use crate::query::{Count, Field, Grouping, SortBy, Split};
+use crate::database::Deadline;
+use crate::query::{Count, Day, GroupingKind, SortBy, Split};
+use crate::schema::Dimension;
 
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
 type Sorted = (i64, u32, u32, u32);
@@ -22,7 +23,7 @@ impl Summation {
     ) -> Result<Option<i64>, Error> {
         let Self { query, dictionary, cells, .. } = self;
         let (cells, articles) = cells.finish();
-        let keys = Keys { grouping: query.grouping, dictionary: &dictionary };
+        let keys = Keys { kind: query.grouping.kind(), dictionary: &dictionary };
         let mut order: Vec<Sorted> = Vec::with_capacity(cells.len());
         for (place, cell) in (0_u32..).zip(&cells) {
             let rank = keys.rank(cell);
@@ -75,75 +76,63 @@ impl Summation {
 
 /// What rows of a grouping are called.
 struct Keys<'a> {
-    grouping: Grouping,
+    kind: GroupingKind,
     dictionary: &'a super::Dictionary,
 }
 
 impl<'a> Keys<'a> {
-    fn field(&self) -> Option<Field> {
-        match self.grouping {
-            Grouping::Blogs => Some(Field::Blog),
-            Grouping::Authors => Some(Field::Author),
-            Grouping::Teams => Some(Field::Team),
-            Grouping::Products => Some(Field::Product),
-            Grouping::Languages => Some(Field::Language),
-            Grouping::HumanLanguages => Some(Field::HumanLanguage),
-            _ => None,
-        }
-    }
-
     /// The key of a row of time as it is written.
     fn time(&self, cell: &Cell) -> Result<Option<String>, Error> {
-        let length = match self.grouping {
-            Grouping::Days | Grouping::Weeks => "2021-01-01".len(),
-            Grouping::Months => "2021-01".len(),
-            Grouping::Years | Grouping::ArticleYears => "2021".len(),
-            _ => return Ok(None),
+        let length = match self.kind {
+            GroupingKind::Days | GroupingKind::Weeks => "2021-01-01".len(),
+            GroupingKind::Months => "2021-01".len(),
+            GroupingKind::Years | GroupingKind::ArticleYears => "2021".len(),
+            GroupingKind::Dimension(_) => return Ok(None),
         };
-        let day = database::day(cell.row)?;
+        let day = Day::stored(cell.row)?;
         let mut text = day.to_string();
         text.truncate(length);
         Ok(Some(text))
     }
 
+    /// Both empty for rows of time.
     fn key_and_label(&self, cell: &Cell) -> (&'a str, &'a str) {
-        let dictionary = self.dictionary;
-        let place = cell.row as u32;
-        match (self.grouping, self.field()) {
-            (Grouping::Countries, _) => (
-                dictionary.countries.keys.text(cell.country),
-                dictionary.country_names.text(cell.country),
-            ),
-            (_, Some(field)) => {
-                let names = dictionary.field(field);
-                let name = names.map_or("", |(_, names)| names.keys.text(place));
-                (name, name)
-            }
-            _ => (dictionary.articles.ids.keys.text(place), dictionary.articles.titles.text(place)),
-        }
+        let GroupingKind::Dimension(dimension) = self.kind else { return ("", "") };
+        let place = place(dimension, cell);
+        let key = self.dictionary.keyed(dimension).keys.text(place);
+        (key, self.dictionary.labels(dimension).text(place))
     }
 
-    /// The rank of its key among all keys, by bytes.
+    /// The rank of its key among all keys: by bytes, or of days by their numbers.
     fn rank(&self, cell: &Cell) -> u32 {
-        let dictionary = self.dictionary;
-        let place = cell.row as u32;
-        match (self.grouping, self.field()) {
-            (Grouping::Countries, _) => dictionary.countries.keys.rank(cell.country),
-            (Grouping::Articles, _) => dictionary.articles.ids.keys.rank(place),
-            (_, Some(field)) => {
-                dictionary.field(field).map_or(0, |(_, names)| names.keys.rank(place))
+        match self.kind {
+            GroupingKind::Dimension(dimension) => {
+                self.dictionary.keyed(dimension).keys.rank(place(dimension, cell))
             }
-            // Days in the order of their numbers, whatever their sign.
-            _ => place ^ (1 << 31),
+            // Whatever their sign.
+            GroupingKind::Days
+            | GroupingKind::Weeks
+            | GroupingKind::Months
+            | GroupingKind::Years
+            | GroupingKind::ArticleYears => cell.row as u32 ^ (1 << 31),
         }
     }
 
     /// The rank of its label among all labels, by bytes; that of its key where they are the same.
     fn label_rank(&self, cell: &Cell) -> u32 {
-        match self.grouping {
-            Grouping::Countries => self.dictionary.country_names.rank(cell.country),
-            Grouping::Articles => self.dictionary.articles.titles.rank(cell.row as u32),
-            _ => self.rank(cell),
+        match self.kind {
+            GroupingKind::Dimension(dimension) => {
+                self.dictionary.labels(dimension).rank(place(dimension, cell))
+            }
+            GroupingKind::Days
+            | GroupingKind::Weeks
+            | GroupingKind::Months
+            | GroupingKind::Years
+            | GroupingKind::ArticleYears => self.rank(cell),
         }
     }
+}
+
+fn place(dimension: Dimension, cell: &Cell) -> u32 {
+    if dimension == Dimension::Country { cell.country } else { cell.row as u32 }
 }

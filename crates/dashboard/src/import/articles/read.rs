@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::import::Error;
 use crate::import::table::{Known, Mapping, Table, find_columns};
+use crate::schema::Dimension;
 
 /// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
 #[derive(Debug)]
@@ -22,12 +23,16 @@ pub(super) const COLUMNS: [Known; 12] = [
     Known { name: "published", also: &["date", "publishedat", "publicationdate"], required: true },
     Known { name: "uuid", also: &["guid"], required: false },
     Known { name: "slug", also: &[], required: false },
-    Known { name: "blog", also: &["site"], required: false },
-    Known { name: "author", also: &[], required: false },
-    Known { name: "team", also: &[], required: false },
-    Known { name: "product", also: &[], required: false },
-    Known { name: "language", also: &["computerlanguage", "programminglanguage"], required: false },
-    Known { name: "human_language", also: &["locale"], required: false },
+    Known { name: Dimension::Blog.name(), also: &["site"], required: false },
+    Known { name: Dimension::Author.name(), also: &[], required: false },
+    Known { name: Dimension::Team.name(), also: &[], required: false },
+    Known { name: Dimension::Product.name(), also: &[], required: false },
+    Known {
+        name: Dimension::Language.name(),
+        also: &["computerlanguage", "programminglanguage"],
+        required: false,
+    },
+    Known { name: Dimension::HumanLanguage.name(), also: &["locale"], required: false },
     Known { name: "original", also: &["translationof", "originaluuid"], required: false },
 ];
 

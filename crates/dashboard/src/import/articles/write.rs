@@ -11,9 +11,7 @@ use crate::database::{self, SqlValue, Transaction};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
-
-/// The tables of names that an article refers to, in the order of the columns from `blog` on.
-const NAMES: [&str; 6] = ["blogs", "authors", "teams", "products", "languages", "human_languages"];
+use crate::schema::{Dimension, NAMED};
 
 /// What stands for a name that is not given.
 const NO_NAME: &str = "none";
@@ -23,9 +21,9 @@ const TITLE: usize = 1;
 const PUBLISHED: usize = 2;
 const UUID: usize = 3;
 const SLUG: usize = 4;
-/// The first of [`NAMES`].
+/// The first of [`NAMED`].
 const BLOG: usize = 5;
-const ORIGINAL: usize = 11;
+const ORIGINAL: usize = BLOG + NAMED.len();
 
 /// An article as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,7 +32,7 @@ struct Stored {
     slug: String,
     url: String,
     title: String,
-    names: [i32; NAMES.len()],
+    names: [i32; NAMED.len()],
     published: i32,
     original: Option<i32>,
 }
@@ -68,6 +66,27 @@ fn fault(path: &Path, row: &Row, column: usize, problem: String) -> Error {
     Error::Cell { path: path.to_owned(), place: row.place.clone(), column, problem }
 }
 
+/// The statements that insert and change an article, both with its id as the last value.
+fn statements() -> (String, String) {
+    let columns: Vec<&str> = ["uuid", "slug", "url", "title"]
+        .into_iter()
+        .chain(NAMED.map(id_column))
+        .chain(["published", "id"])
+        .collect();
+    let marks: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+    let mut set: Vec<String> =
+        columns.iter().zip(&marks).map(|(column, mark)| format!("{column} = {mark}")).collect();
+    let id = set.pop().unwrap_or_default();
+    let (names, marks, set) = (columns.join(", "), marks.join(", "), set.join(", "));
+    let insert = format!("INSERT INTO articles ({names}) VALUES ({marks})");
+    (insert, format!("UPDATE articles SET {set} WHERE {id}"))
+}
+
+/// The column of an article that refers to its name.
+fn id_column(dimension: Dimension) -> &'static str {
+    dimension.place().refers.1.name()
+}
+
 /// Makes an error of a column's place and what is wrong there.
 type MakeFault<'f> = &'f dyn Fn(usize, String) -> Error;
 
@@ -79,7 +98,7 @@ struct Articles {
     by_form: HashMap<String, i32>,
     /// The places of the rows taken, by the articles that they are.
     taken: HashMap<i32, String>,
-    names: [Names; NAMES.len()],
+    names: [Names; NAMED.len()],
     last_id: i32,
 }
 
@@ -92,9 +111,9 @@ struct Names {
 
 impl Articles {
     fn read(transaction: &Transaction<'_>) -> Result<Self, database::Error> {
-        let mut names: [Names; NAMES.len()] = Default::default();
-        for (names, table) in names.iter_mut().zip(NAMES) {
-            let sql = format!("SELECT id, name FROM {table}");
+        let mut names: [Names; NAMED.len()] = Default::default();
+        for (names, dimension) in names.iter_mut().zip(NAMED) {
+            let sql = format!("SELECT id, name FROM {}", dimension.place().table.name());
             transaction.rows(&sql, &[], |row| {
                 let id = row.small(0)?;
                 names.last = names.last.max(id);
@@ -103,21 +122,23 @@ impl Articles {
             })?;
         }
         let mut before = HashMap::new();
-        let all = "SELECT id, uuid, slug, url, title, blog_id, author_id, team_id, product_id, \
-                   language_id, human_language_id, published, original_id FROM articles";
-        transaction.rows(all, &[], |row| {
-            let mut names = [0; NAMES.len()];
+        let all = format!(
+            "SELECT id, uuid, slug, url, title, {}, published, original_id FROM articles",
+            NAMED.map(id_column).join(", ")
+        );
+        transaction.rows(&all, &[], |row| {
+            let mut names = [0; NAMED.len()];
             for (name, place) in names.iter_mut().zip(5..) {
                 *name = row.small(place)?;
             }
-            let original = row.optional_integer(12)?;
+            let original = row.optional_integer(6 + NAMED.len())?;
             let stored = Stored {
                 uuid: row.text(1)?.to_owned(),
                 slug: row.text(2)?.to_owned(),
                 url: row.text(3)?.to_owned(),
                 title: row.text(4)?.to_owned(),
                 names,
-                published: row.small(11)?,
+                published: row.small(5 + NAMED.len())?,
                 original: original.and_then(|id| i32::try_from(id).ok()),
             };
             before.insert(row.small(0)?, stored);
@@ -183,7 +204,8 @@ impl Articles {
             let slug = if slug.is_empty() { last.unwrap_or_default() } else { slug };
             stored.slug = fitting(slug, 512).map_err(|problem| fault(SLUG, problem))?.to_owned();
         }
-        for (place, table) in NAMES.into_iter().enumerate() {
+        for (place, dimension) in NAMED.into_iter().enumerate() {
+            let table = dimension.place().table.name();
             let Some(name) = given(row, BLOG + place).or(is_new.then_some("")) else { continue };
             let name = match (name, place) {
                 ("", 0) => host.as_str(),
@@ -265,6 +287,7 @@ impl Articles {
         self,
         transaction: &Transaction<'_>,
     ) -> Result<(ImportedArticles, bool), database::Error> {
+        let (insert, update) = statements();
         let (mut imported, mut moved) = (ImportedArticles::default(), false);
         let mut ids: Vec<i32> = self.taken.keys().copied().collect();
         ids.sort_unstable();
@@ -274,9 +297,7 @@ impl Articles {
             let sql = match before {
                 None => {
                     imported.added += 1;
-                    "INSERT INTO articles (uuid, slug, url, title, blog_id, author_id, team_id, \
-                     product_id, language_id, human_language_id, published, id) \
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+                    &insert
                 }
                 Some(before) if before == stored => {
                     imported.unchanged += 1;
@@ -285,9 +306,7 @@ impl Articles {
                 Some(before) => {
                     imported.changed += 1;
                     moved |= before.names.first() != stored.names.first();
-                    "UPDATE articles SET uuid = $1, slug = $2, url = $3, title = $4, blog_id = $5, \
-                     author_id = $6, team_id = $7, product_id = $8, language_id = $9, \
-                     human_language_id = $10, published = $11 WHERE id = $12"
+                    &update
                 }
             };
             let texts = [&stored.uuid, &stored.slug, &stored.url, &stored.title];

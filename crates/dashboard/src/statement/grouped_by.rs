@@ -1,15 +1,14 @@
-//! Where a grouping lies in the schema: what is joined, what is grouped by, what key and label
-//! are.
+//! A grouping as parts of a statement: joins, GROUP BY, key and label.
 
 use sea_query::{Expr, ExprTrait as _};
 
 use super::dialect::{Span, by_bytes, constant};
 use crate::database::Dialect;
-use crate::query::Grouping;
-use crate::schema::{Column, Table};
+use crate::query::{Grouping, GroupingKind};
+use crate::schema::{Column, Dimension, DimensionPlace, Table};
 
 /// A grouping as parts of a statement over `traffic`.
-pub(super) struct Dimension {
+pub(super) struct GroupedBy {
     /// The table that names the key: its `id` equals the column of the table given here.
     pub named_by: Option<(Table, (Table, Column))>,
     /// Whether the articles are needed to get there.
@@ -22,52 +21,32 @@ pub(super) struct Dimension {
     pub label: Option<Expr>,
 }
 
-impl Dimension {
+impl GroupedBy {
     pub(super) fn of(grouping: Grouping, dialect: Dialect) -> Self {
-        let articles = Table::Articles;
         let day = || Expr::col((Table::Traffic, Column::Day));
-        match grouping {
-            Grouping::Articles => Self {
-                named_by: None,
-                needs_articles: true,
-                group_by: Expr::col((Table::Articles, Column::Id)),
-                key: Expr::col((Table::Articles, Column::Uuid)),
-                label: Some(Expr::col((Table::Articles, Column::Title))),
-            },
-            Grouping::Days => Self::computed(day(), false),
-            Grouping::Weeks => Self::computed(monday(day()), false),
-            Grouping::Months => Self::span(Span::Month, day(), false, dialect),
-            Grouping::Years => Self::span(Span::Year, day(), false, dialect),
-            Grouping::ArticleYears => {
-                let published = Expr::col((articles, Column::Published));
+        match grouping.kind() {
+            GroupingKind::Dimension(dimension) => Self::dimension(dimension),
+            GroupingKind::Days => Self::computed(day(), false),
+            GroupingKind::Weeks => Self::computed(monday(day()), false),
+            GroupingKind::Months => Self::span(Span::Month, day(), false, dialect),
+            GroupingKind::Years => Self::span(Span::Year, day(), false, dialect),
+            GroupingKind::ArticleYears => {
+                let published = Expr::col((Table::Articles, Column::Published));
                 Self::span(Span::Year, published, true, dialect)
             }
-            Grouping::Countries => Self {
-                named_by: Some((Table::Countries, (Table::Traffic, Column::CountryId))),
-                needs_articles: false,
-                group_by: Expr::col((Table::Countries, Column::Id)),
-                key: Expr::col((Table::Countries, Column::Code)),
-                label: Some(Expr::col((Table::Countries, Column::Name))),
-            },
-            Grouping::Products => Self::names(Table::Products, (articles, Column::ProductId)),
-            Grouping::Teams => Self::names(Table::Teams, (articles, Column::TeamId)),
-            Grouping::Authors => Self::names(Table::Authors, (articles, Column::AuthorId)),
-            Grouping::Languages => Self::names(Table::Languages, (articles, Column::LanguageId)),
-            Grouping::HumanLanguages => {
-                Self::names(Table::HumanLanguages, (articles, Column::HumanLanguageId))
-            }
-            Grouping::Blogs => Self::names(Table::Blogs, (articles, Column::BlogId)),
         }
     }
 
-    /// Grouped by the number, not the name: shorter keys to sort, and as an ORM groups entities.
-    fn names(table: Table, refers: (Table, Column)) -> Self {
+    /// Grouped by the number, not the key: shorter keys to sort, and as an ORM groups entities.
+    fn dimension(dimension: Dimension) -> Self {
+        let place = dimension.place();
+        let DimensionPlace { table, key, label, refers, .. } = place;
         Self {
-            named_by: Some((table, refers)),
-            needs_articles: true,
+            named_by: (table != refers.0).then_some((table, refers)),
+            needs_articles: place.is_of_articles(),
             group_by: Expr::col((table, Column::Id)),
-            key: Expr::col((table, Column::Name)),
-            label: None,
+            key: Expr::col((table, key)),
+            label: place.has_label().then(|| Expr::col((table, label))),
         }
     }
 
@@ -101,7 +80,14 @@ pub(crate) fn key_is_day(grouping: Grouping) -> bool {
 
 /// Whether the statement gives a label beside the key.
 pub(super) fn has_label(grouping: Grouping) -> bool {
-    matches!(grouping, Grouping::Articles | Grouping::Countries)
+    match grouping.kind() {
+        GroupingKind::Dimension(dimension) => dimension.place().has_label(),
+        GroupingKind::Days
+        | GroupingKind::Weeks
+        | GroupingKind::Months
+        | GroupingKind::Years
+        | GroupingKind::ArticleYears => false,
+    }
 }
 
 /// The Monday of the ISO week. 1970-01-01 was a Thursday, three days after one; the remainder is
