@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::document::{Refusals, ValuesParameters};
-use super::{App, Problem, reply};
+use super::{App, Problem, etag};
 use crate::catalog::{Article, Dataset, Values, Wanted};
 use crate::query::quoted;
 use crate::schema::{DIMENSIONS, Dimension};
@@ -39,7 +39,7 @@ pub(super) async fn dataset(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    reply::json(&headers, &app.catalog.dataset().await?)
+    etag::json(&headers, &app.catalog.dataset().await?)
 }
 
 /// The values of a dimension, by label.
@@ -68,7 +68,7 @@ pub(super) async fn values(
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let known = DIMENSIONS.iter().find(|known| known.name() == name);
     let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
-    reply::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
+    etag::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
 }
 
 /// An article with its original and its translations.
@@ -94,7 +94,7 @@ pub(super) async fn article(
     let Path(uuid) =
         uuid.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.body_text()))?;
     match app.catalog.article(&uuid).await? {
-        Some(article) => reply::json(&headers, &article),
+        Some(article) => etag::json(&headers, &article),
         None => {
             let detail = format!(
                 "there is no article {}; /api/values/article?search= finds them by title",

@@ -14,7 +14,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
-use super::{App, Problem, reply};
+use super::{App, Problem, etag};
 use crate::query::Grouping;
 use crate::schema::Dimension;
 
@@ -74,7 +74,7 @@ pub(super) async fn get(
     let mut document = super::DOCUMENT.clone();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("session", cookie(app.access.cookie()));
-    reply::json(&headers, &document)
+    etag::json(&headers, &document)
 }
 
 /// The answer to a question.

@@ -16,7 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::asker::require_local_or_known;
+use super::client::require_local_or_known;
 use super::query::cache_text;
 use super::{App, Problem};
 use crate::cache::Lookup;

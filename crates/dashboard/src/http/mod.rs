@@ -1,10 +1,10 @@
 //! The dashboard over HTTP: the list of routes, and the server that answers them.
 
-mod asker;
 mod catalog;
+mod client;
 mod client_stream;
 mod document;
-mod given;
+mod etag;
 mod health;
 mod limits;
 mod manual;
@@ -14,11 +14,11 @@ mod page;
 mod problem;
 mod query;
 mod rate;
-mod reply;
 mod serve;
 mod session;
 mod share;
-mod sign_ins;
+mod sign_in_limit;
+mod timed_json;
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
@@ -61,7 +61,7 @@ pub struct Options {
     pub is_public: bool,
     /// How many bytes of answers are kept for those who ask the same; 0 keeps none.
     pub answer_cache_bytes: u64,
-    /// How many requests each asker may make in a minute.
+    /// Requests of each client in a minute.
     pub rate_limit: Option<NonZeroU32>,
     /// Whether cookies are for https only, whatever a proxy says.
     pub secure_cookies: bool,
@@ -80,9 +80,9 @@ pub struct App {
     catalog: Catalog,
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
-    rate: Option<rate::Buckets>,
-    shares: share::Shares<asker::Asker>,
-    sign_ins: sign_ins::SignIns,
+    rate: Option<rate::Buckets<client::Client>>,
+    shares: share::Shares<client::Client>,
+    sign_ins: sign_in_limit::SignInLimit,
     metrics: metrics::Metrics,
     public: bool,
     secure_cookies: bool,
@@ -104,7 +104,7 @@ impl App {
             extra_key: options.extra_key.as_ref().map(Key::hash),
             cache: AnswerCache::new(options.answer_cache_bytes),
             rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
-            sign_ins: sign_ins::SignIns::new(),
+            sign_ins: sign_in_limit::SignInLimit::new(),
             public: options.is_public,
             secure_cookies: options.secure_cookies,
             behind_proxy: options.behind_proxy,
@@ -139,8 +139,8 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| open().merge(reading()).in
 /// Every route there is.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
-    let with_asker = reading().route_layer(from_fn_with_state(app.clone(), asker::require));
-    let (routes, _) = open().merge(with_asker).split_for_parts();
+    let for_clients = reading().route_layer(from_fn_with_state(app.clone(), client::require));
+    let (routes, _) = open().merge(for_clients).split_for_parts();
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(SizeAbove::new(COMPRESSED_FROM_BYTES));

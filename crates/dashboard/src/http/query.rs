@@ -11,10 +11,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::asker::Asker;
+use super::client::Client;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::share::until_taken;
-use super::{App, Problem, reply};
+use super::{App, Problem, etag};
 use crate::answer;
 use crate::cache::{KeptAnswer, Lookup, Question};
 use crate::database::Deadline;
@@ -51,7 +51,7 @@ use crate::query::{Grouping, Query, quoted};
 )]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(client): Extension<Client>,
     grouping: Result<Path<String>, PathRejection>,
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
@@ -61,11 +61,11 @@ pub(super) async fn get(
     let Path(name) = grouping.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let grouping = Grouping::named(&name).ok_or_else(|| no_such_grouping(&name))?;
-    let (answer, lookup, turn) = answer(&app, &asker, Query::parse(grouping, &pairs)?).await?;
+    let (answer, lookup, turn) = answer(&app, &client, Query::parse(grouping, &pairs)?).await?;
     let duration = begin.elapsed();
     app.metrics.answered(grouping, lookup, duration);
     let body = until_taken(answer.body, turn);
-    let mut response = reply::named(&headers, &answer.etag, answer.content_type, body);
+    let mut response = etag::tagged(&headers, &answer.etag, answer.content_type, body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
         ("crossover-design", answer.design.name().to_owned()),
@@ -96,17 +96,17 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
 /// asks for.
 async fn answer(
     app: &App,
-    asker: &Asker,
+    client: &Client,
     query: Query,
 ) -> Result<(KeptAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
-    // One deadline for all that an asker waits for; dropped with the request, it stops the work.
+    // One deadline for all waits of the request; dropped with it, it stops the work.
     let (deadline, _waiting) = app.store.deadline();
     let question = match &app.cache {
         Some(_) => Question::of(&query, app.store.data_version().await?),
         None => None,
     };
     let Some((cache, question)) = app.cache.as_ref().zip(question) else {
-        let turn = app.shares.turn(asker, &deadline).await?;
+        let turn = app.shares.turn(client, &deadline).await?;
         return Ok((make(app, query, deadline).await?, None, Some(turn)));
     };
     if let Some(kept) = cache.kept(&question) {
@@ -114,7 +114,7 @@ async fn answer(
     }
     // Before an answer is promised to all who ask the same: they are not to wait for somebody who
     // waits for a turn of his own.
-    let turn = app.shares.turn(asker, &deadline).await?;
+    let turn = app.shares.turn(client, &deadline).await?;
     let make = make(app, query, deadline.clone());
     let (kept, lookup) = cache.answer(&question, &deadline, make).await?;
     Ok((kept, Some(lookup), Some(turn)))
@@ -124,7 +124,7 @@ async fn make(app: &App, query: Query, deadline: Deadline) -> Result<KeptAnswer,
     let answer = app.store.answer_within(query, deadline).await?;
     Ok(KeptAnswer {
         content_type: answer.content_type,
-        etag: reply::etag_of(&answer.body),
+        etag: etag::etag_of(&answer.body),
         body: answer.body.into(),
         rows_read: answer.rows_read,
         design: answer.design,

@@ -1,6 +1,6 @@
-//! Who asks: a program by `Authorization: Bearer KEY`, a person by the cookie of a session, or
-//! anybody where the dashboard is public.
+//! The client of a request: a key, an account, or an address where the dashboard is public.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,29 +14,50 @@ use super::{App, Problem};
 use crate::account::SessionToken;
 use crate::key::KeyHash;
 
-/// The name under which an asker is counted and logged.
+/// An identified client, by which requests are limited and logged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Asker(pub String);
+pub(super) enum Client {
+    /// `Authorization: Bearer KEY`, by the name of the key.
+    Key(String),
+    /// The key that the server was started with.
+    KeyInMemory,
+    /// The cookie of a session, by the name of its account.
+    Account(String),
+    /// On a public dashboard; without an address where a proxy sends none.
+    Anonymous(Option<IpAddr>),
+}
 
-/// Lets a request pass if its asker may read, and has not asked too often.
+impl fmt::Display for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(name) => write!(formatter, "key {name}"),
+            Self::KeyInMemory => formatter.write_str("key in memory"),
+            Self::Account(name) => write!(formatter, "account {name}"),
+            Self::Anonymous(Some(address)) => write!(formatter, "address {address}"),
+            Self::Anonymous(None) => formatter.write_str("address "),
+        }
+    }
+}
+
+/// Lets a request pass if its client may read and is within its rate limit.
 pub(super) async fn require(
     State(app): State<Arc<App>>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let asker = identify(&app, request.headers(), request.extensions()).await?;
+    let client = identify(&app, request.headers(), request.extensions()).await?;
     if let Some(rate) = &app.rate
-        && let Err(wait) = rate.take(&asker.0, Instant::now())
+        && let Err(wait) = rate.take(&client, Instant::now())
     {
         let detail = "too many requests in a minute (--rate-limit); wait a little";
         let refusal = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(wait);
         let mut response = refusal.at_limit("rate").into_response();
-        response.extensions_mut().insert(asker);
+        response.extensions_mut().insert(client);
         return Ok(response);
     }
-    request.extensions_mut().insert(asker.clone());
+    request.extensions_mut().insert(client.clone());
     let mut response = next.run(request).await;
-    response.extensions_mut().insert(asker);
+    response.extensions_mut().insert(client);
     Ok(response)
 }
 
@@ -44,35 +65,31 @@ async fn identify(
     app: &App,
     headers: &HeaderMap,
     extensions: &Extensions,
-) -> Result<Asker, Problem> {
+) -> Result<Client, Problem> {
     if let Some(known) = by_key_or_session(app, headers).await? {
         return Ok(known);
     }
     if app.public {
-        let address = address(app, headers, extensions);
-        return Ok(Asker(format!(
-            "address {}",
-            address.map_or_else(String::new, |a| a.to_string())
-        )));
+        return Ok(Client::Anonymous(address(app, headers, extensions)));
     }
     Err(unauthorized("sign in, or send an API key: Authorization: Bearer KEY"))
 }
 
-/// The holder of a key or somebody signed in.
-async fn by_key_or_session(app: &App, headers: &HeaderMap) -> Result<Option<Asker>, Problem> {
+/// The client by its key or its session.
+async fn by_key_or_session(app: &App, headers: &HeaderMap) -> Result<Option<Client>, Problem> {
     if headers.contains_key(header::AUTHORIZATION) {
         let presented = KeyHash::of(bearer(headers)?);
         if app.extra_key.as_ref().is_some_and(|extra| presented.is(extra.as_str())) {
-            return Ok(Some(Asker("key in memory".to_owned())));
+            return Ok(Some(Client::KeyInMemory));
         }
         return match app.access.key_holder(&presented).await? {
-            Some(holder) => Ok(Some(Asker(format!("key {}", holder.name)))),
+            Some(holder) => Ok(Some(Client::Key(holder.name))),
             None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
         };
     }
     let Some(token) = session(app, headers) else { return Ok(None) };
     let person = app.access.person(&token).await?;
-    Ok(person.map(|person| Asker(format!("account {}", person.name))))
+    Ok(person.map(|person| Client::Account(person.name)))
 }
 
 /// Lets programs of this machine and holders of keys pass. A proxy of this machine speaks for

@@ -1,5 +1,4 @@
-//! Answers that an asker may have already: every one is named by its bytes, and who names it back
-//! is told so in a few bytes.
+//! ETags: a body is identified by its hash, and a matching If-None-Match gets 304.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::Problem;
 
-/// Names bytes. Weak, since the same name stands for every compression of them.
+/// The weak ETag of a body: the same for every compression of it.
 pub(super) fn etag_of(bytes: &[u8]) -> String {
     format!("W/\"{:032x}\"", xxh3_128(bytes))
 }
@@ -21,12 +20,11 @@ pub(super) fn json(asked: &HeaderMap, value: &impl Serialize) -> Result<Response
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
     })?;
     let etag = etag_of(&body);
-    Ok(named(asked, &etag, "application/json", body.into()))
+    Ok(tagged(asked, &etag, "application/json", body.into()))
 }
 
-/// The bytes of that name, or 304. Nobody between may keep them, and the asker asks again before
-/// he uses them again.
-pub(super) fn named(
+/// The body, or 304. No proxy may keep it, and a browser asks again before it uses it again.
+pub(super) fn tagged(
     asked: &HeaderMap,
     etag: &str,
     content_type: &'static str,
@@ -45,7 +43,7 @@ pub(super) fn named(
     response
 }
 
-/// Whether `If-None-Match` names it (RFC 9110, section 13.1.2: the weak comparison).
+/// Whether `If-None-Match` has the ETag (RFC 9110, section 13.1.2: the weak comparison).
 fn is_known(asked: &HeaderMap, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let wanted = opaque(etag);
@@ -62,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_asker_names_he_has() {
+    fn if_none_match_compares_weakly() {
         let etag = etag_of(b"body");
         let strong = etag.trim_start_matches("W/").to_owned();
         let names = |text: &str| {

@@ -1,5 +1,4 @@
-//! Bodies of requests: JSON, all of it in time. A client that sends a byte now and then would
-//! else be waited for without end.
+//! JSON bodies with a time limit: a body that is not complete in time is rejected.
 
 use std::sync::Arc;
 
@@ -10,10 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::{App, Problem};
 
-/// What the body of a request says.
-pub(super) struct Given<T>(pub T);
+pub(super) struct TimedJson<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for Given<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for TimedJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
