@@ -20,4 +20,5 @@ pub mod rollup;
 pub mod schema;
 pub mod statement;
 pub mod store;
+mod tsv;
 pub mod upgrade;

@@ -29,7 +29,7 @@ impl Dataset {
     /// The rows of one of [`small_tables`], with the columns of the schema in their order.
     pub fn rows(&self, table: Table) -> Box<dyn Iterator<Item = Vec<SqlValue<'_>>> + '_> {
         match table {
-            Table::Blogs => names(BLOGS.iter().map(|blog| blog.0)),
+            Table::Blogs => names(BLOGS.iter().map(|[name, _]| *name)),
             Table::Authors => names(self.authors.iter().map(String::as_str)),
             Table::Teams => names(TEAMS.iter().copied()),
             Table::Products => names(PRODUCTS.iter().copied()),
@@ -39,7 +39,7 @@ impl Dataset {
                 COUNTRIES
                     .iter()
                     .enumerate()
-                    .map(|(place, &(code, name))| vec![id(place), code.into(), name.into()]),
+                    .map(|(place, [code, name])| vec![id(place), (*code).into(), (*name).into()]),
             ),
             Table::Articles => Box::new(
                 self.articles.iter().enumerate().map(|(place, article)| row(place, article)),
@@ -61,7 +61,7 @@ fn id(place: usize) -> SqlValue<'static> {
 }
 
 fn row(place: usize, article: &Article) -> Vec<SqlValue<'_>> {
-    let url = format!("{}{}", BLOGS[article.blog].1, article.slug);
+    let url = format!("{}{}", BLOGS[article.blog][1], article.slug);
     vec![
         id(place),
         article.uuid.as_str().into(),

@@ -1,11 +1,15 @@
 //! Countries by their ISO 3166-1 codes, or by their English names as analytics services write
 //! them.
 
-mod names;
-
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use names::COUNTRIES;
+use crate::tsv::{Tsv, rows};
+
+/// Code and names; names are separated by `|`.
+static COUNTRIES: Tsv<(&str, &str)> = LazyLock::new(|| {
+    rows(include_str!("countries.tsv")).into_iter().map(|[code, names]| (code, names)).collect()
+});
 
 /// Where a service does not know the country.
 pub(super) const UNKNOWN: (&str, &str) = ("ZZ", "Unknown");
