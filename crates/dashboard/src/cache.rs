@@ -1,6 +1,6 @@
-//! Answers kept for the same question: exact, because an entry belongs to one version of the data
-//! and the version is read for every question; bounded in bytes. Of many who ask the same at the
-//! same time one does the work.
+//! The answer cache: exact, because an entry belongs to one version of the data and every query
+//! reads the version; bounded in bytes. Of several requests for the same answer at the same time,
+//! one does the work.
 
 use std::future::Future;
 
@@ -12,25 +12,21 @@ use crate::answer::{Design, Error};
 use crate::database::Deadline;
 use crate::query::{Format, Query};
 
-/// What an entry costs besides its body and its key.
+/// The cost of an entry besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
 
 /// An answer as it is kept and sent: cloning copies no body.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptAnswer {
-    /// What `body` is.
     pub content_type: &'static str,
-    /// The bytes.
     pub body: Bytes,
-    /// Names the bytes.
     pub etag: String,
-    /// How many rows of the database were added up for it.
+    /// Rows of the database that were added up for it.
     pub rows_read: i64,
-    /// What it was added up from.
     pub design: Design,
 }
 
-/// Whether an answer was there already.
+/// The result of a look into the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Hit,
@@ -47,7 +43,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Two requests that ask the same are the same question, however their parameters are ordered.
+    /// The same for equal requests, however their parameters are ordered.
     pub(crate) fn of(query: &Query, data_version: String) -> Option<Self> {
         let is_csv = query.format == Format::Csv;
         Some(Self { query: serde_json::to_string(query).ok()?, is_csv, data_version })
@@ -94,8 +90,8 @@ impl AnswerCache {
         self.answers.get(question)
     }
 
-    /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
-    /// for it, each as long as his deadline lasts; if it fails, the next of them tries.
+    /// The answer to `question`, made by `make` if it is not there. Other requests for it
+    /// wait, each until its own deadline; if it fails, the next of them tries.
     pub(crate) async fn answer(
         &self,
         question: &Question,
@@ -106,14 +102,14 @@ impl AnswerCache {
             Ok(kept) => Ok((kept, Lookup::Hit)),
             Err(guard) => {
                 let made = make.await?;
-                // Refused only if somebody else has put it there meanwhile.
+                // Refused only if another request has put it there by now.
                 let _ = guard.insert(made.clone());
                 Ok((made, Lookup::Miss))
             }
         }
     }
 
-    /// How many bytes are held.
+    /// The bytes held.
     pub(crate) fn bytes(&self) -> u64 {
         self.answers.weight()
     }
@@ -148,7 +144,7 @@ mod tests {
         }
     }
 
-    /// For askers who have no work to do themselves.
+    /// For requests that must not make an answer.
     async fn never() -> Result<KeptAnswer, Error> {
         panic!("made twice")
     }
@@ -159,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_same_question_is_answered_once_for_each_version_of_the_data() {
+    async fn a_question_is_answered_once_for_each_data_version() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let first = question(&[START, END, ("sort", "-pageviews")], "1");
         assert_eq!(ask(&cache, &first, 10).await, Lookup::Miss);
@@ -175,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_never_holds_more_than_its_bytes_and_a_failure_is_not_kept() {
+    async fn the_cache_keeps_to_its_size_and_keeps_no_failure() {
         let cache = AnswerCache::new(100_000).unwrap();
         for number in 0..100 {
             let version = number.to_string();
@@ -196,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_many_who_ask_the_same_at_once_one_does_the_work() {
+    async fn of_several_equal_requests_one_does_the_work() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");
         let (finish, finished) = tokio::sync::oneshot::channel::<()>();
@@ -215,9 +211,8 @@ mod tests {
         assert_eq!(second.await.unwrap().1, Lookup::Hit);
     }
 
-    /// Each has waited as long as he would; nobody waits for all who came before him.
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_a_slow_answer_waits_no_longer_than_for_one_of_his_own() {
+    async fn a_waiter_times_out_after_its_own_limit() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");
         let (endless, _cancel) = Deadline::begin(None);

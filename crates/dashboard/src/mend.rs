@@ -1,5 +1,5 @@
-//! A dashboard's SQLite file as the article's author found his own, copied into one whose
-//! declarations tell the truth: what he did by hand before PostgreSQL would take his rows.
+//! `dashboard mend`: a SQLite file as the article's author found it, copied into one with true
+//! declarations, as PostgreSQL needs them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl From<rollup::Error> for Error {
 
 from_clients!(Error);
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
@@ -242,7 +242,7 @@ mod tests {
             let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
             schema::check_sqlite(&copy).unwrap();
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
-            // The copy has totals, which the file as found has not: `schema_version` tells.
+            // The copy has totals, which the file as found has not: `schema_version` says so.
             for table in TABLES.iter().filter(|table| table.name != schema::Table::SchemaVersion) {
                 let name = table.name.name();
                 let difference =
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_let_in_by_the_copy_too_and_keys_end_when_they_did() {
+    fn a_backup_keeps_accounts_and_the_ends_of_keys() {
         let place = Place::new(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let found = DatabaseUrl::Sqlite(place.as_found.clone());

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 pub struct Answer {
     pub milliseconds: f64,
-    /// What the server says that the question took, if it says so.
+    /// The time of the query by the server's own account, if it gives one.
     pub query_ms: Option<f64>,
     pub bytes: usize,
 }

@@ -84,7 +84,7 @@ impl Options {
     }
 }
 
-/// One server under one load: passes over the nine requests by so many clients.
+/// One server under one load: passes over the nine requests by a number of clients.
 struct Cell {
     server: usize,
     period: &'static str,
@@ -289,7 +289,7 @@ fn filters(served: &Served, thresholds: &mut Thresholds) {
 }
 
 /// From the start of the process to the first accepted connection, and memory of a server that
-/// four clients ask for years and nothing else.
+/// four clients ask for years only.
 fn readiness(place: &Place, thresholds: &mut Thresholds) {
     let mut times = Vec::new();
     for _ in 0..10 {

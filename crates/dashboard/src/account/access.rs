@@ -1,6 +1,5 @@
-//! Who asks: what the server looks up about a key, a session, a name with a password. Everything
-//! is looked up each time, so that what was revoked, removed or has expired is refused from the
-//! next request on.
+//! Access checks of the server: keys, sessions, passwords. Each request looks them up again, so
+//! what was revoked, removed or has expired is refused from the next request on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -49,7 +48,7 @@ impl Access {
         &self.cookie
     }
 
-    /// Whose key it is, if it is valid now.
+    /// The holder of `key`, if it is valid now.
     pub async fn key_holder(&self, key: &KeyHash) -> Result<Option<KeyHolder>, Error> {
         let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
             WHERE key_hash = $1 AND revoked_at IS NULL
@@ -75,7 +74,7 @@ impl Access {
         Ok(rows.iter().flatten().find_map(SqlValue::integer).unwrap_or(0))
     }
 
-    /// Who is signed in by `session`, if it holds now.
+    /// The account of `session`, if it is valid now.
     pub async fn person(&self, session: &SessionToken) -> Result<Option<Person>, Error> {
         let find = "SELECT name FROM sessions JOIN accounts ON accounts.id = account_id
             WHERE token_hash = $1 AND expires_at > $2";
@@ -132,7 +131,7 @@ impl Access {
     /// Makes the first account and signs its maker in.
     ///
     /// # Errors
-    /// [`Error::LinkExpired`] if the secret is not the one offered, or somebody was quicker;
+    /// [`Error::LinkExpired`] if the secret is not the one offered, or another request was quicker;
     /// [`Error::BadName`], [`Error::BadPassword`], after which it holds still.
     pub async fn make_first_account(
         &self,
@@ -168,8 +167,8 @@ impl Access {
     }
 }
 
-/// What a database is called in every server of it, whatever the way to reach it: the sockets of a
-/// managed PostgreSQL are others after each start.
+/// The identity of a database for all of its servers, whatever the way to reach it: the sockets of
+/// a managed PostgreSQL are others after each start.
 async fn identity(database: &DatabaseUrl, metadata: &MetadataDatabase) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => {

@@ -1,5 +1,5 @@
-//! People who sign in: their accounts, their passwords (kept as argon2 makes them), their
-//! sessions, and the link by which the first of them makes an account.
+//! Accounts: their passwords (stored as argon2 hashes), their sessions, and the link for the first
+//! of them.
 
 mod access;
 mod first;
@@ -27,7 +27,7 @@ pub struct ListedAccount {
     pub name: String,
     /// Seconds since 1970-01-01.
     pub created_at: i64,
-    /// In how many browsers it is signed in.
+    /// Sessions that are valid now.
     pub sessions: i64,
 }
 
@@ -46,7 +46,7 @@ pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedAccount>, Error> {
     listed(&MetadataDatabase::open(database).await?).await
 }
 
-/// Removes an account; who is signed in by it is so no more.
+/// Removes an account and ends its sessions.
 pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     let (database, id) = find(database, name).await?;
     let remove = "DELETE FROM accounts WHERE id = $1";
@@ -54,7 +54,7 @@ pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives an account another password; who is signed in by it has to sign in again.
+/// Gives an account another password and ends its sessions.
 pub async fn set_password(
     database: &DatabaseUrl,
     name: &str,
@@ -146,7 +146,7 @@ pub enum Error {
         password::MOST_CHARACTERS
     )]
     BadPassword,
-    /// Another account is called so.
+    /// Another account has this name.
     #[error("there is an account {name:?} already; choose another name")]
     NameTaken { name: String },
     #[error(

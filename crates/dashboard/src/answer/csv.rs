@@ -1,5 +1,5 @@
-//! The rows as CSV (RFC 4180) under a header line. Query and totals are left out: a spreadsheet
-//! has its own sums.
+//! CSV rows (RFC 4180) under a header line. Query and totals are left out: a spreadsheet has its
+//! own sums.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ impl Rows {
 }
 
 /// A text for a cell of a CSV file: one that a spreadsheet would run as a formula gets an
-/// apostrophe. Names come from documents that anybody can write.
+/// apostrophe. Names come from documents of any author.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {

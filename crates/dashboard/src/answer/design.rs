@@ -8,7 +8,7 @@ use crate::rollup;
 use crate::rollup::dictionary::Cache;
 use crate::schema::DataVersion;
 
-/// How the database answers: which tables the statements read. One variant for each design.
+/// The tables from which queries are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Design {
     /// From the daily facts, with the statements an ORM writes.
@@ -37,8 +37,8 @@ impl Design {
 pub(crate) struct Designs {
     asked_for: Option<Design>,
     dictionary: Cache,
-    /// Whether it was said that the totals are not used; said again when that changes.
-    told: Arc<AtomicBool>,
+    /// Whether the log says that the totals are not used; it says so once until that changes.
+    is_logged: Arc<AtomicBool>,
 }
 
 impl Designs {
@@ -48,7 +48,7 @@ impl Designs {
         version: DataVersion,
         has_totals: bool,
     ) -> Result<Self, Error> {
-        let designs = Self { asked_for, dictionary: Cache::default(), told: Arc::default() };
+        let designs = Self { asked_for, dictionary: Cache::default(), is_logged: Arc::default() };
         if designs.tries_totals() && !(has_totals && version.agrees()) {
             let totals = version.totals.filter(|_| has_totals);
             designs.without_totals(DataVersion { totals, ..version })?;
@@ -56,32 +56,31 @@ impl Designs {
         Ok(designs)
     }
 
-    /// Whether totals are to answer if they are those of the data.
+    /// Whether totals may answer.
     pub fn tries_totals(&self) -> bool {
         self.asked_for != Some(Design::Daily)
     }
 
-    /// What ids stand for in the data.
     pub fn dictionary(&self) -> &Cache {
         &self.dictionary
     }
 
     /// The design that answered last, or will answer first.
     pub fn now(&self) -> Design {
-        if self.tries_totals() && !self.told.load(Ordering::Relaxed) {
+        if self.tries_totals() && !self.is_logged.load(Ordering::Relaxed) {
             Design::Rollup
         } else {
             Design::Daily
         }
     }
 
-    /// To be called when totals have answered.
+    /// For the caller to note that totals have answered.
     pub fn with_totals(&self) {
-        self.told.store(false, Ordering::Relaxed);
+        self.is_logged.store(false, Ordering::Relaxed);
     }
 
-    /// To be called where the totals are not those of the data: lets the facts answer, and says so
-    /// once.
+    /// For the caller to note that the totals are not those of the data: an error if the server was
+    /// given the design `rollup`, a line in the log otherwise.
     pub fn without_totals(&self, version: DataVersion) -> Result<(), Error> {
         let problem = match version.totals {
             None => rollup::Error::Missing,
@@ -90,7 +89,7 @@ impl Designs {
         if self.asked_for == Some(Design::Rollup) {
             return Err(Error::Totals(problem));
         }
-        if !self.told.swap(true, Ordering::Relaxed) {
+        if !self.is_logged.swap(true, Ordering::Relaxed) {
             tracing::warn!("questions are answered from the facts of each day: {problem}");
         }
         Ok(())

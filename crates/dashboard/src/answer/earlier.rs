@@ -1,4 +1,4 @@
-//! The rows of the period that an answer is compared with, kept until the rows beside them come.
+//! Rows of the earlier period of a comparison, kept until the present rows arrive.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ impl Earlier {
         self.totals.articles = Some(articles);
     }
 
-    /// What stands beside `row`: zeros where there was nothing.
+    /// The sums of the earlier row beside `row`: zeros where there was none.
     pub(super) fn beside(&self, row: &Row<'_>) -> Sums {
         let countries = self.rows.get(row.key);
         let sums = countries.and_then(|found| found.get(row.country.unwrap_or_default()));

@@ -4,10 +4,10 @@ use crate::database::from_clients;
 use crate::query::Refusal;
 use crate::{database, rollup, schema};
 
-/// Why a store cannot be opened or a question not be answered.
+/// Errors of opening a store or answering a query.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The question is at fault.
+    /// The request is at fault.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The database cannot be used as a dashboard's.

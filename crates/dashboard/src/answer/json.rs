@@ -1,4 +1,4 @@
-//! The answer as JSON. The totals stand before the rows, so the rows wait in a buffer of bytes.
+//! JSON answers. The totals stand before the rows, so the rows wait in a buffer of bytes.
 
 use super::Error;
 use super::writer::{Compared, Written};

@@ -22,7 +22,7 @@ pub use earlier::Earlier;
 pub use error::Error;
 pub use writer::{Answer, AnswerWriter, Row, Sums};
 
-/// The answer from totals where they are to be used and are those of the data, from facts
+/// The answer from totals if the design allows them and they are those of the data, from facts
 /// otherwise.
 pub(crate) async fn answer<S: Snapshot>(
     snapshot: &S,

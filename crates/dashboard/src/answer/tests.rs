@@ -1,4 +1,4 @@
-//! Limit, offset, quoting: what the writers add to the rows of the engine.
+//! Limit, offset, quoting: the writers' additions to the rows of the engine.
 
 use super::*;
 use crate::query::Grouping;

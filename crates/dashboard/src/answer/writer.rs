@@ -1,5 +1,5 @@
-//! The body of an answer, written while the rows arrive: each row goes into the bytes at once, so
-//! that no row is ever held as a value of its own.
+//! The writer of an answer: each row goes into the bytes of the body as it arrives, so no row is
+//! held as a value of its own.
 
 use serde::Serialize;
 
@@ -15,18 +15,16 @@ pub struct Row<'a> {
     pub label: &'a str,
     /// The ISO code of its country, if rows are split.
     pub country: Option<&'a str>,
-    /// What it adds up to.
     pub sums: Sums,
-    /// How many rows of the database that are.
+    /// Rows of the database that were added up.
     pub rows_read: i64,
 }
 
-/// What is added up, over a row or over all.
+/// Sums over a row or over all rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sums {
     pub pageviews: i64,
     pub sessions: i64,
-    /// Seconds in which somebody read.
     pub engagement_seconds: i64,
     /// Distinct articles with traffic, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,13 +73,11 @@ pub(super) struct Written<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// What `body` is.
     pub content_type: &'static str,
     /// The bytes; nothing in them varies between engines or repetitions.
     pub body: Vec<u8>,
-    /// How many rows of the database were added up for it.
+    /// Rows of the database that were added up.
     pub rows_read: i64,
-    /// What it was added up from.
     pub design: Design,
 }
 

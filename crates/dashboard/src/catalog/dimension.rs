@@ -1,6 +1,5 @@
-//! The values of a dimension, searched as people search: any part of key or label, upper and lower
-//! case alike. The search is done here and not by the engines, which differ in what they take for
-//! the same letter.
+//! Values of a dimension, searched by any part of key or label, ignoring case. The search is done
+//! here and not by the engines, which differ in their notion of case.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
-//! What there is to ask about: the extent of the data, the values of each dimension, an article's
-//! metadata. Everything a page needs before and beside its questions.
+//! The catalog: the extent of the data, the values of each dimension, an article's metadata.
 
 mod article;
 mod dimension;
@@ -45,8 +44,8 @@ pub struct Dataset {
 #[derive(Debug)]
 pub struct Catalog {
     metadata: MetadataDatabase,
-    /// Of the last version seen: reading it once is enough. Locked meanwhile, so that of many who
-    /// come at once one reads it.
+    /// Of the last version seen: reading it once is enough. Locked during the reading, so that of
+    /// several requests at once one reads it.
     dataset: Mutex<Option<Dataset>>,
 }
 

@@ -1,5 +1,5 @@
-//! How long a question may take, its wait for a turn included, and whether its asker is still
-//! there: what stops an engine's work that nobody will read.
+//! Deadlines: the time limit of a query, its wait for a connection included, and its cancellation.
+//! They stop an engine's work whose result nothing waits for.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,29 +10,28 @@ use tokio::time::Instant;
 
 use super::Error;
 
-/// The deadline of one asker, which begins when he asks.
+/// The deadline and the cancellation of one query.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     limit: Option<Duration>,
-    deadline: Option<Instant>,
-    gone: Arc<AtomicBool>,
+    end: Option<Instant>,
+    cancelled: Arc<AtomicBool>,
 }
 
 impl Deadline {
-    /// Begins now. The asker is there as long as what is returned beside it.
+    /// Begins now. Work stops when the [`CancelOnDrop`] is dropped.
     pub(crate) fn begin(limit: Option<Duration>) -> (Self, CancelOnDrop) {
-        let gone = Arc::new(AtomicBool::new(false));
-        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        (Self { limit, deadline, gone: gone.clone() }, CancelOnDrop(gone))
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let end = limit.and_then(|limit| Instant::now().checked_add(limit));
+        (Self { limit, end, cancelled: cancelled.clone() }, CancelOnDrop(cancelled))
     }
 
-    /// Whether the work is for nobody any more.
+    /// Whether the work is to stop: past the deadline, or cancelled.
     pub(crate) fn is_over(&self) -> bool {
-        self.gone.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.cancelled.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// To be called now and then by work that no engine stops.
+    /// For work that no engine stops: fails once the work is to stop.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.is_over() { Err(self.stopped()) } else { Ok(()) }
     }
@@ -43,33 +42,33 @@ impl Deadline {
         self.until_over(turn).await.ok_or_else(no_turn)
     }
 
-    /// Waits for what somebody else works on, at most until the deadline.
+    /// Waits for the work of another task, at most until the deadline.
     pub(crate) async fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         self.until_over(work).await.ok_or_else(|| self.stopped())
     }
 
     async fn until_over<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        match self.deadline {
+        match self.end {
             None => Some(work.await),
-            Some(deadline) => tokio::time::timeout_at(deadline, work).await.ok(),
+            Some(end) => tokio::time::timeout_at(end, work).await.ok(),
         }
     }
 
     /// Ends at the deadline; never without one.
     pub(crate) async fn end(&self) {
-        match self.deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline).await,
+        match self.end {
+            Some(end) => tokio::time::sleep_until(end).await,
             None => std::future::pending().await,
         }
     }
 
-    /// What an asker whose question was stopped is told; nobody reads it if he has gone.
+    /// The error of a stopped query.
     pub(crate) fn stopped(&self) -> Error {
         Error::TooSlow { limit: self.limit.unwrap_or_default() }
     }
 }
 
-/// Somebody who waits for an answer. Dropped, he has gone away.
+/// Cancels the work of its [`Deadline`] when it is dropped.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(Arc<AtomicBool>);
 

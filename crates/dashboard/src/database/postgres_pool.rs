@@ -11,11 +11,11 @@ use tokio_postgres::{Client, Config};
 
 use super::Error;
 
-/// How long a question may wait for its turn or a new connection take.
+/// The most that the making of a new connection may take.
 const WAIT_SECONDS: u64 = 30;
 
-/// So many statements a connection keeps prepared. Each number of filter values is another one, and
-/// the server keeps a plan of each.
+/// Prepared statements of a connection. Each number of filter values is another one, and the server
+/// keeps a plan of each.
 const PREPARED_STATEMENTS: usize = 256;
 
 /// Our own session settings, for the releases that know them.
@@ -23,7 +23,7 @@ const PREPARED_STATEMENTS: usize = 256;
 /// - `plan_cache_mode` (12 and later): after five executions PostgreSQL may replace the plan made
 ///   for the values by a generic one. That guesses half a percent of the days, which is right for
 ///   a few days and wrong for a year.
-/// - `default_transaction_read_only`: questions change nothing.
+/// - `default_transaction_read_only`: queries change nothing.
 const SESSION: [(&str, &str); 2] =
     [("plan_cache_mode", "force_custom_plan"), ("default_transaction_read_only", "on")];
 
@@ -75,13 +75,13 @@ impl PostgresPool {
         Ok(client)
     }
 
-    /// Drops the connections that nobody uses: one that was lost is rarely the only one.
+    /// Drops the idle connections: one that was lost is rarely the only one.
     pub(crate) fn forget_idle(&self) {
         self.pool.retain(|_, _| false);
     }
 
-    /// Ends what a connection is busy with. The connection goes with it: the server may learn of
-    /// the wish a moment too late, and then it must not meet the next question.
+    /// Cancels the work of a connection and closes it: a cancellation that arrives late must not hit
+    /// the next query.
     pub(crate) async fn stop(&self, client: Object) {
         let client = Object::take(client);
         let cancelled = async {

@@ -1,5 +1,5 @@
-//! A few SQLite connections and the threads that use them: each piece of work runs on a blocking
-//! thread with a connection of its own, and no more at once than there are connections.
+//! A pool of SQLite connections: each piece of work runs on a blocking thread with a connection of
+//! its own, and no more run at once than there are connections.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Deadline, Error};
 
-/// So many of SQLite's instructions are about a tenth of a millisecond: the clock is looked at
-/// often enough to stop in time and too seldom to be noticed.
+/// SQLite's instructions between two looks at the clock: about a tenth of a millisecond, often
+/// enough to stop in time and too seldom to cost anything.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// Statements that a connection keeps prepared: every grouping with and without blog and count.
@@ -54,7 +54,7 @@ impl SqlitePool {
         self.run_now(self.turn().await?, |connection| work(connection)).await
     }
 
-    /// Runs `work` when its turn comes, and stops SQLite's part of it when the deadline is over.
+    /// Runs `work` when its turn comes, and stops SQLite's part of it at the deadline.
     pub(crate) async fn run_within<T: Send + 'static, E: From<Error> + Send + 'static>(
         &self,
         deadline: Deadline,
@@ -120,9 +120,9 @@ impl Drop for Lease {
     }
 }
 
-/// A connection as every question gets it.
+/// A connection with the settings of queries.
 ///
-/// - `busy_timeout`: in WAL mode readers wait for nobody, except at the moments when the log is
+/// - `busy_timeout`: in WAL mode readers never wait, except at the moments when the log is
 ///   made or recovered.
 /// - `cache_size` (2 MB), `mmap_size` (0) and `temp_store` (files) stay SQLite's defaults, which
 ///   were the quickest for a year of the reference dataset: GROUP BY sorts all facts, and a sorter

@@ -1,5 +1,5 @@
-//! SQLite's pool: what its connections may do, and how many there are. What both stores promise
-//! is tested in `tests/suite/store.rs`.
+//! SQLite's pool: the rights of its connections, and their number. Promises of both stores are
+//! tested in `tests/suite/store.rs`.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ async fn read(pool: &Pool) -> Result<i32, Error> {
 }
 
 #[tokio::test]
-async fn its_connections_only_read() {
+async fn connections_only_read() {
     let (_folder, pool) = pool(1);
     for change in ["DELETE FROM t", "DROP TABLE t", "CREATE TABLE u (b)"] {
         let error = pool.run(|connection| Ok(connection.execute(change, [])?)).await.unwrap_err();
@@ -33,7 +33,7 @@ async fn its_connections_only_read() {
 }
 
 #[tokio::test]
-async fn a_connection_comes_back_however_the_work_ends() {
+async fn a_connection_returns_however_the_work_ends() {
     let (_folder, pool) = pool(1);
     let failed = pool.run::<()>(|_| Err(Error::BrokenOff("by the work".to_owned()))).await;
     assert!(failed.is_err());
@@ -43,7 +43,7 @@ async fn a_connection_comes_back_however_the_work_ends() {
 }
 
 #[tokio::test]
-async fn work_beyond_the_number_of_connections_waits_its_turn() {
+async fn work_waits_when_all_connections_are_busy() {
     let (_folder, pool) = pool(1);
     let (go_on, wait) = mpsc::channel::<()>();
     let slow = pool.run(move |_| Ok(wait.recv().is_ok()));
@@ -64,7 +64,7 @@ fn endless(connection: &rusqlite::Connection) -> Result<i64, Error> {
 }
 
 #[tokio::test]
-async fn work_is_stopped_at_its_limit_and_the_connection_serves_the_next() {
+async fn work_stops_at_its_limit_and_frees_the_connection() {
     let (_folder, pool) = pool(1);
     let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
     let error = pool.run_within(deadline, endless).await.unwrap_err();
@@ -73,19 +73,19 @@ async fn work_is_stopped_at_its_limit_and_the_connection_serves_the_next() {
 }
 
 #[tokio::test]
-async fn work_is_stopped_when_its_asker_goes_away() {
+async fn work_stops_when_its_handle_is_dropped() {
     let (_folder, pool) = pool(1);
-    let (deadline, asker) = Deadline::begin(None);
+    let (deadline, cancel) = Deadline::begin(None);
     let abandoned = pool.run_within(deadline, endless);
     tokio::pin!(abandoned);
     assert!(futures_util::poll!(&mut abandoned).is_pending());
-    drop(asker);
+    drop(cancel);
     assert_eq!(read(&pool).await.unwrap(), 7, "or this would wait for ever");
     assert!(abandoned.await.is_err());
 }
 
 #[tokio::test]
-async fn who_gets_no_turn_until_the_limit_is_told_so() {
+async fn no_free_connection_until_the_limit_is_an_error() {
     let (_folder, pool) = pool(1);
     let (go_on, wait) = mpsc::channel::<()>();
     let slow = pool.run(move |_| Ok(wait.recv().is_ok()));

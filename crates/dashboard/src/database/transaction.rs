@@ -1,5 +1,5 @@
-//! One transaction on either engine, with the few calls that commands need which change the
-//! database or prove it: the same SQL text for both, numbers and texts bound.
+//! Transactions of commands, on either engine: the same SQL text for both, with bound values. Not
+//! for asynchronous code: they block.
 
 use std::pin::pin;
 

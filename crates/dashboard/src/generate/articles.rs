@@ -1,4 +1,4 @@
-//! The articles of the reference dataset: who wrote what in which languages, and when.
+//! Articles of the reference dataset: authors, languages, dates, translations.
 
 use super::random::Stream;
 use super::title::{self, Subject};
@@ -13,10 +13,10 @@ pub const AUTHOR_COUNT: usize = 400;
 /// Articles were published from this many days before the first day of traffic.
 const DAYS_BEFORE_TRAFFIC: i32 = 3_378;
 
-/// So many days before the last day of traffic publishing ends.
+/// Days between the last publication and the last traffic.
 const DAYS_AFTER_PUBLICATION: i32 = 6;
 
-/// A translation is published so many days after its original, at least.
+/// The least number of days between an original and its translation.
 const DAYS_TO_TRANSLATE: usize = 7;
 
 /// Articles whose slugs are longer than 256 characters, as the article on the dashboard found.
@@ -39,7 +39,7 @@ pub struct Article {
     pub original: Option<usize>,
     /// Place by popularity, from 0.
     pub rank: usize,
-    /// What a reader stays for, in the middle.
+    /// The median time of a visit.
     pub reading_seconds: u32,
 }
 

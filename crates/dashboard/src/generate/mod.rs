@@ -45,7 +45,7 @@ pub struct Generate {
     pub end: Day,
     /// The same seed gives the same rows, on every machine and in either engine.
     pub seed: u64,
-    /// Declare `articles.uuid` and `articles.slug` as the author of the article found them in his
+    /// Declare `articles.uuid` and `articles.slug` as the author of the article found them in the
     /// own SQLite file. The rows are the same; four slugs are longer than the declaration says.
     pub as_found: bool,
     /// Replace a dashboard that is there already, with all its rows and keys.
@@ -93,7 +93,7 @@ pub enum Error {
     Articles { articles: u32 },
     #[error("the end {end} is before the start {start}; exchange them")]
     EndBeforeStart { start: Day, end: Day },
-    /// There are not so many triples of day, published article and country.
+    /// There are fewer triples of day, published article and country.
     #[error(
         "{rows} rows cannot exist: {articles} articles from {start} to {end} have at most {most}; \
          ask for fewer rows, more articles or a longer period"
@@ -147,7 +147,7 @@ from_clients!(Error);
 /// So that the ids of articles, and the rows of a day, stay far below 2^31.
 const MOST_ARTICLES: u32 = 10_000_000;
 
-/// So many days of facts are made ahead of the writer.
+/// Days of facts made ahead of the writer.
 const DAYS_AHEAD: usize = 4;
 
 /// Everything a writer needs but the facts.
@@ -164,7 +164,7 @@ impl Job<'_> {
     }
 }
 
-/// Writes a dataset into a new SQLite file or into a PostgreSQL database without rows of ours,
+/// Writes a dataset into a new SQLite file or into a PostgreSQL database without rows,
 /// whole or not at all. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ use crate::schema::{
     insert_row, version_row, watch_changes,
 };
 
-/// How soon an interruption is seen while PostgreSQL works on one long statement.
+/// The time in which an interruption is seen during one long statement.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Writes everything; the database is as before if that fails.
@@ -41,7 +41,7 @@ pub async fn write(
         () = interruption => Err(Error::Interrupted),
     };
     if let Err(Error::Interrupted) = written {
-        // Else the server would finish its statement before it notices that nobody waits.
+        // Otherwise the server would finish its statement before it notices that no client waits.
         let _ = cancel.cancel_query(engine::postgres::tls(url)?).await;
     }
     written?;
@@ -77,8 +77,8 @@ async fn fill(
     Ok(())
 }
 
-/// Removes tables of ours, if they are all ours and either empty or to be replaced; the version of
-/// the data to come, which is another one than that of the data that goes.
+/// Removes the dashboard's tables if they are empty or may be replaced. Returns the version of the
+/// new data, which differs from that of the old.
 async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
     if existing_postgres_table(transaction).await?.is_none() {
         return Ok(0);
@@ -158,7 +158,7 @@ async fn copy_facts(
     Ok(())
 }
 
-/// Statistics and visibility map, which else autovacuum would make in the middle of a measurement.
+/// Statistics and visibility map: autovacuum would make them in the middle of a measurement.
 async fn settle(client: &Client) -> Result<(), Error> {
     for table in TABLES {
         client.batch_execute(&format!("VACUUM (ANALYZE) {}", table.name.name())).await?;

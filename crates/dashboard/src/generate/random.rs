@@ -1,5 +1,5 @@
-//! Random numbers that depend on nothing but the seed and the place where they are used, so that
-//! the same seed gives the same rows on every machine, in whatever order they are computed.
+//! Random numbers that depend only on the seed and their place, so the same seed gives the same
+//! rows on every machine, in any order of computation.
 //!
 //! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_splitmix64() {
+    fn the_generator_is_splitmix64() {
         // First numbers of the reference implementation for the state 1234567.
         let mut stream = Stream::new(1_234_567);
         assert_eq!(stream.next(), 6_457_827_717_110_365_317);

@@ -1,5 +1,5 @@
-//! The dataset as a new SQLite file. Nobody reads the file before it has its name, so it is
-//! written without a journal and synced once, at the end.
+//! The dataset as a new SQLite file. The file is not read before it has its name, so it is written
+//! without a journal and synced once, at the end.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ use crate::schema::{
     Declarations, Table, create_indexes, create_tables, first_row, insert_row, watch_changes,
 };
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Writes everything; the size of the file in bytes.

@@ -1,4 +1,4 @@
-//! What the reference dataset promises, on datasets small enough for every test run.
+//! Promises of the reference dataset, on datasets small enough for every test run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -99,7 +99,7 @@ fn shares_of_articles_are_exact() {
 }
 
 #[test]
-fn a_translation_is_later_than_its_english_original_and_on_the_same_blog() {
+fn a_translation_follows_its_original_on_the_same_blog() {
     let (_, dataset) = dataset(2_000);
     let translations: Vec<_> =
         dataset.articles.iter().filter_map(|a| Some((a, &dataset.articles[a.original?]))).collect();

@@ -1,4 +1,4 @@
-//! Titles and slugs: what an article says in its own language, and its name in the URL.
+//! Titles and slugs of articles, in all human languages.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::vocabulary::{
 /// Slugs of long titles go beyond this many characters.
 pub const LONG_SLUG_CHARACTERS: usize = 256;
 
-/// What an article is about; a translation shares its original's.
+/// The subject of an article; a translation shares its original's.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     pub language: usize,
@@ -73,7 +73,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How often another pattern or topic is tried before two articles get the same title.
+/// Attempts with another pattern or topic before two articles get the same title.
 const TRIES: usize = 16;
 
 /// Gives every article its title and slug; originals stand before their translations.
@@ -113,7 +113,7 @@ fn new_subject(subject: Subject, uses: &HashMap<String, u32>) -> Subject {
     (0..TRIES).map(another).find(|subject| !uses.contains_key(&subject.slug())).unwrap_or(subject)
 }
 
-/// Lower-case letters and digits, with single hyphens for everything else.
+/// Lower-case letters and digits, with single hyphens for all other letters.
 fn slug(title: &str) -> String {
     let plain = title.replace("C#", "csharp").replace('\'', "").to_ascii_lowercase();
     plain

@@ -1,4 +1,4 @@
-//! The facts, one day after the other: which articles were read in which countries, how often.
+//! Facts of the reference dataset, one day after the other: visits by article and country.
 //!
 //! Every pair of article and country has a rate: popularity (Zipf) x age of the article x size of
 //! the country (Zipf). Visits arrive in a Poisson process of that rate, and a day lasts until
@@ -58,7 +58,7 @@ struct Visited {
     arrival: f64,
     article: u32,
     country: u32,
-    /// What further random numbers about the pair begin with.
+    /// The seed of further random numbers about the pair.
     random: u64,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// How much each article is read on a day; 0 before its publication.
+    /// The rate of each article on a day; 0 before its publication.
     fn rates(&self, day: i32, rates: &mut Vec<f64>) {
         rates.clear();
         rates.extend(self.articles.iter().zip(&self.popularity).map(|(article, popularity)| {

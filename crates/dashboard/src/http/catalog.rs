@@ -1,5 +1,4 @@
-//! `GET /api/dataset`, `/api/values/{dimension}`, `/api/articles/{uuid}`: what there is to ask
-//! about.
+//! `GET /api/dataset`, `/api/values/{dimension}`, `/api/articles/{uuid}`: the catalog.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::catalog::{Article, Dataset, Values, Wanted};
 use crate::query::quoted;
 use crate::schema::{DIMENSIONS, Dimension};
 
-/// So many values are given where no limit is named.
+/// The limit where none is given.
 const LIMIT_DEFAULT: usize = 50;
 
 /// More values than this are not given at once.

@@ -92,8 +92,8 @@ async fn by_key_or_session(app: &App, headers: &HeaderMap) -> Result<Option<Clie
     Ok(person.map(|person| Client::Account(person.name)))
 }
 
-/// Lets programs of this machine and holders of keys pass. A proxy of this machine speaks for
-/// others.
+/// Lets programs of this machine and known clients pass. A request that a proxy of this machine
+/// forwards is another machine's.
 pub(super) async fn require_local_or_known(
     app: &App,
     headers: &HeaderMap,
@@ -131,10 +131,10 @@ pub(super) fn session(app: &App, headers: &HeaderMap) -> Option<SessionToken> {
         })
 }
 
-/// Where the request comes from: the connection's other end, or what the proxy in front says.
+/// The address of the client: the connection's other end, or the last one that the proxy names.
 pub(super) fn address(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
     let forwarded = || {
-        // Only the last address was seen by our own proxy; those before it anybody can invent.
+        // Only the last address was seen by our own proxy; those before it may be invented.
         let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
         last.rsplit(',').next()?.trim().parse().ok()
     };
@@ -146,7 +146,7 @@ fn connected(extensions: &Extensions) -> Option<IpAddr> {
     extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
 }
 
-/// Refuses what a page of another site makes a browser send (RFC 6454, Fetch Metadata). Programs
+/// Refuses requests that a page of another site makes a browser send (RFC 6454, Fetch Metadata). Programs
 /// send neither header.
 pub(super) fn require_same_site(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

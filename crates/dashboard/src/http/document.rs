@@ -1,5 +1,5 @@
-//! `/api/openapi.json`: what the routes are, made from the handlers themselves; and what answers
-//! that are written byte by byte look like, for the document only.
+//! `/api/openapi.json`: the document of all routes, made from the handlers; and the types of
+//! answers that are written byte by byte, for the document only.
 #![allow(dead_code, reason = "described, never built")]
 
 use std::collections::BTreeMap;

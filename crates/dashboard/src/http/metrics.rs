@@ -1,6 +1,5 @@
-//! `GET /metrics`: requests by route and status, questions by grouping with their times and the
-//! cache's part in them, limits that were reached, and what SQLite counted meanwhile, for
-//! Prometheus.
+//! `GET /metrics` for Prometheus: requests by route and status, queries by grouping with their
+//! times and cache hits, limits that were reached, SQLite's counters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +46,7 @@ struct LimitLabels {
     limit: &'static str,
 }
 
-/// What is counted, and the registry that prints it.
+/// The counters, and the registry that prints them.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,

@@ -52,27 +52,26 @@ const COMPRESSED_FROM_BYTES: u64 = 1_024;
 /// No body that is asked for is larger.
 const BODY_MAX_BYTES: usize = 16 * 1_024;
 
-/// How a dashboard is served.
+/// Options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Valid beside the keys of the database, and kept in memory only.
     pub extra_key: Option<Key>,
-    /// Whether everybody may read.
+    /// Whether reading needs neither key nor account.
     pub is_public: bool,
-    /// How many bytes of answers are kept for those who ask the same; 0 keeps none.
+    /// The size of the answer cache; 0 for none.
     pub answer_cache_bytes: u64,
     /// Requests of each client in a minute.
     pub rate_limit: Option<NonZeroU32>,
-    /// Whether cookies are for https only, whatever a proxy says.
+    /// Cookies for https only, whatever a proxy says.
     pub secure_cookies: bool,
-    /// Whether a proxy in front says where requests come from (`X-Forwarded-For`, `-Proto`,
-    /// `-Host`); without one anybody could say so.
+    /// A proxy in front names the client (`X-Forwarded-For`, `-Proto`, `-Host`); without one, a
+    /// client could name any.
     pub behind_proxy: bool,
-    /// What each connection may take.
     pub limits: Limits,
 }
 
-/// Everything a request needs.
+/// The state shared by all requests.
 #[derive(Debug)]
 pub struct App {
     store: Store,
@@ -91,7 +90,7 @@ pub struct App {
 }
 
 impl App {
-    /// An application over `store`, with what is asked beside its questions.
+    /// An application over `store`, with the catalog and the accounts beside it.
     #[must_use]
     pub fn new(store: Store, access: Access, catalog: Catalog, options: &Options) -> Self {
         let minute = Duration::from_secs(60);
@@ -113,7 +112,7 @@ impl App {
     }
 }
 
-/// What only those may ask who are let in.
+/// Routes for identified clients.
 fn reading() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(query::get))
@@ -122,7 +121,7 @@ fn reading() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(catalog::article))
 }
 
-/// What everybody may ask.
+/// Routes for all clients.
 fn open() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(document::Frame::openapi())
         .routes(routes!(session::get, session::sign_in, session::sign_out))
@@ -133,7 +132,7 @@ fn open() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(metrics::get))
 }
 
-/// What the routes are: made of the same list, so none can be missing.
+/// The document of the routes, made of the same list, so none can be missing.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| open().merge(reading()).into_openapi());
 
 /// Every route there is.

@@ -18,7 +18,7 @@ use crate::query::clipped;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Scripts only from our own files; styles also inline, which the charts need; nobody may put us
+/// Scripts only from our own files; styles also inline, which the charts need; no page may put us
 /// into a frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' \
     'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; \

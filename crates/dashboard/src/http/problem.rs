@@ -1,5 +1,5 @@
-//! Every error as `application/problem+json` (RFC 9457): what went wrong and the way out, never
-//! SQL, paths or hosts.
+//! Errors as `application/problem+json` (RFC 9457): what went wrong and the way out, never SQL,
+//! paths or hosts.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `GET /api/query/{grouping}`: one question, one answer. What the engine did stands in headers;
-//! the body is the same from every engine.
+//! `GET /api/query/{grouping}`: one query, one answer. Headers describe the engine's work; the body
+//! is the same from every engine.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -91,9 +91,9 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
     }
 }
 
-/// The answer, out of the cache if there is one, with the turn that it took to make it. The version
-/// is read before the answer is made: whatever changes in between makes the entry one that nobody
-/// asks for.
+/// The answer, from the cache if there is one, with the permit that it took to make it. The version
+/// is read before the answer is made: whatever changes in between makes an entry that no request
+/// finds.
 async fn answer(
     app: &App,
     client: &Client,
@@ -112,8 +112,8 @@ async fn answer(
     if let Some(kept) = cache.kept(&question) {
         return Ok((kept, Some(Lookup::Hit), None));
     }
-    // Before an answer is promised to all who ask the same: they are not to wait for somebody who
-    // waits for a turn of his own.
+    // Before an answer is promised to all requests for it: they must not wait for a client that
+    // waits for a permit of its own.
     let turn = app.shares.turn(client, &deadline).await?;
     let make = make(app, query, deadline.clone());
     let (kept, lookup) = cache.answer(&question, &deadline, make).await?;

@@ -1,4 +1,4 @@
-//! The facts of a day, which are replaced together with all totals that they belong to.
+//! Facts of a day, replaced together with all totals that they belong to.
 
 use tokio_postgres::types::Type;
 

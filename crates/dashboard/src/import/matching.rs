@@ -1,4 +1,4 @@
-//! Which article a URL is of.
+//! The match of a URL with its article.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Data from elsewhere: articles from a content system, traffic from an analytics service. A file
-//! is read to its end and found right before the first row of it is written.
+//! Imports: articles from a content system, traffic from an analytics service. A file is read and
+//! checked to its end before the first row of it is written.
 
 mod articles;
 mod country;
@@ -26,7 +26,7 @@ pub use articles::{ImportArticles, ImportedArticles, import_articles};
 pub use traffic::{ImportTraffic, ImportedTraffic, import_traffic};
 pub use unmatched::{Unmatched, unmatched};
 
-/// Why nothing was imported; with [`Error::Interrupted`], why not everything was.
+/// Errors of an import: nothing was imported, or with [`Error::Interrupted`] only some days.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
@@ -34,11 +34,7 @@ pub enum Error {
     Io { path: PathBuf, reason: std::io::Error },
     /// A file as a whole is not what it should be.
     #[error("{}: {problem}", path.display())]
-    File {
-        path: PathBuf,
-        /// What is wrong, and the way out.
-        problem: String,
-    },
+    File { path: PathBuf, problem: String },
     /// A file of the right form without a row.
     #[error(
         "{}: it has no rows ({found}), where some of {expected} were expected; if that is right, \
@@ -57,7 +53,6 @@ pub enum Error {
         path: PathBuf,
         /// The line, or the place in a JSON document.
         place: String,
-        /// What is wrong, and the way out.
         problem: String,
     },
     /// A value of a row is at fault.
@@ -68,19 +63,11 @@ pub enum Error {
         place: String,
         /// The column as the file calls it.
         column: String,
-        /// What is wrong, and the way out.
         problem: String,
     },
     /// A column was mapped that the import does not know, or the file does not have.
     #[error("--map {name}={column}: {problem}")]
-    Mapping {
-        /// What the import calls it.
-        name: String,
-        /// What the file calls it.
-        column: String,
-        /// What is wrong, and the way out.
-        problem: String,
-    },
+    Mapping { name: String, column: String, problem: String },
     /// The temporary file cannot be written.
     #[error("cannot keep the rows in a temporary file (TMPDIR says where): {0}")]
     Temporary(std::io::Error),
@@ -124,7 +111,7 @@ pub enum Error {
 from_clients!(Error);
 
 impl Error {
-    /// Whether what was asked for is at fault, and not a file or a database.
+    /// Whether the command line is at fault, and not a file or a database.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Mapping { .. })

@@ -1,5 +1,5 @@
-//! Traffic that belongs to no article: kept with its URL, listed by volume, given to an article as
-//! soon as one with that URL comes.
+//! Unmatched traffic: kept with its URL, listed by volume, given to an article as soon as one has
+//! that URL.
 
 use engine::DatabaseUrl;
 use serde::Serialize;

@@ -24,7 +24,7 @@ impl Key {
         Ok(Self(format!("{PREFIX}{}", hexadecimal(&random))))
     }
 
-    /// A key that somebody else made, from a file, standard input or the environment; blanks and
+    /// A key from a file, standard input or the environment; blanks and
     /// line ends around it do not count.
     pub fn given(text: &str) -> Result<Self, Error> {
         let text = text.trim();
@@ -56,7 +56,7 @@ impl fmt::Debug for Key {
 pub struct KeyHash(String);
 
 impl KeyHash {
-    /// The hash of what an asker presents.
+    /// The hash of a presented key.
     #[must_use]
     pub fn of(presented: &str) -> Self {
         Self(hexadecimal(&Sha256::digest(presented)))

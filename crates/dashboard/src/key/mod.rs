@@ -1,5 +1,4 @@
-//! API keys: random, shown once, stored only as a hash, revoked by name, over by themselves where
-//! an end was given.
+//! API keys: random, shown once, stored only as a hash, revoked by name, with an optional end.
 
 mod hash;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a key is. What is stored of it is tested on both engines in `tests/keys.rs`.
+//! Keys and their hashes. Their storage is tested on both engines in `tests/suite/key.rs`.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn the_hash_is_sha_256_in_hexadecimal() {
 }
 
 #[test]
-fn what_no_header_could_carry_is_no_key() {
+fn a_key_without_a_valid_header_value_is_refused() {
     for text in ["", " \n", "two words", "two\nlines", "schlüssel"] {
         assert!(matches!(Key::given(text), Err(Error::BadKey)), "{text:?}");
     }

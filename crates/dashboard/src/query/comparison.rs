@@ -1,4 +1,4 @@
-//! A period beside an earlier one: which days that is, and which of its rows belong together.
+//! Comparisons with an earlier period: its days, and the pairing of its rows.
 
 use std::borrow::Cow;
 
@@ -36,13 +36,13 @@ impl Comparison {
     }
 }
 
-/// How rows of the earlier period find those of the present one: rows of time by their position
+/// The pairing of earlier and present rows: rows of time by their position
 /// (the third month beside the third), all others by their keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// The keys are the same.
     SameKey,
-    /// So many days later; weeks too, by their Mondays.
+    /// The number of days in between; weeks too, by their Mondays.
     Days(i32),
     Months(i32),
     Years(i32),

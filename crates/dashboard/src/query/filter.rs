@@ -1,5 +1,5 @@
-//! Filters: which rows of the facts count. Inside a dimension the values are alternatives,
-//! between dimensions every condition has to hold.
+//! Filters of facts. Inside a dimension the values are alternatives, between dimensions every
+//! condition has to hold.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};

@@ -25,7 +25,7 @@ pub enum Grouping {
     Blogs,
 }
 
-/// What keys of a grouping are: values of a dimension, or spans of time.
+/// The kind of a grouping's keys: values of a dimension, or spans of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupingKind {
     Dimension(Dimension),

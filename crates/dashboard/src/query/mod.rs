@@ -1,5 +1,5 @@
-//! A question asked of the dashboard: the query API's parameters as typed values.
-//! What is wrong with a request is found here, so that everything behind works on valid values.
+//! A query of the API: its parameters as typed values. All errors of a request are found here, so
+//! the code behind works on valid values.
 
 mod comparison;
 mod day;
@@ -24,14 +24,11 @@ pub use sort::{Sort, SortBy};
 /// One question. Serialised, it is the `query` of the answer: what was asked, with its defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Query {
-    /// What each row stands for.
     pub grouping: Grouping,
     #[serde(flatten)]
     pub period: Period,
-    /// What narrows the facts of the period.
     #[serde(flatten)]
     pub filters: Filters,
-    /// What a translation's traffic counts for.
     #[serde(skip_serializing_if = "Translations::is_separate")]
     pub translations: Translations,
     /// A second breakdown of each row.
@@ -40,15 +37,15 @@ pub struct Query {
     /// An earlier period beside this one.
     #[serde(rename = "compare", skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// What is counted beside the sums.
+    /// A count beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Count>,
     /// The order of the rows; ties by key.
     pub sort: Sort,
-    /// At most so many rows.
+    /// The most rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// So many rows are left out first.
+    /// Rows left out first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// The form of the answer.
@@ -56,21 +53,21 @@ pub struct Query {
     pub format: Format,
 }
 
-/// What can be counted beside the sums.
+/// Counts beside the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
     Articles,
 }
 
-/// What a translation's traffic counts for.
+/// The article that a translation's traffic counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Translations {
-    /// For itself: it is an article like any other.
+    /// The translation itself, an article like any other.
     #[default]
     Separate,
-    /// For its original, in every respect: its author, its team, its language, its publication.
+    /// Its original, in every respect: its author, its team, its language, its publication.
     Grouped,
 }
 

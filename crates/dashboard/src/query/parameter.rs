@@ -1,5 +1,5 @@
-//! The names of the parameters, and reading their values: unknown, repeated and impossible ones
-//! are refused by name.
+//! Parameters of the query API and the reading of their values: unknown, repeated and impossible
+//! ones are refused by name.
 
 use super::{Day, Publication, Refusal, filter};
 

@@ -1,4 +1,4 @@
-//! What is refused, and in which words; what is taken, and how it is shown again.
+//! Refused and accepted parameters, with the messages and the form in which they are shown again.
 
 use super::*;
 

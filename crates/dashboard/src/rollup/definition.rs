@@ -14,7 +14,7 @@
 
 use super::calendar::Grain;
 
-/// What the two parts of a total's key are.
+/// The two parts of a total's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     BlogCountry,

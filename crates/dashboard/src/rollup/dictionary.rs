@@ -1,5 +1,5 @@
-//! What ids stand for: names, articles, countries, with the order of their keys. Read once for each
-//! version of the data and kept in memory, so that totals are all that a question reads.
+//! The dictionary of ids: names, articles, countries, with the order of their keys. It is read once
+//! for each version of the data and kept in memory, so queries read only totals.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,7 +149,6 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// How many statements there are.
     pub const STATEMENTS: usize = NAMED.len() + 2;
 
     pub fn statement(place: usize) -> String {

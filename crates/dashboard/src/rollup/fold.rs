@@ -1,4 +1,4 @@
-//! From facts to pages: the totals of a day, and those of the longer spans that it belongs to.
+//! Pages made from facts: the totals of a day, and those of the longer spans that it belongs to.
 
 use std::collections::BTreeMap;
 
@@ -62,11 +62,11 @@ struct Open {
     grain: Grain,
     span: Option<Period>,
     entries: Vec<Entry>,
-    /// At so many they are added up.
+    /// The number at which they are added up.
     limit: usize,
 }
 
-/// So many totals wait to be added up at least.
+/// The least number of totals that are added up together.
 const GATHERED: usize = 300_000;
 
 impl Fold {
@@ -89,7 +89,7 @@ impl Fold {
         complete
     }
 
-    /// What is left when the facts end.
+    /// The pages left when the facts end.
     pub fn finish(&mut self) -> Vec<Page> {
         self.open.iter_mut().filter_map(Open::take).collect()
     }

@@ -1,5 +1,5 @@
-//! Totals that follow an import: a day's old totals are taken away and its new ones added, in the
-//! transaction that replaces its facts.
+//! Totals that follow an import: the old totals of a day are subtracted and its new ones added, in
+//! the transaction that replaces its facts.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::query::Day;
 use crate::schema::{DataVersion, version_row};
 
 /// Keeps totals in step with the facts. The pages of longer spans stay in memory from day to day,
-/// as long as nobody else changes the data.
+/// as long as no other process changes the data.
 pub(crate) struct Keeper {
     blogs: Blogs,
     open: HashMap<(Kind, Grain), Page>,
@@ -107,7 +107,7 @@ impl Keeper {
     }
 }
 
-/// Which data there is; in PostgreSQL nobody else changes it from here on.
+/// The version of the data; in PostgreSQL it is locked from here on.
 pub(crate) fn version(transaction: &Transaction<'_>) -> Result<DataVersion, Error> {
     let sql = match transaction {
         Transaction::Sqlite(_) => version_row(Dialect::Sqlite),

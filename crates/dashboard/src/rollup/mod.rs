@@ -1,6 +1,6 @@
 //! The `rollup` design: totals kept in the database itself, so that a period of any length is
-//! answered from a few totals for each article or key. Everything here follows from the facts:
-//! totals can be made anew at any time, and be proved.
+//! answered from a few totals for each article or key. They follow from the facts, so they can be
+//! rebuilt and verified at any time.
 
 pub(crate) mod calendar;
 pub(crate) mod definition;
@@ -64,7 +64,7 @@ pub enum Error {
 
 from_clients!(Error);
 
-/// What the work on totals needs besides the database.
+/// The surroundings of a command's work: runtime, progress, interruption.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
     pub runtime: &'a Handle,
@@ -84,16 +84,16 @@ fn go_on(interrupted: &AtomicBool) -> Result<(), Error> {
     if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
-/// Makes all totals anew from the facts, in one transaction. Not to be called from asynchronous
+/// Rebuilds all totals from the facts, in one transaction. Not to be called from asynchronous
 /// code: it blocks.
 ///
 /// # Errors
 /// [`Error`]; the totals are as they were then.
 pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    connected(target, work, |it| it.write(|transaction| make_anew(transaction, work)))?;
+    connected(target, work, |it| it.write(|transaction| rebuild_in(transaction, work)))?;
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
         work.runtime.block_on(async {
@@ -104,7 +104,7 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the totals anew, if there is a table for them and they are not those of the data.
+/// Rebuilds the totals, if there is a table for them and they are not those of the data.
 pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     let renew = |transaction: &Transaction<'_>| match exists(transaction)? {
         true => bring_into_step(transaction, work),
@@ -113,7 +113,7 @@ pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     connected(target, work, |it| it.write(renew))
 }
 
-/// Proves every total against the facts, each by a sum of its own, in one state of the database
+/// Verifies every total against the facts, each by a sum of its own, in one state of the database
 /// that others go on changing. Blocks, as [`rebuild`].
 ///
 /// # Errors
@@ -154,20 +154,20 @@ pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), database::Error>
         .try_for_each(|statement| transaction.batch(statement))
 }
 
-/// Makes all totals anew unless they are those of the data, in a transaction of somebody else's.
+/// Rebuilds all totals unless they are those of the data, in the caller's transaction.
 pub(crate) fn bring_into_step(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
     let agree = maintain::version(transaction)?.agrees() && exists(transaction)?;
-    if agree { Ok(()) } else { make_anew(transaction, work) }
+    if agree { Ok(()) } else { rebuild_in(transaction, work) }
 }
 
-fn make_anew(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+fn rebuild_in(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
     if !exists(transaction)? {
         make(transaction)?;
     }
     refill(transaction, work)
 }
 
-/// Fills the table of totals anew, in a transaction of somebody else's.
+/// Refills the table of totals, in the caller's transaction.
 pub(crate) fn refill(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
     transaction.batch("DELETE FROM totals")?;
     fill(transaction, work.progress, work.interrupted)

@@ -1,8 +1,8 @@
-//! A page: the totals of one span of days, packed into one value of the database. Sorted by key,
-//! each number as few bytes as it needs: six for a fact, against twenty as a row of a table. Read
-//! from front to back, a page costs some nanoseconds for each total.
+//! Pages: the totals of one span of days, packed into one value of the database. They are sorted by
+//! key, each number in as few bytes as it needs: six for a fact, against twenty as a row of a
+//! table. Read from front to back, a page costs some nanoseconds for each total.
 //!
-//! A page is a byte that tells whether totals are counted, then groups: the first part of the key
+//! A page is a byte that says whether totals are counted, then groups: the first part of the key
 //! (its difference to that of the group before), the number of totals, and each of them: the
 //! second part of the key (its difference to the one before), the number of facts unless it is
 //! always one, the sums. All are varints (base 128, least part first); what may be negative is
@@ -10,7 +10,7 @@
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
-    /// How many facts; a total without any is none.
+    /// The number of facts; a total has at least one.
     pub facts: i64,
     /// Page views, sessions, seconds.
     pub metrics: [i64; 3],
@@ -33,13 +33,13 @@ pub(crate) struct Entry {
     pub sums: Sums,
 }
 
-/// A page that is none of ours, or was damaged.
+/// The page is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
 /// Every total is one fact.
 const FACTS: u8 = 1;
-/// Totals are of so many facts as they say.
+/// Totals have the number of their facts.
 const COUNTED: u8 = 2;
 
 /// The page of these totals, which are sorted by their keys and have each key once.
@@ -224,7 +224,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_added_can_be_taken_away(totals in small(), part in small()) {
+        fn an_addition_can_be_subtracted_again(totals in small(), part in small()) {
             let more = combine(&totals, &part, 1);
             let both: Vec<Entry> = totals.iter().chain(&part).copied().collect();
             prop_assert_eq!(&more, &collect(both));

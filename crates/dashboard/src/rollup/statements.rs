@@ -1,5 +1,5 @@
-//! The statements that read facts, write pages, and prove them. All of them are the same text for
-//! both engines; numbers are bound.
+//! Statements that read facts, write pages, and verify them. All of them are the same text for both
+//! engines; numbers are bound.
 
 use super::definition::Kind;
 

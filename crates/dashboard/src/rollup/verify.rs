@@ -1,5 +1,5 @@
-//! The proof of the totals: every one is summed from the facts once more, by statements that
-//! share nothing with what made them, and compared.
+//! Verification of the totals: each is summed from the facts once more, by statements that share
+//! nothing with those that made it, and compared.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! Whether an existing database has our schema, and if not, what the first difference is.
+//! The check of an existing database against the schema, which names the first difference.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
     compare(Dialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
-/// Which declarations a SQLite database of the dashboard has.
+/// The declarations that a SQLite database of the dashboard has.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
     version::of_sqlite(connection)?.expect_ours()?;
     let found = sqlite_tables(connection)?;
@@ -207,7 +207,7 @@ pub(crate) async fn existing_postgres_table(
     Ok(None)
 }
 
-/// A table in a SQLite database that is none of ours and none of SQLite's own.
+/// A table in a SQLite database that is neither the dashboard's nor SQLite's.
 pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare(
         "SELECT lower(name) FROM sqlite_schema

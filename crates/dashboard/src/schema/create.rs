@@ -51,7 +51,7 @@ pub async fn create_postgres(client: &mut Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// The totals of no facts, and what tells when there are some.
+/// The empty table of totals, and the triggers of the data version.
 fn empty_totals(dialect: Dialect) -> impl Iterator<Item = String> {
     create_totals(dialect).into_iter().chain(watch_changes(dialect))
 }

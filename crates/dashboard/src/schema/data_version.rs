@@ -1,9 +1,6 @@
-//! The data version: a number that is another one after every change of facts, articles and names,
-//! whoever made it. Whatever is derived from the data (totals, kept answers) belongs to one version
-//! and is worth nothing for another.
-//!
-//! Triggers raise it. In PostgreSQL they run once for each statement; SQLite only knows those for
-//! each row, which our own commands turn off on their connection and replace by one UPDATE.
+//! The data version: a number that changes with every change of facts, articles and names by any
+//! program. Whatever is derived from the data (totals, kept answers) belongs to one version and is
+//! worth nothing for another.
 
 use std::fmt;
 
@@ -51,10 +48,10 @@ pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// Which data there is, and which the totals were made of.
+/// The version of the data, and the version that the totals belong to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DataVersion {
-    /// Tells a table that was made anew, whose numbers begin again: by a restore, for example.
+    /// Identifies the table itself: after a restore, for example, the numbers start again.
     pub table: i64,
     pub data: i64,
     /// Of the totals, if there are any.

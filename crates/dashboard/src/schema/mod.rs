@@ -73,7 +73,7 @@ pub enum Error {
          schema_version has no row; restore a backup"
     )]
     NoVersion,
-    /// Tables were to be made where some of ours exist already.
+    /// A table of the dashboard exists already.
     #[error("the database already has a table {table:?}; name an empty database")]
     Occupied {
         /// The table that is in the way.

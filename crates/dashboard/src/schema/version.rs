@@ -1,4 +1,4 @@
-//! The version of the schema that a database has, read before anything else of it.
+//! The version of the schema that a database has, read first of all.
 
 use rusqlite::{Connection, OptionalExtension as _};
 use tokio_postgres::GenericClient;

@@ -1,4 +1,4 @@
-//! All that differs between the engines in a statement: calendar, collation, the order of joins.
+//! Differences between the engines in a statement: calendar, collation, the order of joins.
 
 use sea_query::{Expr, ExprTrait as _, Func, IntoTableRef, SelectStatement};
 
@@ -38,7 +38,7 @@ pub(super) enum Span {
 }
 
 impl Span {
-    /// What facts are grouped by, and the key that is written out. PostgreSQL's `to_char` costs
+    /// The expression to group by, and the key that is written out. PostgreSQL's `to_char` costs
     /// as much as all the rest of a statement if it is called for each fact; so the facts are
     /// grouped by `date_trunc`, and only the groups are written out.
     pub(super) fn of(self, day: Expr, dialect: Dialect) -> (Expr, Expr) {
@@ -83,7 +83,7 @@ fn function<const N: usize>(name: &'static str, arguments: [Expr; N]) -> Expr {
     Func::cust(name).args(arguments).into()
 }
 
-/// A constant of ours in the text itself: as a bound value it would be another parameter in
+/// A constant in the text itself: as a bound value it would be another parameter in
 /// GROUP BY than in SELECT, and PostgreSQL could not see that both are the same expression.
 pub(super) fn constant(text: &'static str) -> Expr {
     Expr::cust(text)

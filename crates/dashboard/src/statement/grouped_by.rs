@@ -13,7 +13,7 @@ pub(super) struct GroupedBy {
     pub named_by: Option<(Table, (Table, Column))>,
     /// Whether the articles are needed to get there.
     pub needs_articles: bool,
-    /// What rows with one key have in common.
+    /// The same in all rows of one key.
     pub group_by: Expr,
     /// The key: text, or for days and weeks the day's number.
     pub key: Expr,

@@ -1,5 +1,4 @@
-//! The statements of the dashboard, built by sea-query for both engines from one description and
-//! run with bound values by `store`.
+//! Statements of the `daily` design, built by sea-query for both engines from one description.
 
 pub mod answer;
 mod condition;
@@ -18,7 +17,7 @@ use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder};
 use crate::database::{Dialect, SqlValue};
 use crate::query::Query;
 
-/// Where the columns of an answer's rows stand, counted from 0; the key is always the first.
+/// The places of an answer's columns in a row, counted from 0; the key is always the first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowColumns {
     /// The label, where it is not the key itself.

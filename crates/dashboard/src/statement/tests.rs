@@ -1,4 +1,4 @@
-//! The statements as both engines get them, to be read by people.
+//! Statements as both engines get them, for people to read.
 
 use super::*;
 use crate::query::{Filter, Grouping, Query};

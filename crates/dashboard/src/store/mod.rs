@@ -16,14 +16,14 @@ use crate::schema::find_totals;
 use postgres::PostgresQueries;
 use sqlite::SqliteQueries;
 
-/// How a store is opened.
+/// Options of a store.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Without one, totals answer as long as they are those of the data.
     pub design: Option<Design>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
-    /// How many queries run at the same time; further ones wait in order.
+    /// Queries that run at the same time; further ones wait in order.
     pub connections: usize,
     /// The most that a query may take, its wait for a connection included; its work is stopped
     /// then.
@@ -122,7 +122,7 @@ impl Store {
         Deadline::begin(self.options.query_limit)
     }
 
-    /// How many queries run at the same time.
+    /// Queries that run at the same time.
     pub(crate) fn concurrency(&self) -> usize {
         self.options.connections
     }

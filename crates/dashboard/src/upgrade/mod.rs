@@ -1,5 +1,5 @@
-//! `dashboard upgrade`: numbered steps that bring the schema of an older program to this one's,
-//! each in one transaction. There is no way back but the backup that is made first.
+//! `dashboard upgrade`: numbered steps from the schema of an older program to this one's, each in
+//! one transaction. The only way back is the backup that is made first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

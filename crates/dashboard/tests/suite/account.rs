@@ -125,7 +125,7 @@ async fn the_link_makes_one_account_and_no_second() {
         let earlier = access.offer_first_account().unwrap();
         let link = access.offer_first_account().unwrap();
         assert!(matches!(make(earlier.expose(), "correct horse").await, Err(Error::LinkExpired)));
-        // A password that is too short costs nobody the link.
+        // A password that is too short does not use up the link.
         assert!(matches!(make(link.expose(), "short").await, Err(Error::BadPassword)));
         let session = make(link.expose(), "correct horse").await.unwrap();
         assert_eq!(access.person(&session).await.unwrap().unwrap().name, "ann");

@@ -27,7 +27,7 @@ async fn teams(path: &Path) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
+async fn a_backup_during_writes_answers_as_the_original() {
     let database = sqlite(&Rows::nasty());
     let source = database.file();
     let before = teams(source).await;
@@ -45,7 +45,7 @@ async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_file_that_exists_is_never_replaced_and_an_interruption_leaves_none() {
+async fn a_backup_replaces_no_file_and_leaves_none_unfinished() {
     let database = sqlite(&Rows::nasty());
     let source = database.file();
     let thesis = source.with_file_name("thesis.txt");

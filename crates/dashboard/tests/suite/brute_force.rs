@@ -1,5 +1,5 @@
-//! The independent judge: reads the raw rows and sums them with plain maps, knowing nothing of
-//! the statements under test.
+//! The independent judge of answers: reads the raw rows and sums them with plain maps, without the
+//! statements under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -69,7 +69,7 @@ pub async fn execute(url: &DatabaseUrl, sql: &str) {
     }
 }
 
-/// Work that nobody watches or stops.
+/// Work without progress and interruption.
 pub fn work(runtime: &tokio::runtime::Handle) -> Work<'_> {
     static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
     static HIDDEN: LazyLock<ProgressBar> = LazyLock::new(ProgressBar::hidden);

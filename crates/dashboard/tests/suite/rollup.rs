@@ -123,7 +123,7 @@ async fn no_facts_give_no_totals() {
 
 /// Its numbers begin again: the names of before must not answer for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
+async fn a_restored_database_gets_a_new_dictionary() {
     for database in both(&Rows::nasty()).await {
         let store = database.rollup_store().await;
         let (before, _) = answer(&store).await.unwrap();
@@ -140,7 +140,7 @@ async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proof_and_a_list_need_not_wait_for_who_writes() {
+async fn verification_and_lists_do_not_wait_for_a_writer() {
     let half = "BEGIN; UPDATE traffic SET pageviews = pageviews + 1; DELETE FROM totals";
     for database in both(&Rows::nasty()).await {
         drop(database.rollup_store().await);

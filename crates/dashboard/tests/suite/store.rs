@@ -1,5 +1,5 @@
-//! What a store promises beside right answers, on both engines: one snapshot for each question,
-//! slow questions that block nobody, lost connections replaced, mistakes named.
+//! Promises of a store beside right answers, on both engines: one snapshot for each query, slow
+//! queries that block no others, lost connections replaced, mistakes named.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
 /// A question that waits for a lock is stopped in the server too, and the next is answered by a
 /// connection that the cancellation cannot meet.
 #[tokio::test(flavor = "multi_thread")]
-async fn postgresql_s_work_is_stopped_at_the_limit_and_when_the_asker_goes_away() {
+async fn postgresql_work_stops_at_the_limit_and_on_cancellation() {
     let database = postgres(&Rows::nasty()).await;
     // Long for the questions that nothing keeps waiting, on the busiest machine.
     let limit = Some(Duration::from_secs(2));

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use crate::rollup::dictionary::NONE;
 use crate::rollup::page::Sums;
 
-/// What a row of an answer adds up to, or its part of one country.
+/// The sums of a row, or of its part of one country.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
     pub sums: Sums,
-    /// How many totals that are.
+    /// The number of totals.
     pub totals: i64,
-    /// What tells the row: its number as it was given.
+    /// The number of the row.
     pub row: i32,
     /// The place of the country, if rows are split.
     pub country: u32,
@@ -29,11 +29,11 @@ pub(super) struct Cells {
     cells: Vec<Cell>,
     /// Cell and article of each total, if articles are counted: as one number, so that they sort.
     articles: Option<Vec<u64>>,
-    /// At so many they are sorted and those met twice removed.
+    /// The number at which they are sorted and duplicates removed.
     limit: usize,
 }
 
-/// So many articles are noted before those met twice are removed.
+/// Articles noted before duplicates are removed.
 const NOTED: usize = 1_000_000;
 
 impl Cells {
@@ -50,12 +50,12 @@ impl Cells {
         }
     }
 
-    /// The number of the row that `told` tells.
-    pub fn row(&mut self, told: i32) -> u32 {
+    /// The number of the row that `given` stands for.
+    pub fn row(&mut self, given: i32) -> u32 {
         let next = self.rows.len() as u32;
-        let number = *self.numbers.entry(told).or_insert(next);
+        let number = *self.numbers.entry(given).or_insert(next);
         if number == next {
-            self.rows.push(told);
+            self.rows.push(given);
             self.index.resize(self.index.len() + self.countries, NONE);
         }
         number

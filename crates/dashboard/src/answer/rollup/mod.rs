@@ -1,6 +1,6 @@
-//! A question answered from totals: which pages to read, what of them counts, and the rows that
-//! they add up to. The engines only fetch pages; all that is added up is added up here, so both
-//! give the same answer by construction.
+//! Answers from totals: the pages to read, the totals in them that count, and the rows that they
+//! add up to. The engines only fetch pages; all sums are made here, so both engines give the same
+//! answer by construction.
 
 mod cells;
 mod narrow;
@@ -86,7 +86,7 @@ impl Summation {
                 row = match (found.row, time) {
                     (NONE, _) => NONE,
                     (_, Some(time)) => time,
-                    (told, None) => number(numbers, found.place, || cells.row(told as i32)),
+                    (given, None) => number(numbers, found.place, || cells.row(given as i32)),
                 };
             }
             if row == NONE {

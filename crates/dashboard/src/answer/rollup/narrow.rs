@@ -1,5 +1,5 @@
-//! What of a page counts: filters as a row number for each article (or blog) and a mark for each
-//! country, worked out once for each question.
+//! Filters for pages: a row number for each article or blog and a mark for each country, computed
+//! once for each query.
 
 use crate::query::{Day, Grouping, GroupingKind, Publication, Query, Refusal, Translations};
 use crate::rollup::calendar::Grain;
@@ -10,7 +10,7 @@ use crate::schema::Dimension;
 /// The filters and the grouping of a question, ready to be looked up.
 pub(super) struct Narrowed {
     by_blog: bool,
-    /// For each article or blog, the number that tells its row; [`NONE`] if it is left out.
+    /// For each article or blog, the number of its row; [`NONE`] if it is left out.
     rows: Vec<u32>,
     /// For each article, the one that it counts for; empty where rows are not of articles.
     originals: Vec<u32>,
@@ -23,7 +23,7 @@ pub(super) struct Narrowed {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub place: u32,
-    /// The number that tells its row; [`NONE`] if it is left out.
+    /// The number of its row; [`NONE`] if it is left out.
     pub row: u32,
     /// The article that it counts for.
     pub article: u32,
@@ -103,12 +103,12 @@ impl Narrowed {
         self.uses_country
     }
 
-    /// How many articles or blogs there are.
+    /// The number of articles or blogs.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// What the first part of a total's key is.
+    /// The article or blog of the first part of a total's key.
     #[inline]
     pub fn find(&self, dictionary: &Dictionary, id: i32) -> Found {
         let place = match self.by_blog {
@@ -155,7 +155,7 @@ fn within(publication: Publication, published: Option<i32>) -> bool {
         && publication.to.is_none_or(|to| published <= to.number())
 }
 
-/// The number that tells the row of an article or blog: the place of its name, its own place, the
+/// The number of the row of an article or blog: the place of its name, its own place, the
 /// first day of its year of publication. Rows of time and countries do not depend on it.
 fn row(grouping: Grouping, dictionary: &Dictionary, place: usize, by_blog: bool) -> u32 {
     if by_blog {

@@ -1,4 +1,4 @@
-//! The rows of an answer: cells with their keys and labels, in the order that was asked for.
+//! Rows of an answer from totals: cells with their keys and labels, in the order of the query.
 
 use super::Summation;
 use super::cells::Cell;
@@ -10,7 +10,7 @@ use crate::schema::Dimension;
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
 type Sorted = (i64, u32, u32, u32);
 
-/// So many rows are written in about a millisecond: then the clock is looked at.
+/// Rows between two looks at the clock: about a millisecond.
 const ROWS_BETWEEN_LOOKS: usize = 4_096;
 
 impl Summation {
@@ -74,7 +74,7 @@ impl Summation {
     }
 }
 
-/// What rows of a grouping are called.
+/// Keys and labels of rows.
 struct Keys<'a> {
     kind: GroupingKind,
     dictionary: &'a super::Dictionary,

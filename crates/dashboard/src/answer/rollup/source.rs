@@ -1,4 +1,4 @@
-//! Pages as the engines give them, in one snapshot with what they belong to.
+//! Reading of pages and of their dictionary, in one snapshot with the data version.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ mod tests {
 
     /// SQLite itself stops only what takes it long, and reading a page does not.
     #[test]
-    fn totals_are_not_added_up_for_somebody_who_has_gone() {
+    fn totals_are_not_added_up_after_cancellation() {
         let folder = tempfile::tempdir().unwrap();
         let mut file = engine::sqlite::create(&folder.path().join("test.db")).unwrap();
         create_sqlite(&mut file).unwrap();

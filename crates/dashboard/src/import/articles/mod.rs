@@ -1,6 +1,6 @@
-//! `dashboard import articles`: a file of articles, in one transaction. Known ones, by UUID or URL,
-//! are brought up to date; authors, teams, products and languages are made on the way; traffic that
-//! waited for an article is given to it.
+//! `dashboard import articles`: a file of articles, in one transaction. Articles known by UUID or
+//! URL are updated; new authors, teams, products and languages are added; unmatched traffic of the
+//! articles becomes facts.
 
 mod read;
 mod rematch;
@@ -18,7 +18,7 @@ use crate::rollup::{self, Work};
 pub struct ImportArticles {
     /// CSV, a JSON array of objects, or an object on each line.
     pub file: PathBuf,
-    /// What the import calls a column, and what the file calls it.
+    /// Pairs of a column's name in the import and its name in the file.
     pub mapping: Vec<(String, String)>,
     /// Whether the file may have no rows.
     pub allow_empty: bool,

@@ -1,4 +1,4 @@
-//! A file of articles as rows of texts, whichever of its three forms it has.
+//! A file of articles as rows of texts, in any of its three forms.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::schema::Dimension;
 /// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Where it is in the file.
+    /// The line or object in the file.
     pub place: String,
     pub cells: [Option<String>; COLUMNS.len()],
 }

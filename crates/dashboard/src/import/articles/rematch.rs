@@ -1,4 +1,4 @@
-//! Traffic that waited for its article: as soon as one has its URL, it becomes facts.
+//! Unmatched traffic that becomes facts once an article has its URL.
 
 use std::collections::BTreeMap;
 

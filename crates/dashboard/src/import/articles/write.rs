@@ -13,7 +13,7 @@ use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
 use crate::schema::{Dimension, NAMED};
 
-/// What stands for a name that is not given.
+/// The name where none is given.
 const NO_NAME: &str = "none";
 
 const URL: usize = 0;
@@ -225,7 +225,7 @@ impl Articles {
         Ok(id)
     }
 
-    /// The article with that UUID, or else with that URL, or else a new one.
+    /// The article with that UUID, with that URL, or a new one.
     fn id(&mut self, uuid: Option<&str>, form: &str, fault: MakeFault<'_>) -> Result<i32, Error> {
         let by_form = self.by_form.get(form).copied();
         let by_uuid = uuid.map(|uuid| self.by_uuid.get(uuid).copied());
@@ -282,7 +282,7 @@ impl Articles {
         Ok(())
     }
 
-    /// Inserts and changes what is to be; originals last, since they refer to other articles.
+    /// Inserts and changes articles; originals last, since they refer to other articles.
     fn write(
         self,
         transaction: &Transaction<'_>,

@@ -11,7 +11,7 @@ static COUNTRIES: Tsv<(&str, &str)> = LazyLock::new(|| {
     rows(include_str!("countries.tsv")).into_iter().map(|[code, names]| (code, names)).collect()
 });
 
-/// Where a service does not know the country.
+/// The country of visits whose country a service does not know.
 pub(super) const UNKNOWN: (&str, &str) = ("ZZ", "Unknown");
 
 const NOT_KNOWN: [&str; 4] = ["(not set)", "(other)", "zz", "unknown"];

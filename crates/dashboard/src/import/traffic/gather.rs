@@ -1,5 +1,5 @@
-//! The rows of all files as records: URLs matched, countries known, counts read. Everything that
-//! can be wrong with them is found here.
+//! Rows of all files as records: URLs matched, countries known, counts read. All checks of rows are
+//! made here.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use crate::rollup::Work;
 /// The cells of a row in the order of [`COLUMNS`]: day, URL, host, country, three counts.
 pub(super) type Cells<'a> = [&'a str; COLUMNS.len()];
 
-/// What is wrong with a cell.
+/// The error of a cell.
 pub(super) struct Fault {
     /// Its place in [`Cells`].
     pub column: usize,
     pub problem: String,
 }
 
-/// Where a URL's traffic goes.
+/// The target of a URL's traffic.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Article(i32),
@@ -31,7 +31,7 @@ enum Target {
     Unmatched(i32),
 }
 
-/// So many URLs as they are written are remembered at most.
+/// The most URLs that are remembered as they are written.
 const REMEMBERED: usize = 200_000;
 
 /// All rows, gathered by day.

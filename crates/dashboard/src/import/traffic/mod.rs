@@ -1,9 +1,9 @@
-//! `dashboard import traffic`: files of traffic by day, URL and country. They are read to the end
-//! and found right first; then each day is replaced by what they say of it, one transaction for
-//! each, with its totals.
+//! `dashboard import traffic`: files of traffic by day, URL and country. They are read and checked
+//! to the end first. Then each day of the files is replaced, with its totals, in a transaction of
+//! its own.
 
+mod ga4;
 mod gather;
-mod report;
 mod spill;
 mod write;
 
@@ -25,7 +25,7 @@ use write::Writer;
 pub struct ImportTraffic {
     /// The files: together they hold the whole of each of their days.
     pub files: Vec<PathBuf>,
-    /// What the import calls a column, and what the files call it.
+    /// Pairs of a column's name in the import and its name in the files.
     pub mapping: Vec<(String, String)>,
     /// The host of URLs that are paths alone, for example `www.example.com`.
     pub site: Option<String>,
@@ -49,7 +49,7 @@ pub struct ImportedTraffic {
     /// URLs that are those of no article.
     pub unmatched_urls: usize,
     pub unmatched_pageviews: u64,
-    /// What else the user should know.
+    /// Warnings.
     pub notes: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ const COLUMNS: [Known; 7] = [
 /// Imports traffic. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors
-/// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it tells.
+/// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it names.
 pub fn import_traffic(
     target: &DatabaseUrl,
     wish: &ImportTraffic,
@@ -128,8 +128,8 @@ fn read(
     gather: &mut Gather<'_>,
     work: Work<'_>,
 ) -> Result<&'static str, Error> {
-    if report::is_json(path)? {
-        return report::read(path, place, &wish.mapping, gather, work);
+    if ga4::is_json(path)? {
+        return ga4::read(path, place, &wish.mapping, gather, work);
     }
     let mut table = Table::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
@@ -226,7 +226,7 @@ mod tests {
 
     /// One of them may be the article that a URL is of.
     #[test]
-    fn articles_that_come_while_traffic_is_read_are_noticed_before_the_first_day() {
+    fn articles_imported_during_the_reading_end_the_import() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, content: &str| {
             let path = folder.path().join(name);

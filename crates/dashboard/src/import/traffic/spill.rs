@@ -1,5 +1,5 @@
-//! Rows set aside by day in a temporary file, so that a file of any size and order is found right
-//! before the first day is written, in little memory.
+//! A temporary file of rows by day, so that a file of any size and order is checked in little
+//! memory before the first day is written.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -72,7 +72,7 @@ impl Record {
     }
 }
 
-/// So many rows of a day are kept in memory before they are written.
+/// Rows of a day that are kept in memory before they are written.
 const CHUNK: usize = 256;
 
 /// The rows of one day: those in the file, by chunk, and those still in memory.

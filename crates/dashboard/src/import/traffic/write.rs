@@ -1,5 +1,5 @@
-//! Day by day into the database: the day's facts, its unmatched traffic and all totals that it
-//! belongs to, in one transaction.
+//! The writer of traffic: the facts of a day, its unmatched traffic and all totals that it belongs
+//! to, in one transaction.
 
 use std::collections::HashMap;
 

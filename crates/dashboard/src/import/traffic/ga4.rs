@@ -1,6 +1,5 @@
-//! What the Data API of Google Analytics 4 answers, saved as a file: one report (`runReport`),
-//! several (`batchRunReports`), or a list of either. Headers name the columns, all values are
-//! texts.
+//! Answers of the Google Analytics 4 Data API, saved as files: one report (`runReport`), several
+//! (`batchRunReports`), or a list of either. Headers name the columns, all values are texts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,7 +27,7 @@ struct Document<'a> {
     metric_headers: Vec<Header<'a>>,
     #[serde(borrow, default)]
     rows: Vec<Row<'a>>,
-    /// How many rows the report has on all its pages.
+    /// Rows of the report on all its pages.
     #[serde(default)]
     row_count: u64,
 }
@@ -61,7 +60,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// So many keys of what is no report are named.
+/// The most keys that are named of a document that is no report.
 const KEYS_SHOWN: usize = 5;
 
 /// Whether a file begins as a JSON document does.
@@ -134,7 +133,7 @@ fn no_report(path: &Path, found: &str) -> Error {
     Error::file(path, problem)
 }
 
-/// What a JSON document is that is no report. An API that refused has said why.
+/// A description of a JSON document that is no report: the message of a refusal, or its keys.
 fn keys_of(text: &str) -> String {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else {
         return "no JSON".to_owned();
@@ -155,7 +154,7 @@ fn keys_of(text: &str) -> String {
     }
 }
 
-/// How many rows reports have on all their pages, and how many of them are there if not all are.
+/// Rows of the reports on all their pages, and those that are there if some are missing.
 /// Pages of one report have the same headers and tell the same number of rows. Several reports may
 /// be alike in that, but if they are whole they hold a multiple of it.
 fn incomplete(reports: &[&Document<'_>]) -> Vec<(u64, u64)> {
