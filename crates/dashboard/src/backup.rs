@@ -12,7 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use crate::new_file::{self, NewFile};
 use crate::schema;
-use crate::schema::version::Version;
+use crate::schema::version::SchemaVersion;
 
 /// Pages copied between two looks at the progress and at Ctrl-C.
 const PAGES_PER_STEP: i32 = 4_096;
@@ -29,7 +29,7 @@ pub fn sqlite(
 ) -> Result<u64, Error> {
     let connection = engine::sqlite::open_existing(source)?;
     engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
-    if schema::version::of_sqlite(&connection)? == Version::Absent {
+    if schema::version::of_sqlite(&connection)? == SchemaVersion::Absent {
         // The check says what it is instead.
         schema::check_sqlite(&connection)?;
     }

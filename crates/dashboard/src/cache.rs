@@ -8,22 +8,22 @@ use bytes::Bytes;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
-use crate::answer::{Design, Error};
+use crate::answer::{AnswerDesign, Error};
 use crate::database::Deadline;
-use crate::query::{Format, Query};
+use crate::query::{AnswerFormat, Query};
 
 /// The cost of an entry besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
 
 /// An answer as it is kept and sent: cloning copies no body.
 #[derive(Debug, Clone)]
-pub(crate) struct KeptAnswer {
+pub(crate) struct CachedAnswer {
     pub content_type: &'static str,
     pub body: Bytes,
     pub etag: String,
     /// Rows of the database that were added up for it.
     pub rows_read: i64,
-    pub design: Design,
+    pub design: AnswerDesign,
 }
 
 /// The result of a look into the cache.
@@ -36,16 +36,16 @@ pub(crate) enum Lookup {
 
 /// The question with all its defaults, and the version of the data that answers it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Question {
+pub(crate) struct CacheKey {
     query: String,
     is_csv: bool,
     data_version: String,
 }
 
-impl Question {
+impl CacheKey {
     /// The same for equal requests, however their parameters are ordered.
     pub(crate) fn of(query: &Query, data_version: String) -> Option<Self> {
-        let is_csv = query.format == Format::Csv;
+        let is_csv = query.format == AnswerFormat::Csv;
         Some(Self { query: serde_json::to_string(query).ok()?, is_csv, data_version })
     }
 }
@@ -53,15 +53,15 @@ impl Question {
 #[derive(Debug, Clone)]
 struct Bytewise;
 
-impl Weighter<Question, KeptAnswer> for Bytewise {
-    fn weight(&self, question: &Question, answer: &KeptAnswer) -> u64 {
+impl Weighter<CacheKey, CachedAnswer> for Bytewise {
+    fn weight(&self, question: &CacheKey, answer: &CachedAnswer) -> u64 {
         let bytes = question.query.len() + question.data_version.len() + answer.body.len();
         u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(OVERHEAD_BYTES)
     }
 }
 
 pub(crate) struct AnswerCache {
-    answers: Cache<Question, KeptAnswer, Bytewise>,
+    answers: Cache<CacheKey, CachedAnswer, Bytewise>,
 }
 
 impl std::fmt::Debug for AnswerCache {
@@ -86,7 +86,7 @@ impl AnswerCache {
     }
 
     /// The answer to `question` if it is there already.
-    pub(crate) fn kept(&self, question: &Question) -> Option<KeptAnswer> {
+    pub(crate) fn kept(&self, question: &CacheKey) -> Option<CachedAnswer> {
         self.answers.get(question)
     }
 
@@ -94,10 +94,10 @@ impl AnswerCache {
     /// wait, each until its own deadline; if it fails, the next of them tries.
     pub(crate) async fn answer(
         &self,
-        question: &Question,
+        question: &CacheKey,
         deadline: &Deadline,
-        make: impl Future<Output = Result<KeptAnswer, Error>>,
-    ) -> Result<(KeptAnswer, Lookup), Error> {
+        make: impl Future<Output = Result<CachedAnswer, Error>>,
+    ) -> Result<(CachedAnswer, Lookup), Error> {
         match deadline.wait(self.answers.get_value_or_guard_async(question)).await? {
             Ok(kept) => Ok((kept, Lookup::Hit)),
             Err(guard) => {
@@ -123,33 +123,33 @@ mod tests {
     use crate::database;
     use crate::query::Grouping;
 
-    fn question(parameters: &[(&str, &str)], data_version: &str) -> Question {
+    fn question(parameters: &[(&str, &str)], data_version: &str) -> CacheKey {
         let pairs: Vec<_> =
             parameters.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let query = Query::parse(Grouping::Teams, &pairs).unwrap();
-        Question::of(&query, data_version.to_owned()).unwrap()
+        CacheKey::of(&query, data_version.to_owned()).unwrap()
     }
 
     const START: (&str, &str) = ("start", "2021-01-01");
     const END: (&str, &str) = ("end", "2021-01-31");
 
-    fn kept(bytes: usize) -> KeptAnswer {
+    fn kept(bytes: usize) -> CachedAnswer {
         let body = Bytes::from(vec![b'x'; bytes]);
-        KeptAnswer {
+        CachedAnswer {
             content_type: "text/plain",
             body,
             etag: String::new(),
             rows_read: 1,
-            design: Design::Daily,
+            design: AnswerDesign::Daily,
         }
     }
 
     /// For requests that must not make an answer.
-    async fn never() -> Result<KeptAnswer, Error> {
+    async fn never() -> Result<CachedAnswer, Error> {
         panic!("made twice")
     }
 
-    async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {
+    async fn ask(cache: &AnswerCache, question: &CacheKey, bytes: usize) -> Lookup {
         let (deadline, _cancel) = Deadline::begin(None);
         cache.answer(question, &deadline, async { Ok(kept(bytes)) }).await.unwrap().1
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::database::{self, Dialect, Transaction, from_clients};
+use crate::database::{self, CommandTransaction, SqlDialect, from_clients};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
@@ -133,7 +133,7 @@ fn copy(
     connection
         .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.load(Ordering::Relaxed)))?;
     let transaction = connection.transaction()?;
-    for statement in create_tables(Dialect::Sqlite, Declarations::Own) {
+    for statement in create_tables(SqlDialect::Sqlite, Declarations::Own) {
         transaction.execute(&statement, [])?;
     }
     let mut rows = 0;
@@ -145,15 +145,15 @@ fn copy(
         }
     }
     progress.set_message("indexes and statistics");
-    for statement in create_indexes(Dialect::Sqlite) {
+    for statement in create_indexes(SqlDialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE main", [])?;
     transaction.execute("UPDATE schema_version SET data_version = 0, totals_version = NULL", [])?;
-    let totals = Transaction::Sqlite(&transaction);
+    let totals = CommandTransaction::Sqlite(&transaction);
     rollup::make(&totals)?;
     rollup::fill(&totals, progress, interrupted)?;
-    for statement in watch_changes(Dialect::Sqlite) {
+    for statement in watch_changes(SqlDialect::Sqlite) {
         totals.batch(&statement)?;
     }
     transaction.commit()?;
@@ -192,7 +192,7 @@ mod tests {
     use engine::DatabaseUrl;
 
     use super::*;
-    use crate::generate::{Generate, generate};
+    use crate::generate::{DatasetOptions, generate};
     use crate::{account, key};
 
     struct Place {
@@ -207,7 +207,7 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             generate(
                 &DatabaseUrl::Sqlite(path.clone()),
-                &Generate { as_found, ..Generate::scaled(0.001) },
+                &DatasetOptions { as_found, ..DatasetOptions::scaled(0.001) },
                 runtime.handle(),
                 &ProgressBar::hidden(),
                 &Arc::new(AtomicBool::new(false)),

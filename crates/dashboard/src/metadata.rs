@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use tokio_postgres::types::ToSql;
 
 use crate::database::{
-    Dialect, Error, PostgresPool, PostgresSnapshot, Snapshot, SqlValue, SqlitePool, SqliteSnapshot,
-    ready,
+    Error, PostgresPool, PostgresSnapshot, Snapshot, SqlDialect, SqlValue, SqlitePool,
+    SqliteSnapshot, ready,
 };
 use crate::schema::{self, DataVersion};
 
@@ -24,7 +24,7 @@ const CONNECTIONS: usize = 2;
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// A statement with its values; parameters are `$1`, `$2` in the order of the values.
-pub(crate) type Change<'a> = (&'static str, Vec<SqlValue<'a>>);
+pub(crate) type MetadataChange<'a> = (&'static str, Vec<SqlValue<'a>>);
 
 /// The values of a row.
 pub(crate) type MetadataRow = Vec<SqlValue<'static>>;
@@ -64,10 +64,10 @@ impl MetadataDatabase {
         }
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> SqlDialect {
         match self {
-            Self::Sqlite { .. } => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
+            Self::Sqlite { .. } => SqlDialect::Sqlite,
+            Self::Postgres(_) => SqlDialect::Postgres,
         }
     }
 
@@ -110,7 +110,7 @@ impl MetadataDatabase {
     }
 
     /// Makes the changes, all or nothing; the number of rows that each of them changed.
-    pub(crate) async fn change(&self, changes: Vec<Change<'_>>) -> Result<Vec<u64>, Error> {
+    pub(crate) async fn change(&self, changes: Vec<MetadataChange<'_>>) -> Result<Vec<u64>, Error> {
         let end = Instant::now() + LIMIT;
         let changes: Vec<_> = changes.into_iter().map(|(sql, it)| (sql, owned(it))).collect();
         match self {
@@ -156,7 +156,10 @@ async fn records(
     Ok(records)
 }
 
-fn sqlite_change(connection: &Connection, changes: &[Change<'_>]) -> Result<Vec<u64>, Error> {
+fn sqlite_change(
+    connection: &Connection,
+    changes: &[MetadataChange<'_>],
+) -> Result<Vec<u64>, Error> {
     // At once the writer: a transaction that becomes one later may find that it must not.
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let mut counts = Vec::new();
@@ -182,7 +185,7 @@ async fn postgres_rows(
 async fn postgres_change(
     pool: &PostgresPool,
     end: Instant,
-    changes: &[Change<'_>],
+    changes: &[MetadataChange<'_>],
 ) -> Result<Vec<u64>, Error> {
     let mut client = by(end, pool.get()).await??;
     let work = async {

@@ -29,13 +29,13 @@ pub struct KeyHolder {
 
 /// The accounts, sessions and keys of a dashboard, as its server uses them.
 #[derive(Debug)]
-pub struct Access {
+pub struct AccessControl {
     database: MetadataDatabase,
     setup: Mutex<Option<SetupToken>>,
     cookie: String,
 }
 
-impl Access {
+impl AccessControl {
     pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
         let metadata = MetadataDatabase::open(database).await?;
         let cookie = cookie(&identity(database, &metadata).await);

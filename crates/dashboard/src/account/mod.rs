@@ -11,7 +11,7 @@ mod tests;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-pub use access::{Access, KeyHolder, Person};
+pub use access::{AccessControl, KeyHolder, Person};
 pub use first::SetupToken;
 pub use password::Password;
 pub use session::{SESSION_SECONDS, SessionToken};

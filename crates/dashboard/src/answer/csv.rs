@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::Error;
-use super::writer::Written;
+use super::writer::WrittenRow;
 use crate::query::Query;
 
 #[derive(Debug)]
@@ -30,9 +30,9 @@ impl Rows {
         Ok(Self(writer))
     }
 
-    pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, row: &WrittenRow<'_>) -> Result<(), Error> {
         let (key, label) = (harmless(row.key), harmless(row.label));
-        self.0.serialize(Written { key: &key, label: &label, ..*row }).map_err(failed)
+        self.0.serialize(WrittenRow { key: &key, label: &label, ..*row }).map_err(failed)
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Error> {

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::{Answer, AnswerWriter, Design, Earlier, Error, Row, Sums};
+use super::{AnswerDesign, AnswerRow, AnswerWriter, Earlier, Error, QueryAnswer, RowSums};
 use crate::database::{self, Snapshot};
-use crate::query::{Day, Filter, Period, Query, Refusal};
+use crate::query::{Day, DimensionFilter, Period, Query, QueryRefusal};
 use crate::statement::{self, Conditions, RowColumns};
 
-pub(crate) async fn answer<S: Snapshot>(snapshot: &S, query: Query) -> Result<Answer, Error> {
+pub(crate) async fn answer<S: Snapshot>(snapshot: &S, query: Query) -> Result<QueryAnswer, Error> {
     let conditions = conditions(snapshot, &query).await?;
     let mut earlier = None;
     if let Some(comparison) = query.comparison {
         let period = comparison.earlier(query.period)?;
         let mut rows = Earlier::new(&query, period);
-        let push = |row: &Row<'_>| {
+        let push = |row: &AnswerRow<'_>| {
             rows.push(row);
             Ok(())
         };
@@ -29,7 +29,7 @@ pub(crate) async fn answer<S: Snapshot>(snapshot: &S, query: Query) -> Result<An
     if query.counts_articles_across_rows() {
         writer.set_total_articles(all_articles(snapshot, &query, period, &conditions).await?);
     }
-    writer.finish(Design::Daily)
+    writer.finish(AnswerDesign::Daily)
 }
 
 /// The filters with their keys looked up.
@@ -49,9 +49,12 @@ async fn conditions<S: Snapshot>(snapshot: &S, query: &Query) -> Result<Conditio
 }
 
 /// The ids of all keys of `filter`, of which `found` are there.
-fn known_ids(filter: &Filter, found: &HashMap<String, i32>) -> Result<Vec<i32>, Refusal> {
+fn known_ids(
+    filter: &DimensionFilter,
+    found: &HashMap<String, i32>,
+) -> Result<Vec<i32>, QueryRefusal> {
     let id = |key: &String| {
-        let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
+        let unknown = || QueryRefusal::UnknownKey { name: filter.parameter(), key: key.clone() };
         found.get(key).copied().ok_or_else(unknown)
     };
     filter.keys.iter().map(id).collect()
@@ -79,7 +82,7 @@ async fn read_rows<S: Snapshot>(
     query: &Query,
     period: Period,
     conditions: &Conditions,
-    mut push: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    mut push: impl FnMut(&AnswerRow<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let statement = statement::answer::rows(query, period, conditions, S::DIALECT);
     let key_is_day = statement::key_is_day(query.grouping);
@@ -92,11 +95,11 @@ async fn read_rows<S: Snapshot>(
         } else {
             row.text(0)?
         };
-        push(&Row {
+        push(&AnswerRow {
             key,
             label: columns.label.map_or(Ok(key), |column| row.text(column))?,
             country: columns.country.map(|column| row.text(column)).transpose()?,
-            sums: Sums {
+            sums: RowSums {
                 pageviews: row.integer(columns.metrics)?,
                 sessions: row.integer(columns.metrics + 1)?,
                 engagement_seconds: row.integer(columns.metrics + 2)?,

@@ -10,7 +10,7 @@ use crate::schema::DataVersion;
 
 /// The tables from which queries are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Design {
+pub enum AnswerDesign {
     /// From the daily facts, with the statements an ORM writes.
     #[default]
     Daily,
@@ -18,7 +18,7 @@ pub enum Design {
     Rollup,
 }
 
-impl Design {
+impl AnswerDesign {
     /// Every design with its name on the command line and in the header `Crossover-Design`.
     pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
 
@@ -35,7 +35,7 @@ impl Design {
 /// are those of the data, facts when they are not. Totals of other data never answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Designs {
-    asked_for: Option<Design>,
+    asked_for: Option<AnswerDesign>,
     dictionary: Cache,
     /// Whether the log says that the totals are not used; it says so once until that changes.
     is_logged: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ pub(crate) struct Designs {
 impl Designs {
     /// For a database with this data, and with a table of totals or none.
     pub fn new(
-        asked_for: Option<Design>,
+        asked_for: Option<AnswerDesign>,
         version: DataVersion,
         has_totals: bool,
     ) -> Result<Self, Error> {
@@ -58,7 +58,7 @@ impl Designs {
 
     /// Whether totals may answer.
     pub fn tries_totals(&self) -> bool {
-        self.asked_for != Some(Design::Daily)
+        self.asked_for != Some(AnswerDesign::Daily)
     }
 
     pub fn dictionary(&self) -> &Cache {
@@ -66,11 +66,11 @@ impl Designs {
     }
 
     /// The design that answered last, or will answer first.
-    pub fn now(&self) -> Design {
+    pub fn now(&self) -> AnswerDesign {
         if self.tries_totals() && !self.is_logged.load(Ordering::Relaxed) {
-            Design::Rollup
+            AnswerDesign::Rollup
         } else {
-            Design::Daily
+            AnswerDesign::Daily
         }
     }
 
@@ -86,7 +86,7 @@ impl Designs {
             None => rollup::Error::Missing,
             Some(_) => rollup::Error::Stale,
         };
-        if self.asked_for == Some(Design::Rollup) {
+        if self.asked_for == Some(AnswerDesign::Rollup) {
             return Err(Error::Totals(problem));
         }
         if !self.is_logged.swap(true, Ordering::Relaxed) {

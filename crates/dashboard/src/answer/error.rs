@@ -1,7 +1,7 @@
 //! Errors of answering a question.
 
 use crate::database::from_clients;
-use crate::query::Refusal;
+use crate::query::QueryRefusal;
 use crate::{database, rollup, schema};
 
 /// Errors of opening a store or answering a query.
@@ -9,7 +9,7 @@ use crate::{database, rollup, schema};
 pub enum Error {
     /// The request is at fault.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] QueryRefusal),
     /// The database cannot be used as a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),

@@ -16,11 +16,11 @@ use crate::query::Query;
 use crate::schema::DataVersion;
 
 pub use self::csv::harmless;
-pub use design::Design;
+pub use design::AnswerDesign;
 pub(crate) use design::Designs;
 pub use earlier::Earlier;
 pub use error::Error;
-pub use writer::{Answer, AnswerWriter, Row, Sums};
+pub use writer::{AnswerRow, AnswerWriter, QueryAnswer, RowSums};
 
 /// The answer from totals if the design allows them and they are those of the data, from facts
 /// otherwise.
@@ -29,7 +29,7 @@ pub(crate) async fn answer<S: Snapshot>(
     query: Query,
     designs: &Designs,
     deadline: &Deadline,
-) -> Result<Answer, Error> {
+) -> Result<QueryAnswer, Error> {
     if designs.tries_totals() {
         let answer = rollup::answer(snapshot, &query, designs.dictionary(), deadline).await?;
         if let Some(answer) = answer {

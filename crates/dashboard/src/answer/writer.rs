@@ -3,26 +3,26 @@
 
 use serde::Serialize;
 
-use crate::query::{Count, Format, Query};
+use crate::query::{AnswerFormat, DistinctCount, Query};
 
-use super::{Design, Earlier, Error, csv, json};
+use super::{AnswerDesign, Earlier, Error, csv, json};
 /// One row as it came from the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct AnswerRow<'a> {
     /// Names the row for programs.
     pub key: &'a str,
     /// Names the row for people.
     pub label: &'a str,
     /// The ISO code of its country, if rows are split.
     pub country: Option<&'a str>,
-    pub sums: Sums,
+    pub sums: RowSums,
     /// Rows of the database that were added up.
     pub rows_read: i64,
 }
 
 /// Sums over a row or over all rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Sums {
+pub struct RowSums {
     pub pageviews: i64,
     pub sessions: i64,
     pub engagement_seconds: i64,
@@ -31,9 +31,9 @@ pub struct Sums {
     pub articles: Option<i64>,
 }
 
-impl Sums {
+impl RowSums {
     pub(super) fn zero(query: &Query) -> Self {
-        Self { articles: query.count.map(|Count::Articles| 0), ..Self::default() }
+        Self { articles: query.count.map(|DistinctCount::Articles| 0), ..Self::default() }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -48,16 +48,16 @@ impl Sums {
 
 /// Sums with those of the earlier period beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Compared {
+pub(super) struct ComparedSums {
     #[serde(flatten)]
-    sums: Sums,
+    sums: RowSums,
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<Sums>,
+    previous: Option<RowSums>,
 }
 
 /// A row as it is written: the names of its fields are the contract's.
 #[derive(Serialize)]
-pub(super) struct Written<'a> {
+pub(super) struct WrittenRow<'a> {
     pub key: &'a str,
     pub label: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,17 +68,17 @@ pub(super) struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub articles: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous: Option<Sums>,
+    pub previous: Option<RowSums>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct QueryAnswer {
     pub content_type: &'static str,
     /// The bytes; nothing in them varies between engines or repetitions.
     pub body: Vec<u8>,
     /// Rows of the database that were added up.
     pub rows_read: i64,
-    pub design: Design,
+    pub design: AnswerDesign,
 }
 
 /// An answer in the making. Rows are pushed in their order; offset and limit are applied here,
@@ -86,7 +86,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct AnswerWriter {
     query: Query,
-    totals: Sums,
+    totals: RowSums,
     row_count: u64,
     rows_read: i64,
     rows: Rows,
@@ -104,14 +104,14 @@ impl AnswerWriter {
     /// is compared with, if it is.
     pub fn new(query: Query, earlier: Option<Earlier>) -> Result<Self, Error> {
         let rows = match query.format {
-            Format::Json => Rows::Json(json::Rows::default()),
-            Format::Csv => Rows::Csv(Box::new(csv::Rows::new(&query)?)),
+            AnswerFormat::Json => Rows::Json(json::Rows::default()),
+            AnswerFormat::Csv => Rows::Csv(Box::new(csv::Rows::new(&query)?)),
         };
         let rows_read = earlier.as_ref().map_or(0, |earlier| earlier.rows_read);
-        Ok(Self { totals: Sums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
+        Ok(Self { totals: RowSums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
     }
 
-    pub fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+    pub fn push(&mut self, row: &AnswerRow<'_>) -> Result<(), Error> {
         self.totals.add(&row.sums);
         self.rows_read += row.rows_read;
         let place = self.row_count;
@@ -122,8 +122,8 @@ impl AnswerWriter {
         if place < offset || past_limit {
             return Ok(());
         }
-        let Sums { pageviews, sessions, engagement_seconds, articles } = row.sums;
-        let written = Written {
+        let RowSums { pageviews, sessions, engagement_seconds, articles } = row.sums;
+        let written = WrittenRow {
             key: row.key,
             label: row.label,
             country: row.country,
@@ -145,16 +145,18 @@ impl AnswerWriter {
     }
 
     /// The finished answer, whose rows came from `design`.
-    pub fn finish(self, design: Design) -> Result<Answer, Error> {
+    pub fn finish(self, design: AnswerDesign) -> Result<QueryAnswer, Error> {
         let rows_read = self.rows_read;
-        let totals =
-            Compared { sums: self.totals, previous: self.earlier.map(|earlier| earlier.totals) };
+        let totals = ComparedSums {
+            sums: self.totals,
+            previous: self.earlier.map(|earlier| earlier.totals),
+        };
         let (content_type, body) = match self.rows {
             Rows::Json(rows) => {
                 ("application/json", rows.finish(&self.query, &totals, self.row_count)?)
             }
             Rows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
         };
-        Ok(Answer { content_type, body, rows_read, design })
+        Ok(QueryAnswer { content_type, body, rows_read, design })
     }
 }

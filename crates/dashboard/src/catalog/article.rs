@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Catalog, day_text, texts};
+use super::{DataCatalog, day_text, texts};
 use crate::database::{Error, SqlValue};
 use crate::metadata::MetadataRow;
 
@@ -74,7 +74,7 @@ const FAMILY: &str = "SELECT articles.id, articles.uuid, articles.title, human_l
     WHERE articles.id = $1 OR articles.original_id = $2
     ORDER BY articles.published, articles.id";
 
-impl Catalog {
+impl DataCatalog {
     /// The article of that uuid, if there is one.
     pub async fn article(&self, uuid: &str) -> Result<Option<Article>, Error> {
         // PostgreSQL takes no text with a NUL in it, and no uuid has one.

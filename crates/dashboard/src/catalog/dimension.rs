@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Catalog, texts};
+use super::{DataCatalog, texts};
 use crate::database::Error;
 use crate::schema::{Column, Dimension, DimensionPlace};
 
@@ -49,7 +49,7 @@ impl Default for Wanted {
     }
 }
 
-impl Catalog {
+impl DataCatalog {
     /// The values of a dimension that are wanted.
     pub async fn values(&self, dimension: Dimension, wanted: &Wanted) -> Result<Values, Error> {
         let DimensionPlace { table, key, label, search, .. } = dimension.place();

@@ -16,7 +16,7 @@ use crate::database::{Error, SqlValue};
 use crate::metadata::{self, MetadataDatabase, MetadataRow};
 use crate::query::Day;
 use crate::rollup::calendar::Grain;
-use crate::rollup::definition::{Kind, grain_number};
+use crate::rollup::definition::{TotalsKind, grain_number};
 use crate::rollup::page;
 use crate::schema::{self, Dimension};
 
@@ -42,14 +42,14 @@ pub struct Dataset {
 
 /// A dashboard's database, open for looking at what is in it.
 #[derive(Debug)]
-pub struct Catalog {
+pub struct DataCatalog {
     metadata: MetadataDatabase,
     /// Of the last version seen: reading it once is enough. Locked during the reading, so that of
     /// several requests at once one reads it.
     dataset: Mutex<Option<Dataset>>,
 }
 
-impl Catalog {
+impl DataCatalog {
     /// Opens the database.
     pub async fn open(database: &DatabaseUrl) -> Result<Self, schema::Error> {
         Ok(Self { metadata: MetadataDatabase::open(database).await?, dataset: Mutex::default() })
@@ -86,7 +86,7 @@ impl Catalog {
     async fn facts(&self) -> Result<i64, Error> {
         let pages = "SELECT content FROM totals, schema_version \
             WHERE totals_version = data_version AND kind = $1 AND grain = $2";
-        let (kind, grain) = (Kind::BlogCountry.number(), grain_number(Grain::Year));
+        let (kind, grain) = (TotalsKind::BlogCountry.number(), grain_number(Grain::Year));
         let values = vec![i64::from(kind).into(), i64::from(grain).into()];
         let mut facts = 0;
         let mut add = |content: &[u8]| page::each(content, |_, sums| facts += sums.facts).is_ok();

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::runtime::Handle;
 use tokio_postgres::{Client, IsolationLevel};
 
-use super::{Error, Transaction};
+use super::{CommandTransaction, Error};
 
 pub(crate) enum CommandConnection<'a> {
     Sqlite(Box<Connection>),
@@ -40,18 +40,18 @@ impl<'a> CommandConnection<'a> {
     /// Runs `work` on one snapshot, which makes no other connection wait.
     pub fn read<T, E: From<Error>>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+        work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match self {
             Self::Sqlite(connection) => {
                 let snapshot = connection.transaction().map_err(Error::from)?;
-                work(&Transaction::Sqlite(&snapshot))
+                work(&CommandTransaction::Sqlite(&snapshot))
             }
             Self::Postgres(client, runtime) => {
                 let begin = client.build_transaction();
                 let begin = begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
                 let snapshot = runtime.block_on(begin.start()).map_err(Error::from)?;
-                work(&Transaction::Postgres(&snapshot, runtime))
+                work(&CommandTransaction::Postgres(&snapshot, runtime))
             }
         }
     }
@@ -59,20 +59,20 @@ impl<'a> CommandConnection<'a> {
     /// Runs `work` in a transaction, which is committed if that succeeds.
     pub fn write<T, E: From<Error>>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+        work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match self {
             Self::Sqlite(connection) => {
                 let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
                 let transaction = begun.map_err(Error::from)?;
-                let done = work(&Transaction::Sqlite(&transaction))?;
+                let done = work(&CommandTransaction::Sqlite(&transaction))?;
                 transaction.commit().map_err(Error::from)?;
                 Ok(done)
             }
             Self::Postgres(client, runtime) => {
                 let begun = runtime.block_on(client.transaction());
                 let transaction = begun.map_err(Error::from)?;
-                let done = work(&Transaction::Postgres(&transaction, runtime))?;
+                let done = work(&CommandTransaction::Postgres(&transaction, runtime))?;
                 runtime.block_on(transaction.commit()).map_err(Error::from)?;
                 Ok(done)
             }

@@ -20,12 +20,12 @@ pub(crate) use postgres_pool::{PostgresPool, prepare_session};
 pub(crate) use row::SqlRow;
 pub(crate) use snapshot::{PostgresSnapshot, Snapshot, SqliteSnapshot, ready};
 pub(crate) use sqlite_pool::SqlitePool;
-pub(crate) use transaction::Transaction;
+pub(crate) use transaction::CommandTransaction;
 pub use value::SqlValue;
 
 /// The SQL dialect of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SqlDialect {
     Sqlite,
     Postgres,
 }

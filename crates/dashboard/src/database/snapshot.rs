@@ -12,10 +12,10 @@ use engine::SqliteCounters;
 use futures_util::{FutureExt as _, TryStreamExt as _};
 use rusqlite::{Connection, params_from_iter};
 
-use super::{Dialect, Error, SqlRow, SqlValue};
+use super::{Error, SqlDialect, SqlRow, SqlValue};
 
 pub(crate) trait Snapshot {
-    const DIALECT: Dialect;
+    const DIALECT: SqlDialect;
 
     /// Hands each row to `each`, until it fails.
     async fn rows<E: From<Error>>(
@@ -57,7 +57,7 @@ impl<'a> SqliteSnapshot<'a> {
 }
 
 impl Snapshot for SqliteSnapshot<'_> {
-    const DIALECT: Dialect = Dialect::Sqlite;
+    const DIALECT: SqlDialect = SqlDialect::Sqlite;
 
     async fn rows<E: From<Error>>(
         &self,
@@ -88,7 +88,7 @@ impl Snapshot for SqliteSnapshot<'_> {
 pub(crate) struct PostgresSnapshot<'a, C>(pub &'a C);
 
 impl<C: GenericClient> Snapshot for PostgresSnapshot<'_, C> {
-    const DIALECT: Dialect = Dialect::Postgres;
+    const DIALECT: SqlDialect = SqlDialect::Postgres;
 
     async fn rows<E: From<Error>>(
         &self,

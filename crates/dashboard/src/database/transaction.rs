@@ -9,19 +9,19 @@ use tokio::runtime::Handle;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::{Dialect, Error, Snapshot as _, SqlRow, SqlValue, SqliteSnapshot, ready};
+use super::{Error, Snapshot as _, SqlDialect, SqlRow, SqlValue, SqliteSnapshot, ready};
 
 /// A transaction under way; whoever began it ends it. Not for asynchronous code: it blocks.
-pub(crate) enum Transaction<'a> {
+pub(crate) enum CommandTransaction<'a> {
     Sqlite(&'a rusqlite::Connection),
     Postgres(&'a tokio_postgres::Transaction<'a>, &'a Handle),
 }
 
-impl Transaction<'_> {
-    pub fn dialect(&self) -> Dialect {
+impl CommandTransaction<'_> {
+    pub fn dialect(&self) -> SqlDialect {
         match self {
-            Self::Sqlite(_) => Dialect::Sqlite,
-            Self::Postgres(..) => Dialect::Postgres,
+            Self::Sqlite(_) => SqlDialect::Sqlite,
+            Self::Postgres(..) => SqlDialect::Postgres,
         }
     }
 

@@ -1,14 +1,14 @@
 //! The rows of all small tables, as both engines get them. The facts are in `traffic`.
 
-use super::Generate;
-use super::articles::{Article, articles, authors};
+use super::DatasetOptions;
+use super::articles::{GeneratedArticle, articles, authors};
 use super::vocabulary::{BLOGS, COUNTRIES, HUMAN_LANGUAGES, LANGUAGES, PRODUCTS, TEAMS};
 use crate::database::SqlValue;
 use crate::schema::{DIMENSIONS, Table};
 
 /// Everything but the facts; a few hundred bytes for each article.
-pub struct Dataset {
-    pub articles: Vec<Article>,
+pub struct GeneratedDataset {
+    pub articles: Vec<GeneratedArticle>,
     authors: Vec<String>,
 }
 
@@ -17,8 +17,8 @@ pub fn small_tables() -> impl Iterator<Item = Table> {
     DIMENSIONS.iter().map(|dimension| dimension.place().table)
 }
 
-impl Dataset {
-    pub fn new(generate: &Generate) -> Self {
+impl GeneratedDataset {
+    pub fn new(generate: &DatasetOptions) -> Self {
         let (start, end) = generate.days();
         Self {
             articles: articles(generate.articles as usize, start, end, generate.seed),
@@ -60,7 +60,7 @@ fn id(place: usize) -> SqlValue<'static> {
     (place as i32 + 1).into()
 }
 
-fn row(place: usize, article: &Article) -> Vec<SqlValue<'_>> {
+fn row(place: usize, article: &GeneratedArticle) -> Vec<SqlValue<'_>> {
     let url = format!("{}{}", BLOGS[article.blog][1], article.slug);
     vec![
         id(place),

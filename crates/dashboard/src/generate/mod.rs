@@ -29,15 +29,15 @@ use tokio::sync::mpsc;
 
 use crate::database::{self, from_clients};
 use crate::query::Day;
-use crate::rollup::{self, Work};
+use crate::rollup::{self, CommandWork};
 use crate::{new_file, schema};
-use dataset::{Dataset, small_tables};
+use dataset::{GeneratedDataset, small_tables};
 use digest::Digest;
-use traffic::{Fact, Traffic};
+use traffic::{Fact, TrafficModel};
 
 /// Which rows to make, and how to write them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generate {
+pub struct DatasetOptions {
     pub articles: u32,
     /// Number of rows of traffic, exactly.
     pub rows: u64,
@@ -52,7 +52,7 @@ pub struct Generate {
     pub replace: bool,
 }
 
-impl Default for Generate {
+impl Default for DatasetOptions {
     fn default() -> Self {
         Self {
             articles: 8_000,
@@ -151,14 +151,14 @@ const MOST_ARTICLES: u32 = 10_000_000;
 const DAYS_AHEAD: usize = 4;
 
 /// Everything a writer needs but the facts.
-struct Job<'a> {
-    generate: &'a Generate,
-    dataset: &'a Dataset,
+struct GenerateJob<'a> {
+    generate: &'a DatasetOptions,
+    dataset: &'a GeneratedDataset,
     progress: &'a ProgressBar,
     interrupted: &'a Arc<AtomicBool>,
 }
 
-impl Job<'_> {
+impl GenerateJob<'_> {
     fn go_on(&self) -> Result<(), Error> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -171,17 +171,17 @@ impl Job<'_> {
 /// [`Error`] says which; what was there before is then untouched.
 pub fn generate(
     target: &DatabaseUrl,
-    generate: &Generate,
+    generate: &DatasetOptions,
     runtime: &Handle,
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Summary, Error> {
     generate.check(target)?;
-    let dataset = Dataset::new(generate);
+    let dataset = GeneratedDataset::new(generate);
     generate.check_rows(&dataset)?;
-    let traffic = Traffic::new(generate, &dataset.articles);
+    let traffic = TrafficModel::new(generate, &dataset.articles);
     progress.set_length(generate.rows);
-    let job = Job { generate, dataset: &dataset, progress, interrupted };
+    let job = GenerateJob { generate, dataset: &dataset, progress, interrupted };
     let (sender, receiver) = mpsc::channel(DAYS_AHEAD);
     let (digest, written) = std::thread::scope(|scope| {
         let digest = scope.spawn(|| make_facts(&dataset, &traffic, sender));
@@ -195,7 +195,7 @@ pub fn generate(
     });
     let file_bytes = written?;
     if matches!(target, DatabaseUrl::Postgres(_)) {
-        rollup::rebuild(target, Work { runtime, progress, interrupted })
+        rollup::rebuild(target, CommandWork { runtime, progress, interrupted })
             .map_err(|reason| Error::WithoutTotals { reason })?;
     }
     Ok(Summary {
@@ -212,7 +212,11 @@ pub fn generate(
 }
 
 /// Sends the facts day by day, until the receiver is gone; the digest of all that was made.
-fn make_facts(dataset: &Dataset, traffic: &Traffic<'_>, days: mpsc::Sender<Vec<Fact>>) -> String {
+fn make_facts(
+    dataset: &GeneratedDataset,
+    traffic: &TrafficModel<'_>,
+    days: mpsc::Sender<Vec<Fact>>,
+) -> String {
     let mut digest = dataset.digest();
     traffic.each_day(|facts| {
         digest.facts(&facts);
@@ -224,7 +228,7 @@ fn make_facts(dataset: &Dataset, traffic: &Traffic<'_>, days: mpsc::Sender<Vec<F
     digest.finish()
 }
 
-impl Dataset {
+impl GeneratedDataset {
     /// Of everything but the facts.
     fn digest(&self) -> Digest {
         let mut digest = Digest::new();
@@ -237,7 +241,7 @@ impl Dataset {
     }
 }
 
-impl Generate {
+impl DatasetOptions {
     /// The reference dataset made smaller or larger: articles and rows are multiplied by `scale`.
     #[must_use]
     pub fn scaled(scale: f64) -> Self {
@@ -267,7 +271,7 @@ impl Generate {
         Ok(())
     }
 
-    fn check_rows(&self, dataset: &Dataset) -> Result<(), Error> {
+    fn check_rows(&self, dataset: &GeneratedDataset) -> Result<(), Error> {
         let most = traffic::most_rows(self, &dataset.articles);
         if self.rows > most {
             return Err(Error::Rows {

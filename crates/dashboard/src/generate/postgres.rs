@@ -12,8 +12,8 @@ use tokio_postgres::{Client, Transaction};
 
 use super::dataset::small_tables;
 use super::traffic::Fact;
-use super::{Error, Job};
-use crate::database::{Dialect, SqlRow};
+use super::{Error, GenerateJob};
+use crate::database::{SqlDialect, SqlRow};
 use crate::schema::{
     ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
     column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
@@ -25,7 +25,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Writes everything; the database is as before if that fails.
 pub async fn write(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     url: &PostgresUrl,
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
@@ -50,26 +50,26 @@ pub async fn write(
 }
 
 async fn fill(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     client: &mut Client,
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
     let transaction = client.transaction().await?;
     let data_version = make_room(&transaction, job.generate.replace).await?;
-    for statement in create_tables(Dialect::Postgres, Declarations::Own) {
+    for statement in create_tables(SqlDialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
     for table in small_tables() {
         copy_rows(job, &transaction, table).await?;
     }
     copy_facts(job, &transaction, days).await?;
-    let version = insert_row(Dialect::Postgres, Table::SchemaVersion);
+    let version = insert_row(SqlDialect::Postgres, Table::SchemaVersion);
     let [schema, _, totals] = first_row(false);
     transaction.execute(&version, &[&schema, &data_version, &totals]).await?;
     job.progress.set_message("keys and indexes");
-    let empty_totals = create_totals(Dialect::Postgres);
-    let indexes = create_indexes(Dialect::Postgres).into_iter().chain(empty_totals);
-    for statement in indexes.chain(watch_changes(Dialect::Postgres)) {
+    let empty_totals = create_totals(SqlDialect::Postgres);
+    let indexes = create_indexes(SqlDialect::Postgres).into_iter().chain(empty_totals);
+    for statement in indexes.chain(watch_changes(SqlDialect::Postgres)) {
         transaction.batch_execute(&statement).await?;
     }
     job.go_on()?;
@@ -101,7 +101,7 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, 
 }
 
 async fn data_version(transaction: &Transaction<'_>) -> Result<i64, Error> {
-    let row = transaction.query_one(version_row(Dialect::Postgres), &[]).await?;
+    let row = transaction.query_one(version_row(SqlDialect::Postgres), &[]).await?;
     Ok(DataVersion::from_row(SqlRow::Postgres(&row))?.data)
 }
 
@@ -127,7 +127,7 @@ fn column_types(table: Table) -> Vec<Type> {
 }
 
 async fn copy_rows(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     transaction: &Transaction<'_>,
     table: Table,
 ) -> Result<(), Error> {
@@ -141,7 +141,7 @@ async fn copy_rows(
 }
 
 async fn copy_facts(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     transaction: &Transaction<'_>,
     mut days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 
 use super::dataset::small_tables;
 use super::traffic::Fact;
-use super::{Error, Job};
-use crate::database::{self, Dialect, Transaction};
+use super::{Error, GenerateJob};
+use crate::database::{self, CommandTransaction, SqlDialect};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
@@ -21,13 +21,17 @@ use crate::schema::{
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Writes everything; the size of the file in bytes.
-pub fn write(job: &Job<'_>, target: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<u64, Error> {
+pub fn write(
+    job: &GenerateJob<'_>,
+    target: &Path,
+    days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<u64, Error> {
     let file = NewFile::begin(target, job.generate.replace)?;
     fill(job, file.path(), days).map_err(|error| explain(error, target))?;
     Ok(file.finish()?)
 }
 
-fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
+fn fill(job: &GenerateJob<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
     let mut connection = engine::sqlite::create(path)?;
     // References are right by construction: checking them would cost more than writing the rows.
     connection.execute_batch(
@@ -41,27 +45,27 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
         if job.generate.as_found { Declarations::AsFound } else { Declarations::Own };
 
     let transaction = connection.transaction()?;
-    for statement in create_tables(Dialect::Sqlite, declarations) {
+    for statement in create_tables(SqlDialect::Sqlite, declarations) {
         transaction.execute(&statement, [])?;
     }
-    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), first_row(false))?;
+    transaction.execute(&insert_row(SqlDialect::Sqlite, Table::SchemaVersion), first_row(false))?;
     for table in small_tables() {
-        let mut insert = transaction.prepare(&insert_row(Dialect::Sqlite, table))?;
+        let mut insert = transaction.prepare(&insert_row(SqlDialect::Sqlite, table))?;
         for row in job.dataset.rows(table) {
             insert.execute(params_from_iter(row))?;
         }
     }
     insert_facts(job, &transaction, days)?;
     job.progress.set_message("indexes and statistics");
-    for statement in create_indexes(Dialect::Sqlite) {
+    for statement in create_indexes(SqlDialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE", [])?;
     if !job.generate.as_found {
-        let transaction = Transaction::Sqlite(&transaction);
+        let transaction = CommandTransaction::Sqlite(&transaction);
         rollup::make(&transaction)?;
         rollup::fill(&transaction, job.progress, job.interrupted)?;
-        for statement in watch_changes(Dialect::Sqlite) {
+        for statement in watch_changes(SqlDialect::Sqlite) {
             transaction.batch(&statement)?;
         }
     }
@@ -72,11 +76,11 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
 }
 
 fn insert_facts(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     connection: &Connection,
     mut days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
-    let mut insert = connection.prepare(&insert_row(Dialect::Sqlite, Table::Traffic))?;
+    let mut insert = connection.prepare(&insert_row(SqlDialect::Sqlite, Table::Traffic))?;
     while let Some(facts) = days.blocking_recv() {
         job.go_on()?;
         for fact in &facts {

@@ -20,7 +20,7 @@ use super::query::cache_text;
 use super::{App, Problem};
 use crate::cache::Lookup;
 use crate::query::Grouping;
-use crate::store::Store;
+use crate::store::DashboardStore;
 
 /// Upper bounds in seconds: from an answer out of a cache to a year on a slow disk.
 const BUCKETS: [f64; 10] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
@@ -48,7 +48,7 @@ struct LimitLabels {
 
 /// The counters, and the registry that prints them.
 #[derive(Debug)]
-pub(super) struct Metrics {
+pub(super) struct ServerMetrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     query_durations: Family<QueryLabels, Histogram, fn() -> Histogram>,
@@ -57,8 +57,8 @@ pub(super) struct Metrics {
     cache_bytes: Gauge,
 }
 
-impl Metrics {
-    pub(super) fn new(store: &Store) -> Self {
+impl ServerMetrics {
+    pub(super) fn new(store: &DashboardStore) -> Self {
         let mut all = Registry::default();
         if let Some(sqlite) = store.sqlite_metrics() {
             sqlite.register(&mut all);

@@ -36,11 +36,11 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::account::Access;
+use crate::account::AccessControl;
 use crate::cache::AnswerCache;
-use crate::catalog::Catalog;
-use crate::key::{Key, KeyHash};
-use crate::store::Store;
+use crate::catalog::DataCatalog;
+use crate::key::{ApiKey, KeyHash};
+use crate::store::DashboardStore;
 
 pub use limits::Limits;
 pub use problem::Problem;
@@ -56,7 +56,7 @@ const BODY_MAX_BYTES: usize = 16 * 1_024;
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Valid beside the keys of the database, and kept in memory only.
-    pub extra_key: Option<Key>,
+    pub extra_key: Option<ApiKey>,
     /// Whether reading needs neither key nor account.
     pub is_public: bool,
     /// The size of the answer cache; 0 for none.
@@ -74,15 +74,15 @@ pub struct Options {
 /// The state shared by all requests.
 #[derive(Debug)]
 pub struct App {
-    store: Store,
-    access: Access,
-    catalog: Catalog,
+    store: DashboardStore,
+    access: AccessControl,
+    catalog: DataCatalog,
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
     rate: Option<rate::Buckets<client::Client>>,
     shares: share::Shares<client::Client>,
     sign_ins: sign_in_limit::SignInLimit,
-    metrics: metrics::Metrics,
+    metrics: metrics::ServerMetrics,
     public: bool,
     secure_cookies: bool,
     behind_proxy: bool,
@@ -92,15 +92,20 @@ pub struct App {
 impl App {
     /// An application over `store`, with the catalog and the accounts beside it.
     #[must_use]
-    pub fn new(store: Store, access: Access, catalog: Catalog, options: &Options) -> Self {
+    pub fn new(
+        store: DashboardStore,
+        access: AccessControl,
+        catalog: DataCatalog,
+        options: &Options,
+    ) -> Self {
         let minute = Duration::from_secs(60);
         Self {
-            metrics: metrics::Metrics::new(&store),
+            metrics: metrics::ServerMetrics::new(&store),
             shares: share::Shares::of(share::half(store.concurrency())),
             store,
             access,
             catalog,
-            extra_key: options.extra_key.as_ref().map(Key::hash),
+            extra_key: options.extra_key.as_ref().map(ApiKey::hash),
             cache: AnswerCache::new(options.answer_cache_bytes),
             rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
             sign_ins: sign_in_limit::SignInLimit::new(),

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use crate::query::Refusal;
+use crate::query::QueryRefusal;
 use crate::{account, answer, database};
 
 /// An error on its way to the asker.
@@ -89,8 +89,8 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<QueryRefusal> for Problem {
+    fn from(refusal: QueryRefusal) -> Self {
         Self::new(StatusCode::BAD_REQUEST, refusal.to_string()).of(refusal.parameter())
     }
 }

@@ -16,7 +16,7 @@ use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::share::until_taken;
 use super::{App, Problem, etag};
 use crate::answer;
-use crate::cache::{KeptAnswer, Lookup, Question};
+use crate::cache::{CacheKey, CachedAnswer, Lookup};
 use crate::database::Deadline;
 use crate::query::{Grouping, Query, quoted};
 
@@ -98,11 +98,11 @@ async fn answer(
     app: &App,
     client: &Client,
     query: Query,
-) -> Result<(KeptAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
+) -> Result<(CachedAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
     // One deadline for all waits of the request; dropped with it, it stops the work.
     let (deadline, _waiting) = app.store.deadline();
     let question = match &app.cache {
-        Some(_) => Question::of(&query, app.store.data_version().await?),
+        Some(_) => CacheKey::of(&query, app.store.data_version().await?),
         None => None,
     };
     let Some((cache, question)) = app.cache.as_ref().zip(question) else {
@@ -120,9 +120,9 @@ async fn answer(
     Ok((kept, Some(lookup), Some(turn)))
 }
 
-async fn make(app: &App, query: Query, deadline: Deadline) -> Result<KeptAnswer, answer::Error> {
+async fn make(app: &App, query: Query, deadline: Deadline) -> Result<CachedAnswer, answer::Error> {
     let answer = app.store.answer_within(query, deadline).await?;
-    Ok(KeptAnswer {
+    Ok(CachedAnswer {
         content_type: answer.content_type,
         etag: etag::etag_of(&answer.body),
         body: answer.body.into(),

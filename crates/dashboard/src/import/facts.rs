@@ -3,17 +3,17 @@
 use tokio_postgres::types::Type;
 
 use super::Error;
-use crate::database::{SqlValue, Transaction};
+use crate::database::{CommandTransaction, SqlValue};
 use crate::query::Day;
-use crate::rollup::maintain::Keeper;
-use crate::rollup::page::Entry;
+use crate::rollup::maintain::TotalsKeeper;
+use crate::rollup::page::PageEntry;
 
 /// Replaces the facts of a day by these, which are sorted by their keys.
 pub(super) fn replace_day(
-    transaction: &Transaction<'_>,
-    keeper: &mut Keeper,
+    transaction: &CommandTransaction<'_>,
+    keeper: &mut TotalsKeeper,
     day: Day,
-    facts: Vec<Entry>,
+    facts: Vec<PageEntry>,
 ) -> Result<(), Error> {
     let day_value = || SqlValue::from(day.number());
     transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value()])?;

@@ -19,7 +19,7 @@ use rusqlite::config::DbConfig;
 
 use crate::database::{self, CommandConnection, from_clients};
 use crate::query::Day;
-use crate::rollup::{self, Work};
+use crate::rollup::{self, CommandWork};
 use crate::schema;
 
 pub use articles::{ImportArticles, ImportedArticles, import_articles};
@@ -127,7 +127,7 @@ impl Error {
 }
 
 /// A connection for an import; the file stays as it is until something is written.
-fn open<'a>(target: &DatabaseUrl, work: Work<'a>) -> Result<CommandConnection<'a>, Error> {
+fn open<'a>(target: &DatabaseUrl, work: CommandWork<'a>) -> Result<CommandConnection<'a>, Error> {
     let mut connection = open_to_read(target, work)?;
     if let Some(connection) = connection.sqlite() {
         engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
@@ -137,7 +137,10 @@ fn open<'a>(target: &DatabaseUrl, work: Work<'a>) -> Result<CommandConnection<'a
     Ok(connection)
 }
 
-fn open_to_read<'a>(target: &DatabaseUrl, work: Work<'a>) -> Result<CommandConnection<'a>, Error> {
+fn open_to_read<'a>(
+    target: &DatabaseUrl,
+    work: CommandWork<'a>,
+) -> Result<CommandConnection<'a>, Error> {
     let connection = CommandConnection::open(target, work.runtime)?;
     schema::check(&connection)?;
     Ok(connection)
@@ -172,6 +175,6 @@ fn make_durable(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
 }
 
 /// Whether the user asked to stop.
-fn is_interrupted(work: Work<'_>) -> bool {
+fn is_interrupted(work: CommandWork<'_>) -> bool {
     work.interrupted.load(Ordering::Relaxed)
 }

@@ -10,10 +10,10 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::Error;
 
 /// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
-pub(super) type Mapping = [(String, String)];
+pub(super) type ColumnMapping = [(String, String)];
 
 /// A column that the import knows.
-pub(super) struct Known {
+pub(super) struct KnownColumn {
     /// The name in the import.
     pub name: &'static str,
     /// The names in files, in lower case, without blanks and underscores.
@@ -23,7 +23,7 @@ pub(super) struct Known {
 }
 
 /// An open CSV file behind its header.
-pub(super) struct Table {
+pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) struct Table {
 
 const BUFFER_BYTES: usize = 256 << 10;
 
-impl Table {
+impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
@@ -81,8 +81,8 @@ impl Table {
     /// A required column that is not there, one that is there twice, a mapping of nothing.
     pub fn columns<const N: usize>(
         &self,
-        known: &[Known; N],
-        mapping: &Mapping,
+        known: &[KnownColumn; N],
+        mapping: &ColumnMapping,
     ) -> Result<[Option<usize>; N], Error> {
         find_columns(&self.path, &self.header, known, mapping)
     }
@@ -161,12 +161,12 @@ fn plain(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// See [`Table::columns`]; `header` may be that of any document.
+/// See [`CsvTable::columns`]; `header` may be that of any document.
 pub(super) fn find_columns<const N: usize>(
     path: &Path,
     header: &[String],
-    known: &[Known; N],
-    mapping: &Mapping,
+    known: &[KnownColumn; N],
+    mapping: &ColumnMapping,
 ) -> Result<[Option<usize>; N], Error> {
     for (name, column) in mapping {
         let problem = if !known.iter().any(|known| known.name == name) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Error, open_to_read};
 use crate::query::Day;
-use crate::rollup::Work;
+use crate::rollup::CommandWork;
 
 /// The traffic of a URL that is that of no article.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ const LIST: &str = "SELECT url, CAST(sum(pageviews) AS bigint), CAST(sum(session
 pub fn unmatched(
     target: &DatabaseUrl,
     limit: usize,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<(Vec<Unmatched>, usize), Error> {
     let mut all = Vec::new();
     open_to_read(target, work)?.read(|transaction| {

@@ -12,11 +12,11 @@ use super::Error;
 /// Recognisable in a file or a leak, as other services' keys are.
 const PREFIX: &str = "crossover_";
 
-/// A key in clear text. Not printed by accident: `Debug` hides it, only [`Key::expose`] shows it.
+/// A key in clear text. Not printed by accident: `Debug` hides it, only [`ApiKey::expose`] shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// A new key from the operating system's random numbers.
     pub fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Key(hidden)")
     }

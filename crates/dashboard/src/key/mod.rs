@@ -10,10 +10,10 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 pub(crate) use hash::hexadecimal;
-pub use hash::{Key, KeyHash};
+pub use hash::{ApiKey, KeyHash};
 
 use crate::database::SqlValue;
-use crate::metadata::{Change, MetadataDatabase, MetadataRow};
+use crate::metadata::{MetadataChange, MetadataDatabase, MetadataRow};
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
 use crate::{database, schema};
 
@@ -35,7 +35,7 @@ pub async fn add(
     database: &DatabaseUrl,
     name: &str,
     valid: Option<Duration>,
-) -> Result<Key, Error> {
+) -> Result<ApiKey, Error> {
     if !is_name(name) {
         return Err(Error::BadName { name: name.to_owned() });
     }
@@ -44,12 +44,12 @@ pub async fn add(
     if keys.iter().any(|listed| listed.name == name) {
         return Err(Error::NameTaken { name: name.to_owned() });
     }
-    let key = Key::generate()?;
+    let key = ApiKey::generate()?;
     let insert = "INSERT INTO api_keys (id, name, key_hash, created_at)
         SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM api_keys";
     let hash = key.hash();
     let values = vec![name.into(), hash.as_str().into(), jiff::Timestamp::now().as_second().into()];
-    let mut changes: Vec<Change<'_>> = vec![(insert, values)];
+    let mut changes: Vec<MetadataChange<'_>> = vec![(insert, values)];
     if let Some(valid) = valid {
         let expire = "INSERT INTO key_expiries (key_id, expires_at)
             SELECT id, $1 FROM api_keys WHERE name = $2";

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Day, Grouping, GroupingKind, Period, Refusal};
+use super::{Day, Grouping, GroupingKind, Period, QueryRefusal};
 
 /// The earlier period that an answer shows beside the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Comparison {
+pub enum PeriodComparison {
     /// As many days, right before.
     Previous,
     /// 364 days earlier: 52 weeks, so that weekdays match.
@@ -18,19 +18,19 @@ pub enum Comparison {
 
 const DAYS_OF_52_WEEKS: i32 = 364;
 
-impl Comparison {
+impl PeriodComparison {
     /// Both with their names in the API.
     pub(super) const ALL: [(&'static str, Self); 2] =
         [("previous", Self::Previous), ("year", Self::Year)];
 
-    pub fn earlier(self, period: Period) -> Result<Period, Refusal> {
+    pub fn earlier(self, period: Period) -> Result<Period, QueryRefusal> {
         let back = match self {
             Self::Previous => period.end().number() - period.start().number() + 1,
             Self::Year => DAYS_OF_52_WEEKS,
         };
         let day = |day: Day| {
             let number = day.number().checked_sub(back);
-            number.and_then(Day::from_number).ok_or(Refusal::NothingEarlier)
+            number.and_then(Day::from_number).ok_or(QueryRefusal::NothingEarlier)
         };
         Period::new(day(period.start())?, day(period.end())?)
     }

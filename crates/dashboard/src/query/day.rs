@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use super::Refusal;
+use super::QueryRefusal;
 use crate::database;
 
 const EPOCH: Date = jiff::civil::date(1970, 1, 1);
@@ -108,9 +108,9 @@ pub struct Period {
 
 impl Period {
     /// A period from `start` to `end`.
-    pub fn new(start: Day, end: Day) -> Result<Self, Refusal> {
+    pub fn new(start: Day, end: Day) -> Result<Self, QueryRefusal> {
         if end < start {
-            return Err(Refusal::EndBeforeStart { start, end });
+            return Err(QueryRefusal::EndBeforeStart { start, end });
         }
         Ok(Self { start, end })
     }

@@ -4,7 +4,7 @@
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::{Day, Refusal};
+use super::{Day, QueryRefusal};
 use crate::schema::{DIMENSIONS, Dimension};
 
 /// More values than this are refused: it keeps every statement below the 32,766 parameters that
@@ -13,7 +13,7 @@ pub const FILTER_VALUES_MAX: usize = 10_000;
 
 /// Values of one dimension, by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
+pub struct DimensionFilter {
     pub dimension: Dimension,
     /// Whether the values are left out instead of let in.
     pub exclude: bool,
@@ -21,7 +21,7 @@ pub struct Filter {
     pub keys: Vec<String>,
 }
 
-impl Filter {
+impl DimensionFilter {
     /// The parameter that the filter came from.
     #[must_use]
     pub fn parameter(&self) -> &'static str {
@@ -48,7 +48,7 @@ impl Publication {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filters {
     /// By the values of dimensions; at most one including and one excluding filter for each.
-    pub values: Vec<Filter>,
+    pub values: Vec<DimensionFilter>,
     pub published: Publication,
     pub not_published: Publication,
 }
@@ -74,7 +74,7 @@ fn named(parameter: &str) -> Option<(Dimension, bool)> {
 
 impl Filters {
     /// Reads the filters out of a request's pairs; other parameters are passed over.
-    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, Refusal> {
+    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
         let mut filters = Self::default();
         for (name, value) in pairs {
             let Some((dimension, exclude)) = named(name) else { continue };
@@ -83,14 +83,14 @@ impl Filters {
                 .iter()
                 .position(|it| it.dimension == dimension && it.exclude == exclude);
             let place = known.unwrap_or_else(|| {
-                filters.values.push(Filter { dimension, exclude, keys: Vec::new() });
+                filters.values.push(DimensionFilter { dimension, exclude, keys: Vec::new() });
                 filters.values.len() - 1
             });
             let Some(filter) = filters.values.get_mut(place) else { continue };
             // PostgreSQL refuses a NUL in any text, so no key can have one.
             if value.contains('\0') {
                 let name = filter.parameter();
-                return Err(Refusal::UnknownKey { name, key: value.clone() });
+                return Err(QueryRefusal::UnknownKey { name, key: value.clone() });
             }
             if !filter.keys.contains(value) {
                 filter.keys.push(value.clone());
@@ -99,7 +99,7 @@ impl Filters {
         filters.values.sort_by_key(|filter| (filter.exclude, filter.dimension));
         let count: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
         if count > FILTER_VALUES_MAX {
-            return Err(Refusal::TooManyValues { count });
+            return Err(QueryRefusal::TooManyValues { count });
         }
         Ok(filters)
     }

@@ -4,7 +4,7 @@ use super::{Day, FILTER_VALUES_MAX};
 
 /// Errors of a request's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum QueryRefusal {
     /// A parameter that has to be given.
     #[error("{name} is required: a date such as 2021-01-31")]
     Missing { name: &'static str },
@@ -58,7 +58,7 @@ fn listing(parameter: &str) -> String {
     format!("/api/values/{}", parameter.strip_prefix("not_").unwrap_or(parameter))
 }
 
-impl Refusal {
+impl QueryRefusal {
     /// The parameter that is at fault.
     #[must_use]
     pub fn parameter(&self) -> &str {

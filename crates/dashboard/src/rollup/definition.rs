@@ -16,14 +16,14 @@ use super::calendar::Grain;
 
 /// The two parts of a total's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum TotalsKind {
     BlogCountry,
     /// Article; the other part is 0.
     Article,
     ArticleCountry,
 }
 
-impl Kind {
+impl TotalsKind {
     /// Its number in the table.
     pub fn number(self) -> i32 {
         match self {
@@ -51,14 +51,14 @@ impl Kind {
 }
 
 /// All pages that are kept.
-pub(crate) const KEPT: [(Kind, Grain); 7] = [
-    (Kind::BlogCountry, Grain::Day),
-    (Kind::BlogCountry, Grain::Month),
-    (Kind::BlogCountry, Grain::Year),
-    (Kind::Article, Grain::Month),
-    (Kind::Article, Grain::Year),
-    (Kind::ArticleCountry, Grain::Day),
-    (Kind::ArticleCountry, Grain::Month),
+pub(crate) const KEPT: [(TotalsKind, Grain); 7] = [
+    (TotalsKind::BlogCountry, Grain::Day),
+    (TotalsKind::BlogCountry, Grain::Month),
+    (TotalsKind::BlogCountry, Grain::Year),
+    (TotalsKind::Article, Grain::Month),
+    (TotalsKind::Article, Grain::Year),
+    (TotalsKind::ArticleCountry, Grain::Day),
+    (TotalsKind::ArticleCountry, Grain::Month),
 ];
 
 /// The number of a length in the table.

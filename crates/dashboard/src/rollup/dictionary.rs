@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::database::{Error, SqlRow};
-use crate::query::{Filter, Query, Refusal};
+use crate::query::{DimensionFilter, Query, QueryRefusal};
 use crate::schema::{DataVersion, Dimension, DimensionPlace, NAMED};
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -114,7 +114,7 @@ pub(crate) const BLOG: usize = 0;
 
 /// The articles, in the order of their ids.
 #[derive(Debug)]
-pub(crate) struct Articles {
+pub(crate) struct ArticleDictionary {
     pub ids: Keyed,
     pub titles: Texts,
     /// Days since 1970-01-01.
@@ -134,12 +134,12 @@ pub(crate) struct Dictionary {
     pub names: [Keyed; NAMED.len()],
     pub countries: Keyed,
     pub country_names: Texts,
-    pub articles: Articles,
+    pub articles: ArticleDictionary,
 }
 
 /// Reads the tables of a dictionary: the statements, each followed by its rows.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct DictionaryReader {
     names: [(Vec<i32>, Vec<String>); NAMED.len()],
     countries: (Vec<i32>, Vec<String>, Vec<String>),
     articles: (Vec<i32>, Vec<String>, Vec<String>),
@@ -148,7 +148,7 @@ pub(crate) struct Reader {
     fields: [Vec<i32>; NAMED.len()],
 }
 
-impl Reader {
+impl DictionaryReader {
     pub const STATEMENTS: usize = NAMED.len() + 2;
 
     pub fn statement(place: usize) -> String {
@@ -205,7 +205,7 @@ impl Reader {
             let place = |id: i32| names.map_or(NONE, |names| names.place(id));
             field.into_iter().map(place).collect()
         });
-        let articles = Articles {
+        let articles = ArticleDictionary {
             ids,
             titles: Texts::new(titles),
             published: self.published,
@@ -248,17 +248,18 @@ impl Dictionary {
     }
 
     /// The places of a filter's keys.
-    pub fn places(&self, filter: &Filter) -> Result<Vec<u32>, Refusal> {
+    pub fn places(&self, filter: &DimensionFilter) -> Result<Vec<u32>, QueryRefusal> {
         let keyed = self.keyed(filter.dimension);
         let place = |key: &String| {
-            let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
+            let unknown =
+                || QueryRefusal::UnknownKey { name: filter.parameter(), key: key.clone() };
             keyed.keys.place(key).ok_or_else(unknown)
         };
         filter.keys.iter().map(place).collect()
     }
 
     /// The places of all filters' keys, filter by filter.
-    pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, Refusal> {
+    pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, QueryRefusal> {
         query.filters.values.iter().map(|filter| self.places(filter)).collect()
     }
 }

@@ -19,15 +19,17 @@ use indicatif::ProgressBar;
 use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
 
-use crate::database::{self, CommandConnection, Dialect, SqlValue, Transaction, from_clients};
+use crate::database::{
+    self, CommandConnection, CommandTransaction, SqlDialect, SqlValue, from_clients,
+};
 use crate::query::{Day, Period};
 use crate::schema::{self, create_totals, find_totals};
 use calendar::Grain;
 use definition::grain_number;
 use fold::{Blogs, DayTotals, Fold, Page};
-use page::{Entry, Sums};
+use page::{PageEntry, TotalSums};
 
-pub use verify::{Difference, Verification};
+pub use verify::{TotalsDifference, TotalsVerification};
 
 /// Why totals cannot be made, proved or read.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +68,7 @@ from_clients!(Error);
 
 /// The surroundings of a command's work: runtime, progress, interruption.
 #[derive(Debug, Clone, Copy)]
-pub struct Work<'a> {
+pub struct CommandWork<'a> {
     pub runtime: &'a Handle,
     /// Days done, of those there are.
     pub progress: &'a ProgressBar,
@@ -74,7 +76,7 @@ pub struct Work<'a> {
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
-impl Work<'_> {
+impl CommandWork<'_> {
     fn go_on(&self) -> Result<(), Error> {
         go_on(self.interrupted)
     }
@@ -92,7 +94,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 ///
 /// # Errors
 /// [`Error`]; the totals are as they were then.
-pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
+pub fn rebuild(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
     connected(target, work, |it| it.write(|transaction| rebuild_in(transaction, work)))?;
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
@@ -105,8 +107,8 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
 }
 
 /// Rebuilds the totals, if there is a table for them and they are not those of the data.
-pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    let renew = |transaction: &Transaction<'_>| match exists(transaction)? {
+pub(crate) fn renew(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
+    let renew = |transaction: &CommandTransaction<'_>| match exists(transaction)? {
         true => bring_into_step(transaction, work),
         false => Ok(()),
     };
@@ -118,14 +120,14 @@ pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::Missing`] where there are no totals.
-pub fn verify(target: &DatabaseUrl, work: Work<'_>) -> Result<Verification, Error> {
+pub fn verify(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<TotalsVerification, Error> {
     connected(target, work, |it| it.read(|transaction| verify::verify(transaction, work)))
 }
 
 /// Runs `use_it` with a connection to a dashboard's database.
 fn connected<T>(
     target: &DatabaseUrl,
-    work: Work<'_>,
+    work: CommandWork<'_>,
     use_it: impl FnOnce(&mut CommandConnection<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut connection = CommandConnection::open(target, work.runtime)?;
@@ -142,25 +144,28 @@ fn connected<T>(
 }
 
 /// Whether the table of totals is there.
-pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, database::Error> {
+pub(crate) fn exists(transaction: &CommandTransaction<'_>) -> Result<bool, database::Error> {
     let find = find_totals(transaction.dialect());
     Ok(transaction.integer(find, &[])? == Some(1))
 }
 
 /// Makes the table of totals, empty.
-pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), database::Error> {
+pub(crate) fn make(transaction: &CommandTransaction<'_>) -> Result<(), database::Error> {
     create_totals(transaction.dialect())
         .iter()
         .try_for_each(|statement| transaction.batch(statement))
 }
 
 /// Rebuilds all totals unless they are those of the data, in the caller's transaction.
-pub(crate) fn bring_into_step(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+pub(crate) fn bring_into_step(
+    transaction: &CommandTransaction<'_>,
+    work: CommandWork<'_>,
+) -> Result<(), Error> {
     let agree = maintain::version(transaction)?.agrees() && exists(transaction)?;
     if agree { Ok(()) } else { rebuild_in(transaction, work) }
 }
 
-fn rebuild_in(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+fn rebuild_in(transaction: &CommandTransaction<'_>, work: CommandWork<'_>) -> Result<(), Error> {
     if !exists(transaction)? {
         make(transaction)?;
     }
@@ -168,14 +173,17 @@ fn rebuild_in(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error
 }
 
 /// Refills the table of totals, in the caller's transaction.
-pub(crate) fn refill(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+pub(crate) fn refill(
+    transaction: &CommandTransaction<'_>,
+    work: CommandWork<'_>,
+) -> Result<(), Error> {
     transaction.batch("DELETE FROM totals")?;
     fill(transaction, work.progress, work.interrupted)
 }
 
 /// Fills the empty table with the totals of all facts, and notes that they agree.
 pub(crate) fn fill(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<(), Error> {
@@ -205,16 +213,16 @@ pub(crate) fn fill(
 }
 
 /// SQLite's transaction has been the only writer since it began.
-fn lock(transaction: &Transaction<'_>) -> Result<(), database::Error> {
+fn lock(transaction: &CommandTransaction<'_>) -> Result<(), database::Error> {
     match transaction.dialect() {
-        Dialect::Sqlite => Ok(()),
-        Dialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
+        SqlDialect::Sqlite => Ok(()),
+        SqlDialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
     }
 }
 
 /// Writes a page, or removes it where no total is left.
 fn write_page(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     (kind, grain, day, entries): &Page,
 ) -> Result<(), database::Error> {
     let key = [kind.number().into(), grain_number(*grain).into(), day.number().into()];
@@ -229,7 +237,7 @@ fn write_page(
     Ok(())
 }
 
-fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Error> {
+fn days_with_traffic(transaction: &CommandTransaction<'_>) -> Result<Option<Period>, Error> {
     let mut ends = None;
     transaction.rows(statements::DAYS, &[], |row| {
         let day = |place| -> Result<Option<Day>, database::Error> {
@@ -242,7 +250,7 @@ fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Er
     Ok(ends.and_then(|(first, last)| Period::new(first, last).ok()))
 }
 
-fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, database::Error> {
+fn blogs(transaction: &CommandTransaction<'_>) -> Result<Blogs, database::Error> {
     let mut blogs = Blogs::new();
     transaction.rows(statements::ARTICLES, &[], |row| {
         blogs.insert(row.small(0)?, row.small(1)?);
@@ -253,16 +261,16 @@ fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, database::Error> {
 
 /// The facts of each day of a period that has any, in the order of their key.
 fn facts_by_day(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     period: Period,
-) -> Result<Vec<(Day, Vec<Entry>)>, database::Error> {
-    let mut days: Vec<(Day, Vec<Entry>)> = Vec::new();
+) -> Result<Vec<(Day, Vec<PageEntry>)>, database::Error> {
+    let mut days: Vec<(Day, Vec<PageEntry>)> = Vec::new();
     let ends = [period.start().number().into(), period.end().number().into()];
     transaction.rows(statements::FACTS, &ends, |row| {
         let Some(day) = Day::from_number(row.small(0)?) else { return Ok(()) };
         let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
-        let sums = Sums { facts: 1, metrics };
-        let fact = Entry { key: (row.small(1)?, row.small(2)?), sums };
+        let sums = TotalSums { facts: 1, metrics };
+        let fact = PageEntry { key: (row.small(1)?, row.small(2)?), sums };
         match days.last_mut() {
             Some((last, facts)) if *last == day => facts.push(fact),
             _ => days.push((day, vec![fact])),

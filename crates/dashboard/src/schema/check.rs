@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
 use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
-use super::{Dialect, Error, version};
+use super::{Error, SqlDialect, version};
 use crate::database::CommandConnection;
 
 /// A column as an engine describes it.
@@ -32,16 +32,18 @@ pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
 /// Compares tables, columns, types, nullability and primary keys with the definition.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
     version::of_sqlite(connection)?.expect_ours()?;
-    compare(Dialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
+    compare(SqlDialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
 /// The declarations that a SQLite database of the dashboard has.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
     version::of_sqlite(connection)?.expect_ours()?;
     let found = sqlite_tables(connection)?;
-    match compare(Dialect::Sqlite, Declarations::AsFound, &found) {
+    match compare(SqlDialect::Sqlite, Declarations::AsFound, &found) {
         Ok(()) => Ok(Declarations::AsFound),
-        Err(_) => compare(Dialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own),
+        Err(_) => {
+            compare(SqlDialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own)
+        }
     }
 }
 
@@ -99,10 +101,14 @@ pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
             found.insert(table.name.name(), columns);
         }
     }
-    compare(Dialect::Postgres, Declarations::Own, &found)
+    compare(SqlDialect::Postgres, Declarations::Own, &found)
 }
 
-fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) -> Result<(), Error> {
+fn compare(
+    dialect: SqlDialect,
+    declarations: Declarations,
+    found: &FoundTables,
+) -> Result<(), Error> {
     if found.is_empty() {
         return Err(Error::Empty);
     }
@@ -114,7 +120,7 @@ fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) ->
 
 /// The first difference in one table.
 fn difference(
-    dialect: Dialect,
+    dialect: SqlDialect,
     declarations: Declarations,
     table: &TableDefinition,
     found: &FoundTables,
@@ -171,12 +177,14 @@ fn key_difference(table: &TableDefinition, found: &[FoundColumn]) -> Option<Stri
 }
 
 /// A type as the engine shows it.
-fn declared_type(dialect: Dialect, column_type: ColumnType) -> String {
+fn declared_type(dialect: SqlDialect, column_type: ColumnType) -> String {
     match (column_type, dialect) {
         (ColumnType::Integer, _) => "integer".to_owned(),
         (ColumnType::BigInteger, _) => "bigint".to_owned(),
-        (ColumnType::Varchar(length), Dialect::Sqlite) => format!("varchar({length})"),
-        (ColumnType::Varchar(length), Dialect::Postgres) => format!("character varying({length})"),
+        (ColumnType::Varchar(length), SqlDialect::Sqlite) => format!("varchar({length})"),
+        (ColumnType::Varchar(length), SqlDialect::Postgres) => {
+            format!("character varying({length})")
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{DIMENSIONS, Dialect, Table, VERSION};
+use super::{DIMENSIONS, SqlDialect, Table, VERSION};
 use crate::database::{self, Snapshot, SqlRow, SqlValue};
 
 /// The tables whose changes count.
@@ -20,10 +20,10 @@ pub(crate) const fn first_row(has_totals: bool) -> [Option<i32>; 3] {
 }
 
 /// The statements that make a database raise its data version from now on.
-pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
+pub(crate) fn watch_changes(dialect: SqlDialect) -> Vec<String> {
     let raise = "UPDATE schema_version SET data_version = data_version + 1";
     match dialect {
-        Dialect::Sqlite => watched()
+        SqlDialect::Sqlite => watched()
             .flat_map(|table| ["insert", "update", "delete"].map(|change| (table, change)))
             .map(|(table, change)| {
                 format!(
@@ -31,7 +31,7 @@ pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
                 )
             })
             .collect(),
-        Dialect::Postgres => {
+        SqlDialect::Postgres => {
             let function = format!(
                 "CREATE OR REPLACE FUNCTION raise_data_version() RETURNS trigger LANGUAGE plpgsql \
                  AS $$ BEGIN {raise}; RETURN NULL; END $$"
@@ -59,13 +59,13 @@ pub(crate) struct DataVersion {
 }
 
 /// The statement that reads it.
-pub(crate) const fn version_row(dialect: Dialect) -> &'static str {
+pub(crate) const fn version_row(dialect: SqlDialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => {
+        SqlDialect::Sqlite => {
             "SELECT data_version, totals_version, \
              (SELECT schema_version FROM pragma_schema_version) FROM schema_version"
         }
-        Dialect::Postgres => {
+        SqlDialect::Postgres => {
             "SELECT data_version, totals_version, tableoid::bigint FROM schema_version"
         }
     }

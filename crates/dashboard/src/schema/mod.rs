@@ -14,7 +14,7 @@ mod tests;
 mod totals;
 pub mod version;
 
-use crate::database::{self, Dialect, from_clients};
+use crate::database::{self, SqlDialect, from_clients};
 
 pub(crate) use check::{
     check, existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table,

@@ -3,10 +3,10 @@
 
 use sea_query::{ColumnDef, Index, PostgresQueryBuilder, SqliteQueryBuilder, Table as Statement};
 
-use super::{Column, Dialect, Table};
+use super::{Column, SqlDialect, Table};
 
 /// The statements that create the table of totals, empty.
-pub(crate) fn create_totals(dialect: Dialect) -> Vec<String> {
+pub(crate) fn create_totals(dialect: SqlDialect) -> Vec<String> {
     let key = [Column::Kind, Column::Grain, Column::Day];
     let mut statement = Statement::create();
     statement.table(Table::Totals);
@@ -20,9 +20,9 @@ pub(crate) fn create_totals(dialect: Dialect) -> Vec<String> {
     }
     statement.primary_key(&mut primary);
     match dialect {
-        Dialect::Sqlite => vec![statement.extra("WITHOUT ROWID").build(SqliteQueryBuilder)],
+        SqlDialect::Sqlite => vec![statement.extra("WITHOUT ROWID").build(SqliteQueryBuilder)],
         // Pages are packed already: PostgreSQL would try to compress them, slowly and without gain.
-        Dialect::Postgres => vec![
+        SqlDialect::Postgres => vec![
             statement.build(PostgresQueryBuilder),
             "ALTER TABLE totals ALTER COLUMN content SET STORAGE EXTERNAL".to_owned(),
         ],
@@ -30,10 +30,12 @@ pub(crate) fn create_totals(dialect: Dialect) -> Vec<String> {
 }
 
 /// The statement that gives a row if the table is there.
-pub(crate) const fn find_totals(dialect: Dialect) -> &'static str {
+pub(crate) const fn find_totals(dialect: SqlDialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'totals'",
-        Dialect::Postgres => "SELECT 1 WHERE to_regclass('totals') IS NOT NULL",
+        SqlDialect::Sqlite => {
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'totals'"
+        }
+        SqlDialect::Postgres => "SELECT 1 WHERE to_regclass('totals') IS NOT NULL",
     }
 }
 

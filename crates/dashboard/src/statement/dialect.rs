@@ -2,7 +2,7 @@
 
 use sea_query::{Expr, ExprTrait as _, Func, IntoTableRef, SelectStatement};
 
-use crate::database::Dialect;
+use crate::database::SqlDialect;
 
 /// An inner join. In SQLite it is written CROSS JOIN, which joins in the order written
 /// (<https://www.sqlite.org/optoverview.html>, section 7.5): the facts of the period first, then
@@ -12,19 +12,19 @@ pub(super) fn join(
     select: &mut SelectStatement,
     table: impl IntoTableRef,
     on: Expr,
-    dialect: Dialect,
+    dialect: SqlDialect,
 ) {
     match dialect {
-        Dialect::Sqlite => select.cross_join(table).and_where(on),
-        Dialect::Postgres => select.inner_join(table, on),
+        SqlDialect::Sqlite => select.cross_join(table).and_where(on),
+        SqlDialect::Postgres => select.inner_join(table, on),
     };
 }
 
 /// Text in the order of its bytes, whatever the database's collation; SQLite's default is that.
-pub(super) fn by_bytes(text: Expr, dialect: Dialect) -> Expr {
+pub(super) fn by_bytes(text: Expr, dialect: SqlDialect) -> Expr {
     match dialect {
-        Dialect::Sqlite => text,
-        Dialect::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, text),
+        SqlDialect::Sqlite => text,
+        SqlDialect::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, text),
     }
 }
 
@@ -41,10 +41,10 @@ impl Span {
     /// The expression to group by, and the key that is written out. PostgreSQL's `to_char` costs
     /// as much as all the rest of a statement if it is called for each fact; so the facts are
     /// grouped by `date_trunc`, and only the groups are written out.
-    pub(super) fn of(self, day: Expr, dialect: Dialect) -> (Expr, Expr) {
+    pub(super) fn of(self, day: Expr, dialect: SqlDialect) -> (Expr, Expr) {
         match dialect {
-            Dialect::Sqlite => (self.strftime(day.clone()), self.strftime(day)),
-            Dialect::Postgres => {
+            SqlDialect::Sqlite => (self.strftime(day.clone()), self.strftime(day)),
+            SqlDialect::Postgres => {
                 let first_moment = self.date_trunc(day);
                 (first_moment.clone(), self.to_char(first_moment))
             }

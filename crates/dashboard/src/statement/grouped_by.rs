@@ -3,7 +3,7 @@
 use sea_query::{Expr, ExprTrait as _};
 
 use super::dialect::{Span, by_bytes, constant};
-use crate::database::Dialect;
+use crate::database::SqlDialect;
 use crate::query::{Grouping, GroupingKind};
 use crate::schema::{Column, Dimension, DimensionPlace, Table};
 
@@ -22,7 +22,7 @@ pub(super) struct GroupedBy {
 }
 
 impl GroupedBy {
-    pub(super) fn of(grouping: Grouping, dialect: Dialect) -> Self {
+    pub(super) fn of(grouping: Grouping, dialect: SqlDialect) -> Self {
         let day = || Expr::col((Table::Traffic, Column::Day));
         match grouping.kind() {
             GroupingKind::Dimension(dimension) => Self::dimension(dimension),
@@ -54,18 +54,18 @@ impl GroupedBy {
         Self { named_by: None, needs_articles, group_by: key.clone(), key, label: None }
     }
 
-    fn span(span: Span, day: Expr, needs_articles: bool, dialect: Dialect) -> Self {
+    fn span(span: Span, day: Expr, needs_articles: bool, dialect: SqlDialect) -> Self {
         let (group_by, key) = span.of(day, dialect);
         Self { group_by, ..Self::computed(key, needs_articles) }
     }
 
     /// The key as rows are ordered by it: numbers as numbers, text by its bytes.
-    pub(super) fn key_order(&self, grouping: Grouping, dialect: Dialect) -> Expr {
+    pub(super) fn key_order(&self, grouping: Grouping, dialect: SqlDialect) -> Expr {
         if key_is_day(grouping) { self.key.clone() } else { by_bytes(self.key.clone(), dialect) }
     }
 
     /// The label as rows are ordered by it.
-    pub(super) fn label_order(&self, grouping: Grouping, dialect: Dialect) -> Expr {
+    pub(super) fn label_order(&self, grouping: Grouping, dialect: SqlDialect) -> Expr {
         match &self.label {
             Some(label) => by_bytes(label.clone(), dialect),
             None => self.key_order(grouping, dialect),

@@ -2,19 +2,19 @@
 
 use sea_query::{Expr, ExprTrait as _, Query};
 
-use super::Statement;
-use crate::database::Dialect;
-use crate::query::Filter;
+use super::QueryStatement;
+use crate::database::SqlDialect;
+use crate::query::DimensionFilter;
 use crate::schema::{Column, DimensionPlace};
 
 /// Key and id of every key of `filter` that exists.
 #[must_use]
-pub fn ids(filter: &Filter, dialect: Dialect) -> Statement {
+pub fn ids(filter: &DimensionFilter, dialect: SqlDialect) -> QueryStatement {
     let DimensionPlace { table, key, .. } = filter.dimension.place();
     let statement = Query::select()
         .columns([key, Column::Id])
         .from(table)
         .and_where(Expr::col(key).is_in(filter.keys.iter().map(String::as_str)))
         .take();
-    Statement::build(&statement, dialect)
+    QueryStatement::build(&statement, dialect)
 }

@@ -14,7 +14,7 @@ pub use lookup::ids;
 
 use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder};
 
-use crate::database::{Dialect, SqlValue};
+use crate::database::{SqlDialect, SqlValue};
 use crate::query::Query;
 
 /// The places of an answer's columns in a row, counted from 0; the key is always the first.
@@ -50,17 +50,17 @@ impl RowColumns {
 
 /// SQL with its bound values, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statement {
+pub struct QueryStatement {
     /// The text, with `?` (SQLite) or `$1` (PostgreSQL) where values go.
     pub sql: String,
     pub values: Vec<SqlValue<'static>>,
 }
 
-impl Statement {
-    fn build(statement: &impl QueryStatementWriter, dialect: Dialect) -> Self {
+impl QueryStatement {
+    fn build(statement: &impl QueryStatementWriter, dialect: SqlDialect) -> Self {
         let (sql, values) = match dialect {
-            Dialect::Sqlite => statement.build(SqliteQueryBuilder),
-            Dialect::Postgres => statement.build(PostgresQueryBuilder),
+            SqlDialect::Sqlite => statement.build(SqliteQueryBuilder),
+            SqlDialect::Postgres => statement.build(PostgresQueryBuilder),
         };
         Self { sql, values: values.0.into_iter().map(SqlValue::from).collect() }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::{DatabaseUrl, Settings};
 
-use crate::answer::{Answer, Design, Designs, Error};
+use crate::answer::{AnswerDesign, Designs, Error, QueryAnswer};
 use crate::database::{self, CancelOnDrop, Deadline};
 use crate::metadata::MetadataDatabase;
 use crate::query::Query;
@@ -20,7 +20,7 @@ use sqlite::SqliteQueries;
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Without one, totals answer as long as they are those of the data.
-    pub design: Option<Design>,
+    pub design: Option<AnswerDesign>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,
     /// Queries that run at the same time; further ones wait in order.
@@ -45,7 +45,7 @@ impl Default for Options {
 }
 
 #[derive(Debug)]
-pub struct Store {
+pub struct DashboardStore {
     queries: Queries,
     /// Apart, so that `/healthz` answers while every query is a slow one.
     metadata: MetadataDatabase,
@@ -62,7 +62,7 @@ enum Queries {
     Postgres(Box<PostgresQueries>),
 }
 
-impl Store {
+impl DashboardStore {
     /// Opens the database, applies the settings and checks that the schema is ours.
     pub async fn open(database: &DatabaseUrl, options: &Options) -> Result<Self, Error> {
         let metadata;
@@ -100,7 +100,7 @@ impl Store {
 
     /// The design that answered last, or will answer first.
     #[must_use]
-    pub fn design(&self) -> Design {
+    pub fn design(&self) -> AnswerDesign {
         self.designs.now()
     }
 
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    pub async fn answer(&self, query: Query) -> Result<Answer, Error> {
+    pub async fn answer(&self, query: Query) -> Result<QueryAnswer, Error> {
         let (deadline, _cancel) = self.deadline();
         self.answer_within(query, deadline).await
     }
@@ -131,7 +131,7 @@ impl Store {
         &self,
         query: Query,
         deadline: Deadline,
-    ) -> Result<Answer, Error> {
+    ) -> Result<QueryAnswer, Error> {
         match &self.queries {
             Queries::Sqlite(queries) => queries.answer(query, &self.designs, deadline).await,
             Queries::Postgres(queries) => queries.answer(query, &self.designs, deadline).await,

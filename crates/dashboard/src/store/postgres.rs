@@ -8,7 +8,7 @@ use engine::PostgresUrl;
 use tokio_postgres::IsolationLevel;
 
 use super::Options;
-use crate::answer::{Answer, Designs, Error, answer};
+use crate::answer::{Designs, Error, QueryAnswer, answer};
 use crate::database::{self, Deadline, PostgresPool, PostgresSnapshot, prepare_session};
 use crate::query::Query;
 
@@ -42,7 +42,7 @@ impl PostgresQueries {
         query: Query,
         designs: &Designs,
         deadline: Deadline,
-    ) -> Result<Answer, Error> {
+    ) -> Result<QueryAnswer, Error> {
         let (pool, designs) = (self.pool.clone(), designs.clone());
         let task = tokio::spawn(async move {
             match attempt(&pool, query.clone(), &designs, &deadline).await {
@@ -63,7 +63,7 @@ async fn attempt(
     query: Query,
     designs: &Designs,
     deadline: &Deadline,
-) -> Result<Answer, Error> {
+) -> Result<QueryAnswer, Error> {
     let mut client = deadline.turn(pool.get()).await??;
     let over = async {
         while !deadline.is_over() {
@@ -89,7 +89,7 @@ async fn on_snapshot(
     query: Query,
     designs: &Designs,
     deadline: &Deadline,
-) -> Result<Answer, Error> {
+) -> Result<QueryAnswer, Error> {
     let is_one_statement = !designs.tries_totals()
         && query.filters.values.is_empty()
         && query.comparison.is_none()

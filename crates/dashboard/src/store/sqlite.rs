@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::Options;
 use super::sqlite_metrics::SqliteMetrics;
-use crate::answer::{Answer, Designs, Error, answer};
+use crate::answer::{Designs, Error, QueryAnswer, answer};
 use crate::database::{self, Deadline, SqlitePool, SqliteSnapshot, ready};
 use crate::query::Query;
 
@@ -49,7 +49,7 @@ impl SqliteQueries {
         query: Query,
         designs: &Designs,
         deadline: Deadline,
-    ) -> Result<Answer, Error> {
+    ) -> Result<QueryAnswer, Error> {
         let designs = designs.clone();
         let metrics = self.metrics.clone();
         let watch = deadline.clone();

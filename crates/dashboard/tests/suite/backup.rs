@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use dashboard::backup::{self, Error};
 use dashboard::query::{Grouping, Query};
-use dashboard::store::{Options, Store};
+use dashboard::store::{DashboardStore, Options};
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
 
@@ -20,7 +20,7 @@ fn make(source: &Path, target: &Path) -> Result<u64, Error> {
 
 async fn teams(path: &Path) -> Vec<u8> {
     let url = DatabaseUrl::Sqlite(path.to_owned());
-    let store = Store::open(&url, &Options::default()).await.unwrap();
+    let store = DashboardStore::open(&url, &Options::default()).await.unwrap();
     let pairs = [("start", "1960-01-01"), ("end", "2030-01-01")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
     store.answer(Query::parse(Grouping::Teams, &pairs).unwrap()).await.unwrap().body

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dashboard::query::{Count, Day, Grouping, Period, Publication, Query, SortBy, Translations};
+use dashboard::query::{
+    Day, DistinctCount, Grouping, Period, Publication, Query, SortBy, Translations,
+};
 use dashboard::schema::Dimension;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -166,7 +168,7 @@ impl RawRows {
                 sums.pageviews += fact.sums[0];
                 sums.sessions += fact.sums[1];
                 sums.engagement_seconds += fact.sums[2];
-                if query.count == Some(Count::Articles) {
+                if query.count == Some(DistinctCount::Articles) {
                     sums.articles.insert(article);
                 }
             }

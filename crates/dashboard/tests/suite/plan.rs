@@ -2,16 +2,16 @@
 //! once, by their key, and nothing is read before them. (The other way round, once for each
 //! article of the blog, the year takes minutes.)
 
-use dashboard::database::Dialect;
+use dashboard::database::SqlDialect;
 use dashboard::query::{Grouping, Query};
 use dashboard::schema::Dimension;
-use dashboard::statement::{Condition, Conditions, Statement, answer};
+use dashboard::statement::{Condition, Conditions, QueryStatement, answer};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::database::sqlite;
 use crate::rows::Rows;
 
-fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
+fn plan(connection: &Connection, statement: &QueryStatement) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {}", statement.sql);
     let mut prepared = connection.prepare(&explain).unwrap();
     let rows = prepared.query_map(params_from_iter(&statement.values), |row| row.get("detail"));
@@ -41,8 +41,8 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
                 let values = blogs.into_iter().collect();
                 let conditions = Conditions { values, ..Conditions::default() };
                 for statement in [
-                    answer::rows(&query, query.period, &conditions, Dialect::Sqlite),
-                    answer::all_articles(&query, query.period, &conditions, Dialect::Sqlite),
+                    answer::rows(&query, query.period, &conditions, SqlDialect::Sqlite),
+                    answer::all_articles(&query, query.period, &conditions, SqlDialect::Sqlite),
                 ] {
                     let steps = plan(&connection, &statement);
                     let facts = "SEARCH traffic USING PRIMARY KEY (day>? AND day<?)";

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use dashboard::account::Access;
+use dashboard::account::AccessControl;
 use dashboard::answer::Error;
 use dashboard::database;
 use dashboard::key::KeyHash;
-use dashboard::query::{Grouping, Query, Refusal};
-use dashboard::store::{Options, Store};
+use dashboard::query::{Grouping, Query, QueryRefusal};
+use dashboard::store::{DashboardStore, Options};
 use engine::{DatabaseUrl, Settings};
 
 use crate::database::{both, execute, postgres, sqlite};
@@ -30,7 +30,7 @@ async fn an_unknown_blog_is_refused_by_name() {
         let store = database.store().await;
         for name in ["Twilio", "", "' OR 1=1 --", &"x".repeat(10_000)] {
             let error = store.answer(query(Grouping::Days, &[("blog", name)])).await.unwrap_err();
-            let Error::Refused(Refusal::UnknownKey { name: "blog", key }) = error else {
+            let Error::Refused(QueryRefusal::UnknownKey { name: "blog", key }) = error else {
                 panic!("{name:?}: {error}")
             };
             assert_eq!(key, name);
@@ -72,7 +72,7 @@ async fn settings_are_applied_or_refused_before_anything_is_answered() {
             let mut settings = Settings::default();
             settings.set(name, value).unwrap();
             let options = Options { settings, ..Options::default() };
-            Store::open(&database.url, &options).await
+            DashboardStore::open(&database.url, &options).await
         };
         open(name).await.unwrap().check().await.unwrap();
         let error = open(misspelt).await.unwrap_err().to_string();
@@ -84,7 +84,7 @@ async fn settings_are_applied_or_refused_before_anything_is_answered() {
 async fn a_stranger_s_schema_is_refused_with_the_difference() {
     for database in both(&Rows::none()).await {
         database.execute("ALTER TABLE teams ADD COLUMN city varchar(64)").await;
-        let error = Store::open(&database.url, &Options::default()).await.unwrap_err();
+        let error = DashboardStore::open(&database.url, &Options::default()).await.unwrap_err();
         assert!(error.to_string().contains("teams.city"), "{error}");
     }
 }
@@ -95,8 +95,8 @@ async fn a_stranger_s_schema_is_refused_with_the_difference() {
 async fn keys_and_health_answer_while_every_connection_is_busy() {
     let database = postgres(&Rows::nasty()).await;
     let options = Options { connections: 2, ..Options::default() };
-    let store = Store::open(&database.url, &options).await.unwrap();
-    let access = Access::open(&database.url).await.unwrap();
+    let store = DashboardStore::open(&database.url, &options).await.unwrap();
+    let access = AccessControl::open(&database.url).await.unwrap();
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
     let mut other = engine::postgres::connect(url).await.unwrap();
     let lock = other.transaction().await.unwrap();
@@ -147,7 +147,7 @@ async fn postgresql_work_stops_at_the_limit_and_on_cancellation() {
     let limit = Some(Duration::from_secs(2));
     for query_limit in [limit, None] {
         let options = Options { connections: 1, query_limit, ..Options::default() };
-        let store = Store::open(&database.url, &options).await.unwrap();
+        let store = DashboardStore::open(&database.url, &options).await.unwrap();
         let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
         let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
         let mut other = engine::postgres::connect(url).await.unwrap();

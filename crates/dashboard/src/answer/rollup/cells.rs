@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::rollup::dictionary::NONE;
-use crate::rollup::page::Sums;
+use crate::rollup::page::TotalSums;
 
 /// The sums of a row, or of its part of one country.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
-    pub sums: Sums,
+    pub sums: TotalSums,
     /// The number of totals.
     pub totals: i64,
     /// The number of the row.
@@ -19,7 +19,7 @@ pub(super) struct Cell {
     pub articles: i64,
 }
 
-pub(super) struct Cells {
+pub(super) struct SumCells {
     countries: usize,
     /// The number of each row in the order in which rows were met.
     numbers: HashMap<i32, u32>,
@@ -36,7 +36,7 @@ pub(super) struct Cells {
 /// Articles noted before duplicates are removed.
 const NOTED: usize = 1_000_000;
 
-impl Cells {
+impl SumCells {
     /// None as yet. `countries` is 1 where rows are not split.
     pub fn new(countries: usize, count_articles: bool) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Cells {
 
     /// Adds a total to the cell of a row's number and a country's place.
     #[inline]
-    pub fn add(&mut self, (row, country): (u32, u32), article: u32, sums: &Sums) {
+    pub fn add(&mut self, (row, country): (u32, u32), article: u32, sums: &TotalSums) {
         let place = row as usize * self.countries + country as usize;
         let Some(index) = self.index.get_mut(place) else { return };
         if *index == NONE {

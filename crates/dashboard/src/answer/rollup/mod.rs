@@ -12,14 +12,14 @@ pub(super) use source::answer;
 use std::sync::Arc;
 
 use crate::query::{
-    Count, Day, Grouping, GroupingKind, Period, Query, Refusal, Split, Translations,
+    Day, DistinctCount, Grouping, GroupingKind, Period, Query, QueryRefusal, Split, Translations,
 };
 use crate::rollup::calendar::{Grain, parts};
-use crate::rollup::definition::{Kind, grain_number};
+use crate::rollup::definition::{TotalsKind, grain_number};
 use crate::rollup::dictionary::{Dictionary, NONE};
 use crate::rollup::{Error, page};
 use crate::schema::Dimension;
-use cells::Cells;
+use cells::SumCells;
 use narrow::Narrowed;
 
 /// Pages to read: the values of `statements::PAGES`.
@@ -29,16 +29,16 @@ pub(crate) type Read = [i32; 4];
 pub(crate) struct Summation {
     query: Query,
     dictionary: Arc<Dictionary>,
-    kind: Kind,
+    kind: TotalsKind,
     narrowed: Narrowed,
     /// The number of the row of each article or blog, once it has been met.
     numbers: Vec<u32>,
-    cells: Cells,
+    cells: SumCells,
 }
 
 impl Summation {
     /// Nothing added up as yet.
-    pub fn new(query: &Query, dictionary: &Arc<Dictionary>) -> Result<Self, Refusal> {
+    pub fn new(query: &Query, dictionary: &Arc<Dictionary>) -> Result<Self, QueryRefusal> {
         let kind = kind(query);
         let narrowed = Narrowed::new(query, dictionary, kind)?;
         let countries = if is_by_country(query) { dictionary.countries.keys.len() } else { 1 };
@@ -46,7 +46,7 @@ impl Summation {
             kind,
             numbers: vec![NONE; narrowed.len()],
             narrowed,
-            cells: Cells::new(countries, query.count == Some(Count::Articles)),
+            cells: SumCells::new(countries, query.count == Some(DistinctCount::Articles)),
             query: query.clone(),
             dictionary: dictionary.clone(),
         })
@@ -123,7 +123,7 @@ fn is_by_country(query: &Query) -> bool {
 }
 
 /// The totals with the fewest numbers that answer a question exactly.
-fn kind(query: &Query) -> Kind {
+fn kind(query: &Query) -> TotalsKind {
     let of_article = |dimension| !matches!(dimension, Dimension::Blog | Dimension::Country);
     let groups_articles = match query.grouping.kind() {
         GroupingKind::Dimension(dimension) => of_article(dimension),
@@ -134,7 +134,7 @@ fn kind(query: &Query) -> Kind {
     };
     let needs_articles = groups_articles
         || query.translations == Translations::Grouped
-        || query.count == Some(Count::Articles)
+        || query.count == Some(DistinctCount::Articles)
         || !query.filters.published.is_open()
         || !query.filters.not_published.is_open()
         || query.filters.values.iter().any(|filter| of_article(filter.dimension));
@@ -142,9 +142,9 @@ fn kind(query: &Query) -> Kind {
         || query.grouping == Grouping::Countries
         || query.filters.values.iter().any(|filter| filter.dimension == Dimension::Country);
     match (needs_articles, needs_countries) {
-        (false, _) => Kind::BlogCountry,
-        (true, false) => Kind::Article,
-        (true, true) => Kind::ArticleCountry,
+        (false, _) => TotalsKind::BlogCountry,
+        (true, false) => TotalsKind::Article,
+        (true, true) => TotalsKind::ArticleCountry,
     }
 }
 

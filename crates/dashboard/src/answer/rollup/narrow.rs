@@ -1,9 +1,9 @@
 //! Filters for pages: a row number for each article or blog and a mark for each country, computed
 //! once for each query.
 
-use crate::query::{Day, Grouping, GroupingKind, Publication, Query, Refusal, Translations};
+use crate::query::{Day, Grouping, GroupingKind, Publication, Query, QueryRefusal, Translations};
 use crate::rollup::calendar::Grain;
-use crate::rollup::definition::Kind;
+use crate::rollup::definition::TotalsKind;
 use crate::rollup::dictionary::{BLOG, Dictionary, NONE};
 use crate::schema::Dimension;
 
@@ -21,7 +21,7 @@ pub(super) struct Narrowed {
 
 /// An article or a blog of a page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct FoundArticle {
     pub place: u32,
     /// The number of its row; [`NONE`] if it is left out.
     pub row: u32,
@@ -30,8 +30,12 @@ pub(super) struct Found {
 }
 
 impl Narrowed {
-    pub fn new(query: &Query, dictionary: &Dictionary, kind: Kind) -> Result<Self, Refusal> {
-        let by_blog = kind == Kind::BlogCountry;
+    pub fn new(
+        query: &Query,
+        dictionary: &Dictionary,
+        kind: TotalsKind,
+    ) -> Result<Self, QueryRefusal> {
+        let by_blog = kind == TotalsKind::BlogCountry;
         let places = dictionary.all_places(query)?;
         let mut countries = Vec::new();
         let blogs = dictionary.names.get(BLOG).map_or(0, |blogs| blogs.keys.len());
@@ -110,13 +114,13 @@ impl Narrowed {
 
     /// The article or blog of the first part of a total's key.
     #[inline]
-    pub fn find(&self, dictionary: &Dictionary, id: i32) -> Found {
+    pub fn find(&self, dictionary: &Dictionary, id: i32) -> FoundArticle {
         let place = match self.by_blog {
             true => dictionary.names.get(BLOG).map_or(NONE, |blogs| blogs.place(id)),
             false => dictionary.articles.ids.place(id),
         };
         let of = |list: &[u32]| list.get(place as usize).copied().unwrap_or(NONE);
-        Found { place, row: of(&self.rows), article: of(&self.originals) }
+        FoundArticle { place, row: of(&self.rows), article: of(&self.originals) }
     }
 
     /// The place of a country that counts.

@@ -2,9 +2,9 @@
 
 use super::Summation;
 use super::cells::Cell;
-use crate::answer::{self, Error, Row};
+use crate::answer::{self, AnswerRow, Error};
 use crate::database::Deadline;
-use crate::query::{Count, Day, GroupingKind, SortBy, Split};
+use crate::query::{Day, DistinctCount, GroupingKind, SortBy, Split};
 use crate::schema::Dimension;
 
 /// A cell on its way into the order of the answer: what it is sorted by, then its place.
@@ -19,11 +19,11 @@ impl Summation {
     pub fn finish(
         self,
         deadline: &Deadline,
-        push: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>,
+        push: &mut dyn FnMut(&AnswerRow<'_>) -> Result<(), Error>,
     ) -> Result<Option<i64>, Error> {
         let Self { query, dictionary, cells, .. } = self;
         let (cells, articles) = cells.finish();
-        let keys = Keys { kind: query.grouping.kind(), dictionary: &dictionary };
+        let keys = RowKeys { kind: query.grouping.kind(), dictionary: &dictionary };
         let mut order: Vec<Sorted> = Vec::with_capacity(cells.len());
         for (place, cell) in (0_u32..).zip(&cells) {
             let rank = keys.rank(cell);
@@ -55,17 +55,17 @@ impl Summation {
                 None => keys.key_and_label(cell),
             };
             let [pageviews, sessions, engagement_seconds] = cell.sums.metrics;
-            push(&Row {
+            push(&AnswerRow {
                 key,
                 label,
                 country: query
                     .split
                     .map(|Split::Country| dictionary.countries.keys.text(cell.country)),
-                sums: answer::Sums {
+                sums: answer::RowSums {
                     pageviews,
                     sessions,
                     engagement_seconds,
-                    articles: query.count.map(|Count::Articles| cell.articles),
+                    articles: query.count.map(|DistinctCount::Articles| cell.articles),
                 },
                 rows_read: cell.totals,
             })?;
@@ -75,12 +75,12 @@ impl Summation {
 }
 
 /// Keys and labels of rows.
-struct Keys<'a> {
+struct RowKeys<'a> {
     kind: GroupingKind,
     dictionary: &'a super::Dictionary,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> RowKeys<'a> {
     /// The key of a row of time as it is written.
     fn time(&self, cell: &Cell) -> Result<Option<String>, Error> {
         let length = match self.kind {

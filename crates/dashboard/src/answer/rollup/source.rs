@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Summation;
-use crate::answer::{Answer, AnswerWriter, Design, Earlier, Error};
+use crate::answer::{AnswerDesign, AnswerWriter, Earlier, Error, QueryAnswer};
 use crate::database::{Deadline, Snapshot, SqlRow};
 use crate::query::{Period, Query};
-use crate::rollup::dictionary::{Cache, Dictionary, Reader};
+use crate::rollup::dictionary::{Cache, Dictionary, DictionaryReader};
 use crate::rollup::statements::PAGES;
 use crate::schema::DataVersion;
 
@@ -16,7 +16,7 @@ pub(crate) async fn answer<S: Snapshot>(
     query: &Query,
     cache: &Cache,
     deadline: &Deadline,
-) -> Result<Option<Answer>, Error> {
+) -> Result<Option<QueryAnswer>, Error> {
     let version = DataVersion::read(snapshot).await?;
     if !version.agrees() {
         return Ok(None);
@@ -61,9 +61,11 @@ async fn read_dictionary<S: Snapshot>(
     version: DataVersion,
     cache: &Cache,
 ) -> Result<Arc<Dictionary>, Error> {
-    let mut reader = Reader::default();
-    for place in 0..Reader::STATEMENTS {
-        snapshot.rows(&Reader::statement(place), &[], |row| reader.row(place, row)).await?;
+    let mut reader = DictionaryReader::default();
+    for place in 0..DictionaryReader::STATEMENTS {
+        snapshot
+            .rows(&DictionaryReader::statement(place), &[], |row| reader.row(place, row))
+            .await?;
     }
     let dictionary = Arc::new(reader.finish(version));
     cache.put(&dictionary);
@@ -80,7 +82,7 @@ fn compose(
     earlier: Option<(Period, Summation)>,
     present: Summation,
     deadline: &Deadline,
-) -> Result<Answer, Error> {
+) -> Result<QueryAnswer, Error> {
     let earlier = match earlier {
         Some((period, summation)) => {
             let mut rows = Earlier::new(query, period);
@@ -96,7 +98,7 @@ fn compose(
     let mut writer = AnswerWriter::new(query.clone(), earlier)?;
     let all = present.finish(deadline, &mut |row| writer.push(row))?;
     all.into_iter().for_each(|all| writer.set_total_articles(all));
-    writer.finish(Design::Rollup)
+    writer.finish(AnswerDesign::Rollup)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::{Error, open};
-use crate::rollup::{self, Work};
+use crate::rollup::{self, CommandWork};
 
 #[derive(Debug, Clone)]
 pub struct ImportArticles {
@@ -45,7 +45,7 @@ pub struct ImportedArticles {
 pub fn import_articles(
     target: &DatabaseUrl,
     wish: &ImportArticles,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<ImportedArticles, Error> {
     work.progress.set_message("reading");
     let rows = read::read(&wish.file, &wish.mapping)?;
@@ -57,7 +57,7 @@ pub fn import_articles(
         // Totals can follow only from where they agree.
         rollup::bring_into_step(transaction, work)?;
         work.progress.set_message("writing");
-        let mut keeper = rollup::maintain::Keeper::new();
+        let mut keeper = rollup::maintain::TotalsKeeper::new();
         keeper.begin(transaction)?;
         let (mut imported, moved) = write::write(transaction, &wish.file, &rows)?;
         if moved {

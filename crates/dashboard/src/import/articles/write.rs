@@ -6,8 +6,8 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::ImportedArticles;
-use super::read::{COLUMNS, Row};
-use crate::database::{self, SqlValue, Transaction};
+use super::read::{ArticleRow, COLUMNS};
+use crate::database::{self, CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
@@ -39,11 +39,11 @@ struct Stored {
 
 /// Writes all rows; whether an article has gone to another blog.
 pub(super) fn write(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     path: &Path,
-    rows: &[Row],
+    rows: &[ArticleRow],
 ) -> Result<(ImportedArticles, bool), Error> {
-    let mut articles = Articles::read(transaction)?;
+    let mut articles = ArticleChanges::read(transaction)?;
     let mut ids = Vec::with_capacity(rows.len());
     for row in rows {
         let fault = |column: usize, problem: String| fault(path, row, column, problem);
@@ -61,7 +61,7 @@ pub(super) fn write(
     Ok(articles.write(transaction)?)
 }
 
-fn fault(path: &Path, row: &Row, column: usize, problem: String) -> Error {
+fn fault(path: &Path, row: &ArticleRow, column: usize, problem: String) -> Error {
     let column = COLUMNS.get(column).map_or("", |column| column.name).to_owned();
     Error::Cell { path: path.to_owned(), place: row.place.clone(), column, problem }
 }
@@ -91,27 +91,27 @@ fn id_column(dimension: Dimension) -> &'static str {
 type MakeFault<'f> = &'f dyn Fn(usize, String) -> Error;
 
 /// The articles as they are, and as they will be.
-struct Articles {
+struct ArticleChanges {
     before: HashMap<i32, Stored>,
     after: HashMap<i32, Stored>,
     by_uuid: HashMap<String, i32>,
     by_form: HashMap<String, i32>,
     /// The places of the rows taken, by the articles that they are.
     taken: HashMap<i32, String>,
-    names: [Names; NAMED.len()],
+    names: [NameTable; NAMED.len()],
     last_id: i32,
 }
 
 /// One of the tables of names.
 #[derive(Default)]
-struct Names {
+struct NameTable {
     ids: HashMap<String, i32>,
     last: i32,
 }
 
-impl Articles {
-    fn read(transaction: &Transaction<'_>) -> Result<Self, database::Error> {
-        let mut names: [Names; NAMED.len()] = Default::default();
+impl ArticleChanges {
+    fn read(transaction: &CommandTransaction<'_>) -> Result<Self, database::Error> {
+        let mut names: [NameTable; NAMED.len()] = Default::default();
         for (names, dimension) in names.iter_mut().zip(NAMED) {
             let sql = format!("SELECT id, name FROM {}", dimension.place().table.name());
             transaction.rows(&sql, &[], |row| {
@@ -160,8 +160,8 @@ impl Articles {
     /// Takes a row, its original aside; the id of its article.
     fn take(
         &mut self,
-        transaction: &Transaction<'_>,
-        row: &Row,
+        transaction: &CommandTransaction<'_>,
+        row: &ArticleRow,
         fault: MakeFault<'_>,
     ) -> Result<i32, Error> {
         let url = required(row, URL, 1_024, fault)?;
@@ -247,7 +247,12 @@ impl Articles {
     }
 
     /// The original, which may come later in the file than its translation.
-    fn set_original(&mut self, row: &Row, id: i32, fault: MakeFault<'_>) -> Result<(), Error> {
+    fn set_original(
+        &mut self,
+        row: &ArticleRow,
+        id: i32,
+        fault: MakeFault<'_>,
+    ) -> Result<(), Error> {
         let Some(text) = given(row, ORIGINAL) else { return Ok(()) };
         let original = if text.is_empty() {
             None
@@ -285,7 +290,7 @@ impl Articles {
     /// Inserts and changes articles; originals last, since they refer to other articles.
     fn write(
         self,
-        transaction: &Transaction<'_>,
+        transaction: &CommandTransaction<'_>,
     ) -> Result<(ImportedArticles, bool), database::Error> {
         let (insert, update) = statements();
         let (mut imported, mut moved) = (ImportedArticles::default(), false);
@@ -329,11 +334,11 @@ impl Articles {
     }
 }
 
-impl Names {
+impl NameTable {
     /// The id of a name, which is made if it is not there.
     fn id(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &CommandTransaction<'_>,
         table: &str,
         name: &str,
     ) -> Result<i32, database::Error> {
@@ -349,12 +354,12 @@ impl Names {
 }
 
 /// A cell of a column that the file has.
-fn given(row: &Row, column: usize) -> Option<&str> {
+fn given(row: &ArticleRow, column: usize) -> Option<&str> {
     row.cells.get(column).and_then(Option::as_deref).map(str::trim)
 }
 
 fn required<'r>(
-    row: &'r Row,
+    row: &'r ArticleRow,
     column: usize,
     length: usize,
     fault: MakeFault<'_>,

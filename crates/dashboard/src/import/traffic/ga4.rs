@@ -9,24 +9,24 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::gather::{Cells, Fault, Gather};
+use super::gather::{CellFault, Gather, RowCells};
 use super::{COLUMNS, stop_before_the_first_day};
 use crate::import::Error;
-use crate::import::table::{Mapping, find_columns};
-use crate::rollup::Work;
+use crate::import::table::{ColumnMapping, find_columns};
+use crate::rollup::CommandWork;
 
 /// A report, or an answer with several.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document<'a> {
+struct Ga4Document<'a> {
     #[serde(borrow, default)]
-    reports: Option<Vec<Document<'a>>>,
+    reports: Option<Vec<Ga4Document<'a>>>,
     #[serde(borrow, default)]
     dimension_headers: Option<Vec<Header<'a>>>,
     #[serde(borrow, default)]
     metric_headers: Vec<Header<'a>>,
     #[serde(borrow, default)]
-    rows: Vec<Row<'a>>,
+    rows: Vec<Ga4Row<'a>>,
     /// Rows of the report on all its pages.
     #[serde(default)]
     row_count: u64,
@@ -40,20 +40,20 @@ struct Header<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct Ga4Row<'a> {
     #[serde(borrow, default)]
-    dimension_values: Vec<Value<'a>>,
+    dimension_values: Vec<Ga4Value<'a>>,
     #[serde(borrow, default)]
-    metric_values: Vec<Value<'a>>,
+    metric_values: Vec<Ga4Value<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Value<'a> {
+struct Ga4Value<'a> {
     #[serde(borrow, default)]
     value: Cow<'a, str>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> Ga4Document<'a> {
     /// Of its dimensions, then of its metrics.
     fn headers(&self) -> impl Iterator<Item = &Header<'a>> {
         self.dimension_headers.iter().flatten().chain(&self.metric_headers)
@@ -77,16 +77,16 @@ pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
 pub(super) fn read(
     path: &Path,
     file: u32,
-    mapping: &Mapping,
+    mapping: &ColumnMapping,
     gather: &mut Gather<'_>,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
         _ => Error::io(path)(error),
     })?;
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    let documents: Vec<Document<'_>> = if text.starts_with('[') {
+    let documents: Vec<Ga4Document<'_>> = if text.starts_with('[') {
         serde_json::from_str(text)
     } else {
         serde_json::from_str(text).map(|document| vec![document])
@@ -112,8 +112,8 @@ pub(super) fn read(
 
 /// Fails where something is neither a report nor an answer with several.
 fn flatten<'d, 'a>(
-    documents: &'d [Document<'a>],
-    reports: &mut Vec<&'d Document<'a>>,
+    documents: &'d [Ga4Document<'a>],
+    reports: &mut Vec<&'d Ga4Document<'a>>,
 ) -> Result<(), ()> {
     for document in documents {
         match (&document.reports, &document.dimension_headers) {
@@ -157,7 +157,7 @@ fn keys_of(text: &str) -> String {
 /// Rows of the reports on all their pages, and those that are there if some are missing.
 /// Pages of one report have the same headers and tell the same number of rows. Several reports may
 /// be alike in that, but if they are whole they hold a multiple of it.
-fn incomplete(reports: &[&Document<'_>]) -> Vec<(u64, u64)> {
+fn incomplete(reports: &[&Ga4Document<'_>]) -> Vec<(u64, u64)> {
     let mut held: BTreeMap<(Vec<&str>, u64), u64> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.row_count > 0) {
         let names = report.headers().map(|header| &*header.name).collect();
@@ -171,8 +171,8 @@ fn incomplete(reports: &[&Document<'_>]) -> Vec<(u64, u64)> {
 fn read_report(
     path: &Path,
     (file, before): (u32, u64),
-    report: &Document<'_>,
-    mapping: &Mapping,
+    report: &Ga4Document<'_>,
+    mapping: &ColumnMapping,
     gather: &mut Gather<'_>,
 ) -> Result<u64, Error> {
     let header: Vec<String> = report.headers().map(|header| header.name.to_string()).collect();
@@ -196,12 +196,12 @@ fn read_report(
             let values = values.or_else(|| row.metric_values.get(column - dimensions));
             values.map_or("", |value| &value.value)
         };
-        let mut cells: Cells<'_> = [""; COLUMNS.len()];
+        let mut cells: RowCells<'_> = [""; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {
             *cell = column.map_or("", value);
         }
         let others = others.iter().map(|other| value(*other).as_bytes());
-        gather.add(&cells, others, file, number).map_err(|Fault { column, problem }| {
+        gather.add(&cells, others, file, number).map_err(|CellFault { column, problem }| {
             let column = columns.get(column).copied().flatten().unwrap_or(0);
             let column = header.get(column).cloned().unwrap_or_default();
             Error::Cell { path: path.to_owned(), place: place(), column, problem }

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::matching::Articles;
-use super::table::{Known, Table};
+use super::matching::ArticleUrls;
+use super::table::{CsvTable, KnownColumn};
 use super::{Error, is_interrupted, log_ahead, open};
 use crate::database::CommandConnection;
 use crate::query::Day;
-use crate::rollup::{self, Work};
-use gather::{Cells, Fault, Gather};
-use write::Writer;
+use crate::rollup::{self, CommandWork};
+use gather::{CellFault, Gather, RowCells};
+use write::TrafficWriter;
 
 #[derive(Debug, Clone)]
 pub struct ImportTraffic {
@@ -53,10 +53,10 @@ pub struct ImportedTraffic {
     pub notes: Vec<String>,
 }
 
-/// The columns of a file of traffic, in the order of [`Cells`].
-const COLUMNS: [Known; 7] = [
-    Known { name: "date", also: &[], required: true },
-    Known {
+/// The columns of a file of traffic, in the order of [`RowCells`].
+const COLUMNS: [KnownColumn; 7] = [
+    KnownColumn { name: "date", also: &[], required: true },
+    KnownColumn {
         name: "url",
         also: &[
             "page",
@@ -69,11 +69,11 @@ const COLUMNS: [Known; 7] = [
         ],
         required: true,
     },
-    Known { name: "host", also: &["hostname"], required: false },
-    Known { name: "country", also: &["countryid", "countrycode"], required: true },
-    Known { name: "pageviews", also: &["views", "screenpageviews"], required: true },
-    Known { name: "sessions", also: &[], required: true },
-    Known {
+    KnownColumn { name: "host", also: &["hostname"], required: false },
+    KnownColumn { name: "country", also: &["countryid", "countrycode"], required: true },
+    KnownColumn { name: "pageviews", also: &["views", "screenpageviews"], required: true },
+    KnownColumn { name: "sessions", also: &[], required: true },
+    KnownColumn {
         name: "engagement_seconds",
         also: &["userengagement", "userengagementduration"],
         required: true,
@@ -87,13 +87,13 @@ const COLUMNS: [Known; 7] = [
 pub fn import_traffic(
     target: &DatabaseUrl,
     wish: &ImportTraffic,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
     let mut connection = open(target, work)?;
     let (version, articles) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        Ok::<_, Error>((version, Articles::read(transaction)?))
+        Ok::<_, Error>((version, ArticleUrls::read(transaction)?))
     })?;
     let mut gather = Gather::new(&articles, wish)?;
     let bytes: u64 =
@@ -112,7 +112,7 @@ pub fn import_traffic(
     log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
     connection.write(|transaction| rollup::bring_into_step(transaction, work))?;
-    let imported = Writer::new(gather, version).write(&mut connection, work)?;
+    let imported = TrafficWriter::new(gather, version).write(&mut connection, work)?;
     if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
@@ -126,12 +126,12 @@ fn read(
     place: u32,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
     if ga4::is_json(path)? {
         return ga4::read(path, place, &wish.mapping, gather, work);
     }
-    let mut table = Table::open(path)?;
+    let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
     let width = table.header.len();
     let others: Vec<usize> = (0..width).filter(|place| !columns.contains(&Some(*place))).collect();
@@ -154,7 +154,7 @@ fn read(
             );
             return Err(table.row_error(problem));
         }
-        let mut cells: Cells<'_> = [""; COLUMNS.len()];
+        let mut cells: RowCells<'_> = [""; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {
             if let Some(column) = column {
                 *cell = table.text(column)?;
@@ -162,7 +162,7 @@ fn read(
         }
         let others = others.iter().map(|other| table.bytes(*other));
         gather.add(&cells, others, place, line).map_err(|fault| {
-            let Fault { column, problem } = fault;
+            let CellFault { column, problem } = fault;
             table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }
@@ -181,7 +181,7 @@ fn read(
 /// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
 /// says so.
 fn totals_row(
-    table: &Table,
+    table: &CsvTable,
     columns: &[Option<usize>; COLUMNS.len()],
 ) -> Result<Option<Option<u64>>, Error> {
     let [date, url, host, country, pageviews, ..] = columns;
@@ -204,7 +204,7 @@ fn totals_row(
 }
 
 /// Until the first day is written, an interruption changes nothing.
-fn stop_before_the_first_day(work: Work<'_>) -> Result<(), Error> {
+fn stop_before_the_first_day(work: CommandWork<'_>) -> Result<(), Error> {
     if is_interrupted(work) { Err(Error::Interrupted { days: 0, of: 0 }) } else { Ok(()) }
 }
 
@@ -238,8 +238,11 @@ mod tests {
         let target = DatabaseUrl::Sqlite(path);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let (progress, interrupted) = (ProgressBar::hidden(), Arc::new(AtomicBool::new(false)));
-        let work =
-            Work { runtime: runtime.handle(), progress: &progress, interrupted: &interrupted };
+        let work = CommandWork {
+            runtime: runtime.handle(),
+            progress: &progress,
+            interrupted: &interrupted,
+        };
         let traffic = "date,url,country,pageviews,sessions,engagement_seconds\n\
                        2021-01-01,https://example.com/one,DE,1,1,1\n";
         let wish = ImportTraffic {
@@ -251,7 +254,7 @@ mod tests {
         };
         let mut connection = open(&target, work).unwrap();
         let (articles, version) = connection
-            .write(|it| Ok::<_, Error>((Articles::read(it)?, rollup::maintain::version(it)?)))
+            .write(|it| Ok::<_, Error>((ArticleUrls::read(it)?, rollup::maintain::version(it)?)))
             .unwrap();
         let mut gather = Gather::new(&articles, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
@@ -262,7 +265,7 @@ mod tests {
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let written = Writer::new(gather, version).write(&mut connection, work);
+        let written = TrafficWriter::new(gather, version).write(&mut connection, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
         let again = import_traffic(&target, &wish, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));

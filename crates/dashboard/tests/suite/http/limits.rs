@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use dashboard::answer::Design;
+use dashboard::answer::AnswerDesign;
 use dashboard::{http, key, store};
 use engine::DatabaseUrl;
 use futures_util::future::join_all;
@@ -32,7 +32,7 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
             true => ("--query-concurrency", "query_concurrency"),
             false => ("--query-limit", "query_time"),
         };
-        for design in [Design::Daily, Design::Rollup] {
+        for design in [AnswerDesign::Daily, AnswerDesign::Rollup] {
             let questions = store::Options { design: Some(design), ..questions.clone() };
             let application = served(&database.url, &questions, http::Options::default()).await;
             let reply = get(&application, QUESTION).await;

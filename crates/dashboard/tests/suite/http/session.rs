@@ -195,10 +195,11 @@ async fn cookies_are_for_https_where_the_browser_came_by_it() {
 #[tokio::test]
 async fn the_first_account_is_made_by_the_link_alone() {
     let database = sqlite(&Rows::nasty());
-    let access = account::Access::open(&database.url).await.unwrap();
+    let access = account::AccessControl::open(&database.url).await.unwrap();
     let link = access.offer_first_account().unwrap();
-    let catalog = dashboard::catalog::Catalog::open(&database.url).await.unwrap();
-    let questions = store::Store::open(&database.url, &store::Options::default()).await.unwrap();
+    let catalog = dashboard::catalog::DataCatalog::open(&database.url).await.unwrap();
+    let questions =
+        store::DashboardStore::open(&database.url, &store::Options::default()).await.unwrap();
     let options = http::Options::default();
     let application = http::router(http::App::new(questions, access, catalog, &options));
     assert_eq!(get_with(&application, "/api/session", None).await.json()["has_accounts"], false);

@@ -11,7 +11,7 @@ use dashboard::import::{
     import_traffic, unmatched,
 };
 use dashboard::query::{Day, Grouping, Query};
-use dashboard::store::Store;
+use dashboard::store::DashboardStore;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -85,7 +85,8 @@ async fn sums(database: &TestDatabase, grouping: Grouping) -> BTreeMap<String, [
     let pairs = [("start", "1990-01-01"), ("end", "2030-12-31")];
     let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let query = Query::parse(grouping, &pairs).unwrap();
-    let store = Store::open(&database.url, &dashboard::store::Options::default()).await.unwrap();
+    let store =
+        DashboardStore::open(&database.url, &dashboard::store::Options::default()).await.unwrap();
     let totals = store.answer(query.clone()).await.unwrap();
     let facts = database.store().await.answer(query).await.unwrap();
     assert_eq!(String::from_utf8(totals.body).unwrap(), String::from_utf8_lossy(&facts.body));
