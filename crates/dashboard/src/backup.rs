@@ -1,5 +1,5 @@
-//! `dashboard backup`: a copy of a SQLite dashboard while it is in use: one consistent state,
-//! checked, and under its name only when it is whole.
+//! `dashboard backup`: a copy of a SQLite dashboard while it is in use. It is one consistent state,
+//! checked, and gets its name only when it is whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use rusqlite::backup::{Backup, StepResult};
 
 use crate::new_file::{self, NewFile};
 use crate::schema;
-use crate::schema::version::Version;
+use crate::schema::version::SchemaVersion;
 
-/// So many pages are copied between two looks at the progress and at Ctrl-C.
+/// Pages copied between two looks at the progress and at Ctrl-C.
 const PAGES_PER_STEP: i32 = 4_096;
 
-/// Where somebody else writes into a file without a write-ahead log.
+/// The wait for another process that writes into a file without a write-ahead log.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Copies the dashboard in `source` to the new file `target`; its size in bytes.
@@ -29,7 +29,7 @@ pub fn sqlite(
 ) -> Result<u64, Error> {
     let connection = engine::sqlite::open_existing(source)?;
     engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
-    if schema::version::of_sqlite(&connection)? == Version::Absent {
+    if schema::version::of_sqlite(&connection)? == SchemaVersion::Absent {
         // The check says what it is instead.
         schema::check_sqlite(&connection)?;
     }
@@ -41,7 +41,7 @@ pub fn sqlite(
     Ok(file.finish()?)
 }
 
-/// Inside one read transaction: what is written meanwhile neither gets into the copy nor makes
+/// Inside one read transaction: writes of other processes neither get into the copy nor make
 /// SQLite begin it again.
 fn copy(
     source: &Connection,

@@ -1,6 +1,6 @@
-//! Answers kept for the same question: exact, because an entry belongs to one version of the data
-//! and the version is read for every question; bounded in bytes. Of many who ask the same at the
-//! same time one does the work.
+//! The answer cache: exact, because an entry belongs to one version of the data and every query
+//! reads the version; bounded in bytes. Of several requests for the same answer at the same time,
+//! one does the work.
 
 use std::future::Future;
 
@@ -8,30 +8,25 @@ use bytes::Bytes;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 
-use crate::query::{Format, Query};
-use crate::statement::Design;
-use crate::store::Error;
-use crate::store::patience::Patience;
+use crate::answer::{AnswerDesign, Error};
+use crate::database::Deadline;
+use crate::query::{AnswerFormat, Query};
 
-/// What an entry costs besides its body and its key.
+/// The cost of an entry besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
 
 /// An answer as it is kept and sent: cloning copies no body.
 #[derive(Debug, Clone)]
-pub(crate) struct KeptAnswer {
-    /// What `body` is.
+pub(crate) struct CachedAnswer {
     pub content_type: &'static str,
-    /// The bytes.
     pub body: Bytes,
-    /// Names the bytes.
     pub etag: String,
-    /// How many rows of the database were added up for it.
+    /// Rows of the database that were added up for it.
     pub rows_read: i64,
-    /// What it was added up from.
-    pub design: Design,
+    pub design: AnswerDesign,
 }
 
-/// Whether an answer was there already.
+/// The result of a look into the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Hit,
@@ -41,16 +36,16 @@ pub(crate) enum Lookup {
 
 /// The question with all its defaults, and the version of the data that answers it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Question {
+pub(crate) struct CacheKey {
     query: String,
     is_csv: bool,
     data_version: String,
 }
 
-impl Question {
-    /// Two requests that ask the same are the same question, however their parameters are ordered.
+impl CacheKey {
+    /// The same for equal requests, however their parameters are ordered.
     pub(crate) fn of(query: &Query, data_version: String) -> Option<Self> {
-        let is_csv = query.format == Format::Csv;
+        let is_csv = query.format == AnswerFormat::Csv;
         Some(Self { query: serde_json::to_string(query).ok()?, is_csv, data_version })
     }
 }
@@ -58,15 +53,15 @@ impl Question {
 #[derive(Debug, Clone)]
 struct Bytewise;
 
-impl Weighter<Question, KeptAnswer> for Bytewise {
-    fn weight(&self, question: &Question, answer: &KeptAnswer) -> u64 {
+impl Weighter<CacheKey, CachedAnswer> for Bytewise {
+    fn weight(&self, question: &CacheKey, answer: &CachedAnswer) -> u64 {
         let bytes = question.query.len() + question.data_version.len() + answer.body.len();
         u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(OVERHEAD_BYTES)
     }
 }
 
 pub(crate) struct AnswerCache {
-    answers: Cache<Question, KeptAnswer, Bytewise>,
+    answers: Cache<CacheKey, CachedAnswer, Bytewise>,
 }
 
 impl std::fmt::Debug for AnswerCache {
@@ -91,30 +86,30 @@ impl AnswerCache {
     }
 
     /// The answer to `question` if it is there already.
-    pub(crate) fn kept(&self, question: &Question) -> Option<KeptAnswer> {
+    pub(crate) fn kept(&self, question: &CacheKey) -> Option<CachedAnswer> {
         self.answers.get(question)
     }
 
-    /// The answer to `question`, made by `make` if it is not there. Others who ask the same wait
-    /// for it, each as long as his patience lasts; if it fails, the next of them tries.
+    /// The answer to `question`, made by `make` if it is not there. Other requests for it
+    /// wait, each until its own deadline; if it fails, the next of them tries.
     pub(crate) async fn answer(
         &self,
-        question: &Question,
-        patience: &Patience,
-        make: impl Future<Output = Result<KeptAnswer, Error>>,
-    ) -> Result<(KeptAnswer, Lookup), Error> {
-        match patience.wait(self.answers.get_value_or_guard_async(question)).await? {
+        question: &CacheKey,
+        deadline: &Deadline,
+        make: impl Future<Output = Result<CachedAnswer, Error>>,
+    ) -> Result<(CachedAnswer, Lookup), Error> {
+        match deadline.wait(self.answers.get_value_or_guard_async(question)).await? {
             Ok(kept) => Ok((kept, Lookup::Hit)),
             Err(guard) => {
                 let made = make.await?;
-                // Refused only if somebody else has put it there meanwhile.
+                // Refused only if another request has put it there by now.
                 let _ = guard.insert(made.clone());
                 Ok((made, Lookup::Miss))
             }
         }
     }
 
-    /// How many bytes are held.
+    /// The bytes held.
     pub(crate) fn bytes(&self) -> u64 {
         self.answers.weight()
     }
@@ -125,41 +120,42 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::database;
     use crate::query::Grouping;
 
-    fn question(parameters: &[(&str, &str)], data_version: &str) -> Question {
+    fn question(parameters: &[(&str, &str)], data_version: &str) -> CacheKey {
         let pairs: Vec<_> =
             parameters.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let query = Query::parse(Grouping::Teams, &pairs).unwrap();
-        Question::of(&query, data_version.to_owned()).unwrap()
+        CacheKey::of(&query, data_version.to_owned()).unwrap()
     }
 
     const START: (&str, &str) = ("start", "2021-01-01");
     const END: (&str, &str) = ("end", "2021-01-31");
 
-    fn kept(bytes: usize) -> KeptAnswer {
+    fn kept(bytes: usize) -> CachedAnswer {
         let body = Bytes::from(vec![b'x'; bytes]);
-        KeptAnswer {
+        CachedAnswer {
             content_type: "text/plain",
             body,
             etag: String::new(),
             rows_read: 1,
-            design: Design::Daily,
+            design: AnswerDesign::Daily,
         }
     }
 
-    /// For askers who have no work to do themselves.
-    async fn never() -> Result<KeptAnswer, Error> {
+    /// For requests that must not make an answer.
+    async fn never() -> Result<CachedAnswer, Error> {
         panic!("made twice")
     }
 
-    async fn ask(cache: &AnswerCache, question: &Question, bytes: usize) -> Lookup {
-        let (patience, _asker) = Patience::begin(None);
-        cache.answer(question, &patience, async { Ok(kept(bytes)) }).await.unwrap().1
+    async fn ask(cache: &AnswerCache, question: &CacheKey, bytes: usize) -> Lookup {
+        let (deadline, _cancel) = Deadline::begin(None);
+        cache.answer(question, &deadline, async { Ok(kept(bytes)) }).await.unwrap().1
     }
 
     #[tokio::test]
-    async fn the_same_question_is_answered_once_for_each_version_of_the_data() {
+    async fn a_question_is_answered_once_for_each_data_version() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let first = question(&[START, END, ("sort", "-pageviews")], "1");
         assert_eq!(ask(&cache, &first, 10).await, Lookup::Miss);
@@ -175,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_never_holds_more_than_its_bytes_and_a_failure_is_not_kept() {
+    async fn the_cache_keeps_to_its_size_and_keeps_no_failure() {
         let cache = AnswerCache::new(100_000).unwrap();
         for number in 0..100 {
             let version = number.to_string();
@@ -187,16 +183,16 @@ mod tests {
         ask(&cache, &huge, 1_000_000).await;
         assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
         let failing = question(&[START, END], "failing");
-        let (patience, _asker) = Patience::begin(None);
-        let fails = async { Err(Error::BrokenOff("by the test".to_owned())) };
-        let failed = cache.answer(&failing, &patience, fails).await;
+        let (deadline, _cancel) = Deadline::begin(None);
+        let fails = async { Err(database::Error::BrokenOff("by the test".to_owned()).into()) };
+        let failed = cache.answer(&failing, &deadline, fails).await;
         assert!(failed.unwrap_err().to_string().contains("by the test"));
         assert_eq!(ask(&cache, &failing, 10).await, Lookup::Miss);
         assert!(AnswerCache::new(0).is_none());
     }
 
     #[tokio::test]
-    async fn of_many_who_ask_the_same_at_once_one_does_the_work() {
+    async fn of_several_equal_requests_one_does_the_work() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");
         let (finish, finished) = tokio::sync::oneshot::channel::<()>();
@@ -204,9 +200,9 @@ mod tests {
             finished.await.unwrap();
             Ok(kept(10))
         };
-        let (patience, _asker) = Patience::begin(None);
-        let first = cache.answer(&question, &patience, slow);
-        let second = cache.answer(&question, &patience, never());
+        let (deadline, _cancel) = Deadline::begin(None);
+        let first = cache.answer(&question, &deadline, slow);
+        let second = cache.answer(&question, &deadline, never());
         tokio::pin!(first, second);
         assert!(futures_util::poll!(&mut first).is_pending());
         assert!(futures_util::poll!(&mut second).is_pending());
@@ -215,22 +211,21 @@ mod tests {
         assert_eq!(second.await.unwrap().1, Lookup::Hit);
     }
 
-    /// Each has waited as long as he would; nobody waits for all who came before him.
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_a_slow_answer_waits_no_longer_than_for_one_of_his_own() {
+    async fn a_waiter_times_out_after_its_own_limit() {
         let cache = AnswerCache::new(1_000_000).unwrap();
         let question = question(&[START, END], "1");
-        let (endless, _asker) = Patience::begin(None);
+        let (endless, _cancel) = Deadline::begin(None);
         let first = cache.answer(&question, &endless, std::future::pending());
         tokio::pin!(first);
         assert!(futures_util::poll!(&mut first).is_pending());
         let wait = async || {
-            let (patience, _asker) = Patience::begin(Some(Duration::from_millis(20)));
-            cache.answer(&question, &patience, never()).await.unwrap_err()
+            let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
+            cache.answer(&question, &deadline, never()).await.unwrap_err()
         };
         let (second, third) = tokio::join!(wait(), wait());
         for error in [second, third] {
-            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+            assert!(matches!(error, Error::Database(database::Error::TooSlow { .. })), "{error}");
         }
         assert!(futures_util::poll!(&mut first).is_pending(), "the first one goes on");
     }

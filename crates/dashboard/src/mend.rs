@@ -1,5 +1,5 @@
-//! A dashboard's SQLite file as the article's author found his own, copied into one whose
-//! declarations tell the truth: what he did by hand before PostgreSQL would take his rows.
+//! `dashboard mend`: a SQLite file as the article's author found it, copied into one with true
+//! declarations, as PostgreSQL needs them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
+use crate::database::{self, CommandTransaction, SqlDialect, from_clients};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
-    self, ColumnType, Declarations, Dialect, TABLES, TableDefinition, column_names, create_indexes,
+    self, ColumnType, Declarations, TABLES, TableDefinition, column_names, create_indexes,
     create_tables, sqlite_declarations, watch_changes,
 };
-use crate::transaction::{self, Transaction};
 
 /// Why no mended file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
@@ -40,11 +40,8 @@ pub enum Error {
     /// The new file cannot be made.
     #[error(transparent)]
     NewFile(#[from] new_file::Error),
-    /// A file cannot be opened.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Database(#[from] database::Error),
     /// The totals cannot be made.
     #[error(transparent)]
     Totals(rollup::Error),
@@ -60,16 +57,9 @@ impl From<rollup::Error> for Error {
     }
 }
 
-impl From<transaction::Error> for Error {
-    fn from(error: transaction::Error) -> Self {
-        match error {
-            transaction::Error::Sqlite(error) => Self::Sqlite(error),
-            error => Self::Totals(error.into()),
-        }
-    }
-}
+from_clients!(Error);
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
@@ -95,7 +85,7 @@ pub fn mend(
     let file = NewFile::begin(mended, replace)?;
     let rows =
         copy(as_found, file.path(), progress, interrupted).map_err(|error| match &error {
-            Error::Sqlite(reason) => match reason.sqlite_error_code() {
+            Error::Database(database::Error::Sqlite(reason)) => match reason.sqlite_error_code() {
                 Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
                 Some(ErrorCode::DiskFull) => {
                     new_file::Error::DiskFull { path: mended.to_owned() }.into()
@@ -143,7 +133,7 @@ fn copy(
     connection
         .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.load(Ordering::Relaxed)))?;
     let transaction = connection.transaction()?;
-    for statement in create_tables(Dialect::Sqlite, Declarations::Own) {
+    for statement in create_tables(SqlDialect::Sqlite, Declarations::Own) {
         transaction.execute(&statement, [])?;
     }
     let mut rows = 0;
@@ -155,15 +145,15 @@ fn copy(
         }
     }
     progress.set_message("indexes and statistics");
-    for statement in create_indexes(Dialect::Sqlite) {
+    for statement in create_indexes(SqlDialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE main", [])?;
     transaction.execute("UPDATE schema_version SET data_version = 0, totals_version = NULL", [])?;
-    let totals = Transaction::Sqlite(&transaction);
+    let totals = CommandTransaction::Sqlite(&transaction);
     rollup::make(&totals)?;
     rollup::fill(&totals, progress, interrupted)?;
-    for statement in watch_changes(Dialect::Sqlite) {
+    for statement in watch_changes(SqlDialect::Sqlite) {
         totals.batch(&statement)?;
     }
     transaction.commit()?;
@@ -202,7 +192,7 @@ mod tests {
     use engine::DatabaseUrl;
 
     use super::*;
-    use crate::generate::{Generate, generate};
+    use crate::generate::{DatasetOptions, generate};
     use crate::{account, key};
 
     struct Place {
@@ -217,7 +207,7 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             generate(
                 &DatabaseUrl::Sqlite(path.clone()),
-                &Generate { as_found, ..Generate::scaled(0.001) },
+                &DatasetOptions { as_found, ..DatasetOptions::scaled(0.001) },
                 runtime.handle(),
                 &ProgressBar::hidden(),
                 &Arc::new(AtomicBool::new(false)),
@@ -252,7 +242,7 @@ mod tests {
             let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
             schema::check_sqlite(&copy).unwrap();
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
-            // The copy has totals, which the file as found has not: `schema_version` tells.
+            // The copy has totals, which the file as found has not: `schema_version` says so.
             for table in TABLES.iter().filter(|table| table.name != schema::Table::SchemaVersion) {
                 let name = table.name.name();
                 let difference =
@@ -264,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_let_in_by_the_copy_too_and_keys_end_when_they_did() {
+    fn a_backup_keeps_accounts_and_the_ends_of_keys() {
         let place = Place::new(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let found = DatabaseUrl::Sqlite(place.as_found.clone());

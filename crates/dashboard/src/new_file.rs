@@ -1,6 +1,6 @@
-//! A dashboard's SQLite file that exists whole or not at all: written under a temporary name
-//! beside its target, synced, then renamed. Only its owner may read it: it holds hashes of
-//! passwords and keys. SQLite gives a write-ahead log the rights of its database. Whatever ends the writing early leaves the target as
+//! A SQLite file that exists whole or not at all: written under a temporary name beside its target,
+//! synced, then renamed. Only its owner may read it: it holds hashes of passwords and keys. SQLite
+//! gives a write-ahead log the rights of its database. If the writing ends early, the target is as
 //! it was, and only a dashboard is ever replaced.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
@@ -29,8 +29,10 @@ pub enum Error {
         path.display()
     )]
     ForeignTable { path: PathBuf, table: String },
-    /// Another program is at the same work.
-    #[error("another program is just making {}; wait for it, or name another file", path.display())]
+    #[error(
+        "another process is creating {}: wait for it to finish, or name another file",
+        path.display()
+    )]
     BeingMade { path: PathBuf },
     #[error(
         "the disk is full: {} is not made; free some space, or name a file on another disk",
@@ -62,8 +64,8 @@ pub struct NewFile {
     target: PathBuf,
     part: PathBuf,
     may_replace: bool,
-    /// The unfinished file, locked so that no other program of ours writes it at the same time.
-    /// After a crash the lock is gone and the next one begins it anew.
+    /// The unfinished file, locked so that no other process writes it at the same time.
+    /// After a crash the lock is gone and the next process starts over.
     lock: File,
     /// The folder of the target, if it was made for it.
     made_folder: Option<PathBuf>,
@@ -71,7 +73,7 @@ pub struct NewFile {
 
 impl NewFile {
     /// Makes the empty temporary file. The target may be an empty dashboard, or with `replace` one
-    /// with rows, if nobody else has it open; it is replaced only by [`NewFile::finish`].
+    /// with rows, if no other process has it open; it is replaced only by [`NewFile::finish`].
     pub fn begin(target: &Path, replace: bool) -> Result<Self, Error> {
         let may_replace = target.symlink_metadata().is_ok();
         if may_replace {
@@ -86,7 +88,7 @@ impl NewFile {
         Ok(Self { target: target.to_owned(), part, may_replace, lock, made_folder })
     }
 
-    /// Where to write. Every connection must be closed before [`NewFile::finish`].
+    /// The path of the unfinished file. Every connection must be closed before [`NewFile::finish`].
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.part
@@ -119,7 +121,7 @@ impl NewFile {
 }
 
 impl Drop for NewFile {
-    /// Best effort: there is nobody left to tell. After [`NewFile::finish`] nothing is found.
+    /// Best effort: errors are ignored. After [`NewFile::finish`] there is nothing to remove.
     fn drop(&mut self) {
         let _ = remove(&self.part);
         let _ = remove(&beside(&self.part, "-journal"));
@@ -186,8 +188,8 @@ fn lock(part: &Path) -> Result<File, TryLockError> {
     }
 }
 
-/// Makes sure that an existing file may be replaced and that nobody has it open. Another database
-/// than a dashboard is never replaced: a wrong path must not cost anyone his data.
+/// Checks that an existing file may be replaced and that no process has it open. Only a dashboard
+/// is ever replaced: a wrong path must not cost anyone their data.
 fn settle(path: &Path, replace: bool) -> Result<(), Error> {
     let exists = || Error::Exists { path: path.to_owned() };
     if path.metadata().is_ok_and(|data| data.is_file() && data.len() == 0) {
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_early_it_leaves_nothing_not_even_its_folder() {
+    fn a_file_dropped_early_leaves_nothing() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("data/dashboard.db");
         let file = NewFile::begin(&target, false).unwrap();
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn two_programs_cannot_make_the_same_file() {
+    fn two_processes_cannot_make_the_same_file() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("dashboard.db");
         let first = NewFile::begin(&target, false).unwrap();
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_program_left_is_begun_anew() {
+    fn an_unfinished_file_of_a_killed_process_is_replaced() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("dashboard.db");
         std::fs::write(beside(&target, ".part"), "half a database").unwrap();
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_file_is_replaced_only_on_request_and_only_at_the_end() {
+    fn an_existing_file_is_replaced_on_request_and_at_the_end() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("dashboard.db");
         let old = rusqlite::Connection::open(&target).unwrap();

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dashboard::generate::{Error, Generate, Summary, generate};
-use dashboard::rollup::{self, Work};
+use dashboard::generate::{DatasetOptions, Error, Summary, generate};
+use dashboard::rollup::{self, CommandWork};
 use dashboard::schema::{self, TABLES, TableDefinition};
 use engine::{DatabaseUrl, PostgresUrl};
 use indicatif::ProgressBar;
@@ -40,12 +40,12 @@ impl Place {
         self.server.url("crossover")
     }
 
-    fn generate(&self, target: DatabaseUrl, wish: &Generate) -> Result<Summary, Error> {
+    fn generate(&self, target: DatabaseUrl, wish: &DatasetOptions) -> Result<Summary, Error> {
         let interrupted = Arc::new(AtomicBool::new(false));
         generate(&target, wish, self.runtime.handle(), &ProgressBar::hidden(), &interrupted)
     }
 
-    fn postgres(&self, wish: &Generate) -> Result<Summary, Error> {
+    fn postgres(&self, wish: &DatasetOptions) -> Result<Summary, Error> {
         self.generate(DatabaseUrl::Postgres(self.url()), wish)
     }
 
@@ -68,8 +68,8 @@ impl Place {
     }
 }
 
-fn tiny() -> Generate {
-    Generate::scaled(0.002)
+fn tiny() -> DatasetOptions {
+    DatasetOptions::scaled(0.002)
 }
 
 /// All rows of a table in the order of its key.
@@ -128,21 +128,21 @@ fn both_engines_hold_the_same_rows_in_the_same_schema() {
 fn rows_are_replaced_only_on_request_and_others_tables_never() {
     let place = Place::new("18");
     let target = DatabaseUrl::Postgres(place.url());
-    schema::initialise(&target, place.runtime.handle()).unwrap();
+    dashboard::init::initialise(&target, place.runtime.handle()).unwrap();
     place.postgres(&tiny()).unwrap();
 
-    let refused = place.postgres(&Generate { seed: 2, ..tiny() }).unwrap_err();
+    let refused = place.postgres(&DatasetOptions { seed: 2, ..tiny() }).unwrap_err();
     assert!(matches!(refused, Error::NotEmpty { table: "blogs" }), "{refused}");
     let (progress, interrupted) = (ProgressBar::hidden(), Arc::default());
     let runtime = place.runtime.handle();
-    let work = Work { runtime, progress: &progress, interrupted: &interrupted };
+    let work = CommandWork { runtime, progress: &progress, interrupted: &interrupted };
     rollup::rebuild(&target, work).unwrap();
-    let other = Generate { seed: 2, replace: true, ..tiny() };
+    let other = DatasetOptions { seed: 2, replace: true, ..tiny() };
     place.postgres(&other).unwrap();
     let totals = rollup::verify(&target, work).unwrap();
     assert!(totals.totals > 1_000 && totals.differences.is_empty(), "{totals:?}");
 
-    let as_found = Generate { as_found: true, ..tiny() };
+    let as_found = DatasetOptions { as_found: true, ..tiny() };
     assert!(matches!(place.postgres(&as_found), Err(Error::AsFoundPostgres)));
 
     place.query("DROP TABLE traffic; ALTER TABLE authors ADD COLUMN salary integer");
@@ -169,7 +169,7 @@ fn an_interruption_changes_nothing() {
         seen.store(true, Ordering::Relaxed);
     });
     let target = DatabaseUrl::Postgres(place.url());
-    let large = Generate { seed: 2, replace: true, ..Generate::scaled(0.2) };
+    let large = DatasetOptions { seed: 2, replace: true, ..DatasetOptions::scaled(0.2) };
     let outcome = generate(&target, &large, place.runtime.handle(), &progress, &interrupted);
     watcher.join().unwrap();
     assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");

@@ -1,5 +1,5 @@
-//! What it costs to fill the database: the totals' room and time, and time and memory of importing
-//! the whole reference dataset from plain CSV.
+//! Costs of filling the database: the totals' room and time, and time and memory of importing the
+//! whole reference dataset from plain CSV.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ const TIME: &str = "load time with totals";
 const IMPORT_SECONDS: &str = "time of importing the traffic";
 const IMPORT_MEMORY: &str = "memory of importing the traffic";
 
-/// How often the memory of the importing process is looked at; the kernel keeps its peak.
+/// The time between two looks at the importing process's memory; the kernel keeps its peak.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
 /// Measures all that is judged of filling.

@@ -4,9 +4,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Instant;
 
-pub struct Answer {
+pub struct QueryAnswer {
     pub milliseconds: f64,
-    /// What the server says that the question took, if it says so.
+    /// The time of the query by the server's own account, if it gives one.
     pub query_ms: Option<f64>,
     pub bytes: usize,
 }
@@ -30,7 +30,7 @@ impl Client {
     }
 
     /// Asks and reads the whole answer, which must be a 200.
-    pub fn get(&mut self, path: &str) -> Answer {
+    pub fn get(&mut self, path: &str) -> QueryAnswer {
         let begin = Instant::now();
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
@@ -57,7 +57,7 @@ impl Client {
             }
         }
         let bytes = if chunked { self.chunks() } else { self.skip(length) };
-        Answer { milliseconds: begin.elapsed().as_secs_f64() * 1_000.0, query_ms, bytes }
+        QueryAnswer { milliseconds: begin.elapsed().as_secs_f64() * 1_000.0, query_ms, bytes }
     }
 
     fn skip(&mut self, length: usize) -> usize {

@@ -84,7 +84,7 @@ impl Options {
     }
 }
 
-/// One server under one load: passes over the nine requests by so many clients.
+/// One server under one load: passes over the nine requests by a number of clients.
 struct Cell {
     server: usize,
     period: &'static str,
@@ -275,9 +275,10 @@ fn filters(served: &Served, thresholds: &mut Thresholds) {
     let mut client = served.client();
     for (question, limit) in FILTERS {
         let path = format!("/api/query/{question}&{YEAR}");
-        let answers: Vec<http::Answer> = (0..5).map(|_| client.get(&path)).collect();
-        let least =
-            |of: fn(&http::Answer) -> f64| answers.iter().map(of).fold(f64::INFINITY, f64::min);
+        let answers: Vec<http::QueryAnswer> = (0..5).map(|_| client.get(&path)).collect();
+        let least = |of: fn(&http::QueryAnswer) -> f64| {
+            answers.iter().map(of).fold(f64::INFINITY, f64::min)
+        };
         let (query, whole) =
             (least(|it| it.query_ms.unwrap_or(it.milliseconds)), least(|it| it.milliseconds));
         let bytes = answers[0].bytes;
@@ -289,7 +290,7 @@ fn filters(served: &Served, thresholds: &mut Thresholds) {
 }
 
 /// From the start of the process to the first accepted connection, and memory of a server that
-/// four clients ask for years and nothing else.
+/// four clients ask for years only.
 fn readiness(place: &Place, thresholds: &mut Thresholds) {
     let mut times = Vec::new();
     for _ in 0..10 {

@@ -1,5 +1,5 @@
-//! What is measured: our program on both engines in both designs, the naive dashboard on both,
-//! DuckDB's statements. Every server is a process of its own.
+//! Servers under measurement: our program on both engines in both designs, the naive dashboard on
+//! both, DuckDB's statements. Every server is a process of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -97,7 +97,7 @@ impl Place {
         seconds
     }
 
-    /// How long a command of the dashboard takes.
+    /// The time of a command of the dashboard.
     fn seconds(&self, arguments: &[&str]) -> f64 {
         let begin = Instant::now();
         run(Command::new(&self.crossover).arg("dashboard").args(arguments));

@@ -1,6 +1,5 @@
-//! Who asks: what the server looks up about a key, a session, a name with a password. Everything
-//! is looked up each time, so that what was revoked, removed or has expired is refused from the
-//! next request on.
+//! Access checks of the server: keys, sessions, passwords. Each request looks them up again, so
+//! what was revoked, removed or has expired is refused from the next request on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -10,9 +9,10 @@ use engine::DatabaseUrl;
 use super::{
     Error, Password, SESSION_SECONDS, SessionToken, SetupToken, check_name, named, now, password,
 };
+use crate::database::SqlValue;
 use crate::key::KeyHash;
+use crate::metadata::MetadataDatabase;
 use crate::name::is_name;
-use crate::side::{SideDatabase, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
@@ -29,17 +29,17 @@ pub struct KeyHolder {
 
 /// The accounts, sessions and keys of a dashboard, as its server uses them.
 #[derive(Debug)]
-pub struct Access {
-    database: SideDatabase,
+pub struct AccessControl {
+    database: MetadataDatabase,
     setup: Mutex<Option<SetupToken>>,
     cookie: String,
 }
 
-impl Access {
+impl AccessControl {
     pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
-        let side = SideDatabase::open(database).await?;
-        let cookie = cookie(&identity(database, &side).await);
-        Ok(Self { cookie, database: side, setup: Mutex::default() })
+        let metadata = MetadataDatabase::open(database).await?;
+        let cookie = cookie(&identity(database, &metadata).await);
+        Ok(Self { cookie, database: metadata, setup: Mutex::default() })
     }
 
     /// The name of the cookie that holds a session's secret.
@@ -48,7 +48,7 @@ impl Access {
         &self.cookie
     }
 
-    /// Whose key it is, if it is valid now.
+    /// The holder of `key`, if it is valid now.
     pub async fn key_holder(&self, key: &KeyHash) -> Result<Option<KeyHolder>, Error> {
         let sql = "SELECT name FROM api_keys LEFT JOIN key_expiries ON key_id = id
             WHERE key_hash = $1 AND revoked_at IS NULL
@@ -69,16 +69,16 @@ impl Access {
         Ok(self.count("SELECT count(*) FROM accounts", Vec::new()).await? > 0)
     }
 
-    async fn count(&self, sql: &'static str, values: Vec<Value>) -> Result<i64, Error> {
+    async fn count(&self, sql: &'static str, values: Vec<SqlValue<'_>>) -> Result<i64, Error> {
         let rows = self.database.rows(sql, values).await?;
-        Ok(rows.iter().flatten().find_map(Value::number).unwrap_or(0))
+        Ok(rows.iter().flatten().find_map(SqlValue::integer).unwrap_or(0))
     }
 
-    /// Who is signed in by `session`, if it holds now.
+    /// The account of `session`, if it is valid now.
     pub async fn person(&self, session: &SessionToken) -> Result<Option<Person>, Error> {
         let find = "SELECT name FROM sessions JOIN accounts ON accounts.id = account_id
             WHERE token_hash = $1 AND expires_at > $2";
-        let values = vec![session.hash().as_str().into(), now().into()];
+        let values = vec![session.hash().into(), now().into()];
         let mut found = self.database.rows(find, values).await?.into_iter().flatten();
         Ok(found.next().map(|name| Person { name: name.into_text() }))
     }
@@ -90,7 +90,7 @@ impl Access {
             true => named(&self.database, name).await?,
             false => Vec::new(),
         };
-        let account = found.into_iter().next().and_then(|row| <[Value; 2]>::try_from(row).ok());
+        let account = found.into_iter().next().and_then(|row| <[SqlValue; 2]>::try_from(row).ok());
         let (id, stored) = match account {
             Some([id, hash]) => (Some(id), Some(hash.into_text())),
             None => (None, None),
@@ -103,13 +103,13 @@ impl Access {
     }
 
     /// A new session; sessions long over go.
-    async fn begin(&self, account: Value) -> Result<SessionToken, Error> {
+    async fn begin(&self, account: SqlValue<'static>) -> Result<SessionToken, Error> {
         let token = SessionToken::generate()?;
         let at = now();
         let insert = "INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
             VALUES ($1, $2, $3, $4)";
         let expires = at.saturating_add(SESSION_SECONDS);
-        let values = vec![token.hash().as_str().into(), account, at.into(), expires.into()];
+        let values = vec![token.hash().into(), account, at.into(), expires.into()];
         let forget = "DELETE FROM sessions WHERE expires_at <= $1";
         self.database.change(vec![(forget, vec![at.into()]), (insert, values)]).await?;
         Ok(token)
@@ -117,7 +117,7 @@ impl Access {
 
     pub async fn sign_out(&self, session: &SessionToken) -> Result<(), Error> {
         let end = "DELETE FROM sessions WHERE token_hash = $1";
-        self.database.change(vec![(end, vec![session.hash().as_str().into()])]).await?;
+        self.database.change(vec![(end, vec![session.hash().into()])]).await?;
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Access {
     /// Makes the first account and signs its maker in.
     ///
     /// # Errors
-    /// [`Error::LinkExpired`] if the secret is not the one offered, or somebody was quicker;
+    /// [`Error::LinkExpired`] if the secret is not the one offered, or another request was quicker;
     /// [`Error::BadName`], [`Error::BadPassword`], after which it holds still.
     pub async fn make_first_account(
         &self,
@@ -152,7 +152,7 @@ impl Access {
             SELECT 1, $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM accounts)";
         let values = vec![name.into(), hash.as_str().into(), now().into()];
         match self.database.change(vec![(insert, values)]).await {
-            Ok(counts) if counts.first() == Some(&1) => self.begin(Value::Number(1)).await,
+            Ok(counts) if counts.first() == Some(&1) => self.begin(SqlValue::Integer(1)).await,
             Ok(_) => Err(Error::LinkExpired),
             Err(error) => {
                 // Nothing was made: the link must not be lost with it.
@@ -165,16 +165,11 @@ impl Access {
     fn setup(&self) -> MutexGuard<'_, Option<SetupToken>> {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// A text that is another one whenever the data may be.
-    pub async fn data_version(&self) -> Result<String, Error> {
-        Ok(self.database.data_version().await?)
-    }
 }
 
-/// What a database is called in every server of it, whatever the way to reach it: the sockets of a
-/// managed PostgreSQL are others after each start.
-async fn identity(database: &DatabaseUrl, side: &SideDatabase) -> String {
+/// The identity of a database for all of its servers, whatever the way to reach it: the sockets of
+/// a managed PostgreSQL are others after each start.
+async fn identity(database: &DatabaseUrl, metadata: &MetadataDatabase) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => {
             path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()
@@ -182,8 +177,8 @@ async fn identity(database: &DatabaseUrl, side: &SideDatabase) -> String {
         DatabaseUrl::Postgres(url) => {
             let sql = "SELECT system_identifier::text, current_database()::text
                          FROM pg_control_system()";
-            match side.rows(sql, Vec::new()).await {
-                Ok(rows) => rows.into_iter().flatten().map(Value::into_text).collect(),
+            match metadata.rows(sql, Vec::new()).await {
+                Ok(rows) => rows.into_iter().flatten().map(SqlValue::into_text).collect(),
                 // Not every administrator lets every role ask.
                 Err(_) => url.to_string(),
             }

@@ -1,5 +1,4 @@
-//! The link by which the first account is made: a secret that lives in the server's memory for an
-//! hour and holds once.
+//! The link for the first account: a secret in the server's memory, valid for an hour and once.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use subtle::ConstantTimeEq as _;
 use super::Error;
 use crate::key::hexadecimal;
 
-/// How long the link holds.
+/// The validity of the link.
 const VALID: Duration = Duration::from_secs(60 * 60);
 
 /// The secret in the link.

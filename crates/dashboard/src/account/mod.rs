@@ -1,5 +1,5 @@
-//! People who sign in: their accounts, their passwords (kept as argon2 makes them), their
-//! sessions, and the link by which the first of them makes an account.
+//! Accounts: their passwords (stored as argon2 hashes), their sessions, and the link for the first
+//! of them.
 
 mod access;
 mod first;
@@ -11,14 +11,15 @@ mod tests;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-pub use access::{Access, KeyHolder, Person};
+pub use access::{AccessControl, KeyHolder, Person};
 pub use first::SetupToken;
 pub use password::Password;
 pub use session::{SESSION_SECONDS, SessionToken};
 
+use crate::database::SqlValue;
+use crate::metadata::{MetadataDatabase, MetadataRow};
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
-use crate::side::{Record, SideDatabase, Value};
-use crate::store;
+use crate::{database, schema};
 
 /// An account as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,26 +27,26 @@ pub struct ListedAccount {
     pub name: String,
     /// Seconds since 1970-01-01.
     pub created_at: i64,
-    /// In how many browsers it is signed in.
+    /// Sessions that are valid now.
     pub sessions: i64,
 }
 
 pub async fn add(database: &DatabaseUrl, name: &str, password: Password) -> Result<(), Error> {
     check_name(name)?;
-    let database = SideDatabase::open(database).await?;
+    let database = MetadataDatabase::open(database).await?;
     if !named(&database, name).await?.is_empty() {
         return Err(Error::NameTaken { name: name.to_owned() });
     }
-    let values = vec![name.into(), password.hash().await?.as_str().into(), now().into()];
+    let values = vec![name.into(), password.hash().await?.into(), now().into()];
     database.change(vec![(ADD, values)]).await?;
     Ok(())
 }
 
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedAccount>, Error> {
-    listed(&SideDatabase::open(database).await?).await
+    listed(&MetadataDatabase::open(database).await?).await
 }
 
-/// Removes an account; who is signed in by it is so no more.
+/// Removes an account and ends its sessions.
 pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     let (database, id) = find(database, name).await?;
     let remove = "DELETE FROM accounts WHERE id = $1";
@@ -53,7 +54,7 @@ pub async fn remove(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives an account another password; who is signed in by it has to sign in again.
+/// Gives an account another password and ends its sessions.
 pub async fn set_password(
     database: &DatabaseUrl,
     name: &str,
@@ -61,7 +62,7 @@ pub async fn set_password(
 ) -> Result<(), Error> {
     let (database, id) = find(database, name).await?;
     let set = "UPDATE accounts SET password_hash = $1 WHERE id = $2";
-    let values = vec![password.hash().await?.as_str().into(), id.clone()];
+    let values = vec![password.hash().await?.into(), id.clone()];
     database.change(vec![(set, values), (END_SESSIONS, vec![id])]).await?;
     Ok(())
 }
@@ -71,18 +72,18 @@ const ADD: &str = "INSERT INTO accounts (id, name, password_hash, created_at)
 
 const END_SESSIONS: &str = "DELETE FROM sessions WHERE account_id = $1";
 
-async fn listed(database: &SideDatabase) -> Result<Vec<ListedAccount>, Error> {
+async fn listed(database: &MetadataDatabase) -> Result<Vec<ListedAccount>, Error> {
     let list = "SELECT name, created_at, (SELECT count(*) FROM sessions
             WHERE account_id = accounts.id AND expires_at > $1)
         FROM accounts";
     let rows = database.rows(list, vec![now().into()]).await?;
     let mut accounts: Vec<_> = rows
         .into_iter()
-        .filter_map(|row| match <[Value; 3]>::try_from(row) {
+        .filter_map(|row| match <[SqlValue; 3]>::try_from(row) {
             Ok([name, created_at, sessions]) => Some(ListedAccount {
                 name: name.into_text(),
-                created_at: created_at.number()?,
-                sessions: sessions.number()?,
+                created_at: created_at.integer()?,
+                sessions: sessions.integer()?,
             }),
             Err(_) => None,
         })
@@ -93,13 +94,19 @@ async fn listed(database: &SideDatabase) -> Result<Vec<ListedAccount>, Error> {
 }
 
 /// Id and hash of the password of the account of that name, if there is one.
-async fn named(database: &SideDatabase, name: &str) -> Result<Vec<Record>, store::Error> {
+async fn named(
+    database: &MetadataDatabase,
+    name: &str,
+) -> Result<Vec<MetadataRow>, database::Error> {
     let find = "SELECT id, password_hash FROM accounts WHERE name = $1";
     database.rows(find, vec![name.into()]).await
 }
 
-async fn find(database: &DatabaseUrl, name: &str) -> Result<(SideDatabase, Value), Error> {
-    let database = SideDatabase::open(database).await?;
+async fn find(
+    database: &DatabaseUrl,
+    name: &str,
+) -> Result<(MetadataDatabase, SqlValue<'static>), Error> {
+    let database = MetadataDatabase::open(database).await?;
     let found = match is_name(name) {
         true => named(&database, name).await?,
         false => Vec::new(),
@@ -139,7 +146,7 @@ pub enum Error {
         password::MOST_CHARACTERS
     )]
     BadPassword,
-    /// Another account is called so.
+    /// Another account has this name.
     #[error("there is an account {name:?} already; choose another name")]
     NameTaken { name: String },
     #[error(
@@ -163,5 +170,8 @@ pub enum Error {
     #[error("no random bytes: {0}")]
     NoRandomness(#[from] getrandom::Error),
     #[error(transparent)]
-    Database(#[from] store::Error),
+    Database(#[from] database::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
 }

@@ -1,5 +1,5 @@
-//! Passwords: what may be one, and what argon2 makes of it. Hashing is slow on purpose, so it is
-//! done on threads of its own, a few at a time, and never in the way of questions.
+//! Passwords and their argon2 hashes. Hashing is slow on purpose, so it runs on threads of its own,
+//! a few at a time, and never delays queries.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ pub(super) const MOST_CHARACTERS: usize = 200;
 pub struct Password(String);
 
 impl Password {
-    /// A password that somebody chose, every blank counts.
+    /// A chosen password, in which every blank counts.
     pub fn chosen(text: &str) -> Result<Self, Error> {
         let is_fit = (LEAST_CHARACTERS..=MOST_CHARACTERS).contains(&text.chars().count());
         if is_fit { Ok(Self(text.to_owned())) } else { Err(Error::BadPassword) }
@@ -63,7 +63,7 @@ static STAND_IN: LazyLock<Result<String, Unusable>> = LazyLock::new(|| {
     hash("nobody's password", [7; 16]).map_err(|error| Unusable(error.to_string()))
 });
 
-/// Why there is no stand-in; kept, and told to everyone who needed it.
+/// The reason why there is no stand-in, kept for every caller.
 #[derive(Clone)]
 struct Unusable(String);
 
@@ -80,7 +80,7 @@ fn hash(password: &str, salt: [u8; 16]) -> Result<String, Error> {
     Ok(hash.to_string())
 }
 
-/// Half of the processors may hash, the others answer questions meanwhile.
+/// Half of the processors may hash, the others answer queries.
 async fn at_leisure<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

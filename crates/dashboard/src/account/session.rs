@@ -1,4 +1,4 @@
-//! A session: the secret in a signed-in browser's cookie, and what is derived from it.
+//! Sessions: the secret in a browser's cookie, and the hash and CSRF token derived from it.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use subtle::ConstantTimeEq as _;
 use super::Error;
 use crate::key::hexadecimal;
 
-/// How long a session holds after signing in.
+/// The validity of a session after signing in.
 pub const SESSION_SECONDS: i64 = 14 * 24 * 60 * 60;
 
-/// The secret of a session: 256 random bits. The database has only its hash, so that who reads a
-/// backup is not signed in by it.
+/// The secret of a session: 256 random bits. The database has only its hash, so that a
+/// backup signs no reader in.
 #[derive(Clone)]
 pub struct SessionToken(String);
 
@@ -23,7 +23,7 @@ impl SessionToken {
         Ok(Self(hexadecimal(&random)))
     }
 
-    /// What a cookie holds, if it can be a session's secret at all.
+    /// The content of a cookie, if it can be a session's secret at all.
     #[must_use]
     pub fn presented(text: &str) -> Option<Self> {
         let is_fit = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,9 +1,9 @@
-//! What can be an account. What is stored of it is tested on both engines in `tests/suite`.
+//! Names and passwords of accounts. Their storage is tested on both engines in `tests/suite`.
 
 use super::*;
 
 #[test]
-fn a_password_is_neither_short_nor_endless_and_not_shown_by_accident() {
+fn a_password_has_bounds_and_is_hidden_in_debug_output() {
     for text in ["", "too short", &"x".repeat(201)] {
         assert!(matches!(Password::chosen(text), Err(Error::BadPassword)), "{text:?}");
     }
@@ -13,7 +13,7 @@ fn a_password_is_neither_short_nor_endless_and_not_shown_by_accident() {
 }
 
 #[tokio::test]
-async fn a_hash_is_salted_tells_argon2s_parameters_and_takes_only_its_password() {
+async fn a_hash_is_salted_and_accepts_only_its_password() {
     let hash = || Password::chosen("correct horse").unwrap().hash();
     let (first, second) = (hash().await.unwrap(), hash().await.unwrap());
     assert_ne!(first, second);
@@ -26,7 +26,7 @@ async fn a_hash_is_salted_tells_argon2s_parameters_and_takes_only_its_password()
 }
 
 #[test]
-fn a_session_s_tokens_differ_and_only_hexadecimal_ones_are_looked_up() {
+fn session_tokens_differ_and_are_hexadecimal() {
     let token = SessionToken::generate().unwrap();
     let csrf = token.csrf_token();
     assert_ne!(token.expose(), csrf);

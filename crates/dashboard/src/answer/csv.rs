@@ -1,9 +1,10 @@
-//! The rows as CSV (RFC 4180) under a header line. Query and totals are left out: a spreadsheet
-//! has its own sums.
+//! CSV rows (RFC 4180) under a header line. Query and totals are left out: a spreadsheet has its
+//! own sums.
 
 use std::borrow::Cow;
 
-use super::{Error, Written};
+use super::Error;
+use super::writer::WrittenRow;
 use crate::query::Query;
 
 #[derive(Debug)]
@@ -29,18 +30,18 @@ impl Rows {
         Ok(Self(writer))
     }
 
-    pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, row: &WrittenRow<'_>) -> Result<(), Error> {
         let (key, label) = (harmless(row.key), harmless(row.label));
-        self.0.serialize(Written { key: &key, label: &label, ..*row }).map_err(failed)
+        self.0.serialize(WrittenRow { key: &key, label: &label, ..*row }).map_err(failed)
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Error> {
-        self.0.into_inner().map_err(|error| Error(error.into_error().into()))
+        self.0.into_inner().map_err(|error| Error::Write(error.into_error().into()))
     }
 }
 
 /// A text for a cell of a CSV file: one that a spreadsheet would run as a formula gets an
-/// apostrophe. Names come from documents that anybody can write.
+/// apostrophe. Names come from documents of any author.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
@@ -50,5 +51,5 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 fn failed(error: csv::Error) -> Error {
-    Error(error.into())
+    Error::Write(error.into())
 }

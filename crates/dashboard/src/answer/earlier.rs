@@ -1,18 +1,18 @@
-//! The rows of the period that an answer is compared with, kept until the rows beside them come.
+//! Rows of the earlier period of a comparison, kept until the present rows arrive.
 
 use std::collections::HashMap;
 
-use super::{Row, Sums};
+use super::{AnswerRow, RowSums};
 use crate::query::{Pairing, Period, Query};
 
 /// Rows of an earlier period, by the keys of the rows that they stand beside.
 #[derive(Debug)]
 pub struct Earlier {
     pairing: Pairing,
-    rows: HashMap<String, HashMap<String, Sums>>,
-    zero: Sums,
+    rows: HashMap<String, HashMap<String, RowSums>>,
+    zero: RowSums,
     /// Over all rows, also those that stand beside none.
-    pub(super) totals: Sums,
+    pub(super) totals: RowSums,
     pub(super) rows_read: i64,
 }
 
@@ -20,7 +20,7 @@ impl Earlier {
     /// No rows as yet of the period `earlier`.
     #[must_use]
     pub fn new(query: &Query, earlier: Period) -> Self {
-        let zero = Sums::zero(query);
+        let zero = RowSums::zero(query);
         Self {
             pairing: Pairing::of(query.grouping, query.period, earlier),
             rows: HashMap::new(),
@@ -30,7 +30,7 @@ impl Earlier {
         }
     }
 
-    pub fn push(&mut self, row: &Row<'_>) {
+    pub fn push(&mut self, row: &AnswerRow<'_>) {
         self.totals.add(&row.sums);
         self.rows_read += row.rows_read;
         let key = self.pairing.present(row.key);
@@ -46,8 +46,8 @@ impl Earlier {
         self.totals.articles = Some(articles);
     }
 
-    /// What stands beside `row`: zeros where there was nothing.
-    pub(super) fn beside(&self, row: &Row<'_>) -> Sums {
+    /// The sums of the earlier row beside `row`: zeros where there was none.
+    pub(super) fn beside(&self, row: &AnswerRow<'_>) -> RowSums {
         let countries = self.rows.get(row.key);
         let sums = countries.and_then(|found| found.get(row.country.unwrap_or_default()));
         sums.copied().unwrap_or(self.zero)

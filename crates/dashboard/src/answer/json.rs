@@ -1,13 +1,14 @@
-//! The answer as JSON. The totals stand before the rows, so the rows wait in a buffer of bytes.
+//! JSON answers. The totals stand before the rows, so the rows wait in a buffer of bytes.
 
-use super::{Compared, Error, Written};
+use super::Error;
+use super::writer::{ComparedSums, WrittenRow};
 use crate::query::Query;
 
 #[derive(Debug, Default)]
 pub(super) struct Rows(Vec<u8>);
 
 impl Rows {
-    pub(super) fn push(&mut self, row: &Written<'_>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, row: &WrittenRow<'_>) -> Result<(), Error> {
         if !self.0.is_empty() {
             self.0.push(b',');
         }
@@ -17,7 +18,7 @@ impl Rows {
     pub(super) fn finish(
         self,
         query: &Query,
-        totals: &Compared,
+        totals: &ComparedSums,
         row_count: u64,
     ) -> Result<Vec<u8>, Error> {
         let mut head = br#"{"query":"#.to_vec();
@@ -36,5 +37,5 @@ impl Rows {
 }
 
 fn failed(error: serde_json::Error) -> Error {
-    Error(error.into())
+    Error::Write(error.into())
 }

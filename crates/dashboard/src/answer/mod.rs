@@ -1,178 +1,42 @@
-//! The body of an answer, written while the rows arrive: each row goes into the bytes at once, so
-//! that no row is ever held as a value of its own.
+//! Answers to queries: read from facts or totals, written as JSON or CSV.
 
 mod csv;
+mod daily;
+mod design;
 mod earlier;
+mod error;
 mod json;
+mod rollup;
 #[cfg(test)]
 mod tests;
+mod writer;
 
-use serde::Serialize;
-
-use crate::query::{Count, Format, Query};
-use crate::statement::Design;
+use crate::database::{Deadline, Snapshot};
+use crate::query::Query;
+use crate::schema::DataVersion;
 
 pub use self::csv::harmless;
+pub use design::AnswerDesign;
+pub(crate) use design::Designs;
 pub use earlier::Earlier;
+pub use error::Error;
+pub use writer::{AnswerRow, AnswerWriter, QueryAnswer, RowSums};
 
-/// One row as it came from the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row<'a> {
-    /// Names the row for programs.
-    pub key: &'a str,
-    /// Names the row for people.
-    pub label: &'a str,
-    /// The ISO code of its country, if rows are split.
-    pub country: Option<&'a str>,
-    /// What it adds up to.
-    pub sums: Sums,
-    /// How many rows of the database that are.
-    pub rows_read: i64,
-}
-
-/// What is added up, over a row or over all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Sums {
-    pub pageviews: i64,
-    pub sessions: i64,
-    /// Seconds in which somebody read.
-    pub engagement_seconds: i64,
-    /// Distinct articles with traffic, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub articles: Option<i64>,
-}
-
-impl Sums {
-    fn zero(query: &Query) -> Self {
-        Self { articles: query.count.map(|Count::Articles| 0), ..Self::default() }
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.pageviews += other.pageviews;
-        self.sessions += other.sessions;
-        self.engagement_seconds += other.engagement_seconds;
-        if let (Some(total), Some(articles)) = (&mut self.articles, other.articles) {
-            *total += articles;
-        }
-    }
-}
-
-/// Sums with those of the earlier period beside them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-struct Compared {
-    #[serde(flatten)]
-    sums: Sums,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<Sums>,
-}
-
-/// A row as it is written: the names of its fields are the contract's.
-#[derive(Serialize)]
-struct Written<'a> {
-    key: &'a str,
-    label: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    country: Option<&'a str>,
-    pageviews: i64,
-    sessions: i64,
-    engagement_seconds: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    articles: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<Sums>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// What `body` is.
-    pub content_type: &'static str,
-    /// The bytes; nothing in them varies between engines or repetitions.
-    pub body: Vec<u8>,
-    /// How many rows of the database were added up for it.
-    pub rows_read: i64,
-    /// What it was added up from.
-    pub design: Design,
-}
-
-/// An answer in the making. Rows are pushed in their order; offset and limit are applied here,
-/// where the totals over all rows are known anyway.
-#[derive(Debug)]
-pub struct AnswerWriter {
+/// The answer from totals if the design allows them and they are those of the data, from facts
+/// otherwise.
+pub(crate) async fn answer<S: Snapshot>(
+    snapshot: &S,
     query: Query,
-    totals: Sums,
-    row_count: u64,
-    rows_read: i64,
-    rows: Rows,
-    earlier: Option<Earlier>,
-}
-
-#[derive(Debug)]
-enum Rows {
-    Json(json::Rows),
-    Csv(Box<csv::Rows>),
-}
-
-/// What can go wrong while writing into memory; not seen in practice.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the answer: {0}")]
-pub struct Error(Box<dyn std::error::Error + Send + Sync>);
-
-impl AnswerWriter {
-    /// An answer to `query` without rows as yet. `earlier` holds the rows of the period that it
-    /// is compared with, if it is.
-    pub fn new(query: Query, earlier: Option<Earlier>) -> Result<Self, Error> {
-        let rows = match query.format {
-            Format::Json => Rows::Json(json::Rows::default()),
-            Format::Csv => Rows::Csv(Box::new(csv::Rows::new(&query)?)),
-        };
-        let rows_read = earlier.as_ref().map_or(0, |earlier| earlier.rows_read);
-        Ok(Self { totals: Sums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
-    }
-
-    pub fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
-        self.totals.add(&row.sums);
-        self.rows_read += row.rows_read;
-        let place = self.row_count;
-        self.row_count += 1;
-        let offset = self.query.offset.unwrap_or(0);
-        let past_limit =
-            self.query.limit.is_some_and(|limit| place >= offset.saturating_add(limit));
-        if place < offset || past_limit {
-            return Ok(());
+    designs: &Designs,
+    deadline: &Deadline,
+) -> Result<QueryAnswer, Error> {
+    if designs.tries_totals() {
+        let answer = rollup::answer(snapshot, &query, designs.dictionary(), deadline).await?;
+        if let Some(answer) = answer {
+            designs.with_totals();
+            return Ok(answer);
         }
-        let Sums { pageviews, sessions, engagement_seconds, articles } = row.sums;
-        let written = Written {
-            key: row.key,
-            label: row.label,
-            country: row.country,
-            pageviews,
-            sessions,
-            engagement_seconds,
-            articles,
-            previous: self.earlier.as_ref().map(|earlier| earlier.beside(row)),
-        };
-        match &mut self.rows {
-            Rows::Json(rows) => rows.push(&written),
-            Rows::Csv(rows) => rows.push(&written),
-        }
+        designs.without_totals(DataVersion::read(snapshot).await?)?;
     }
-
-    /// Replaces the sum of the rows' counts where articles are in several rows.
-    pub fn set_total_articles(&mut self, articles: i64) {
-        self.totals.articles = Some(articles);
-    }
-
-    /// The finished answer, whose rows came from `design`.
-    pub fn finish(self, design: Design) -> Result<Answer, Error> {
-        let rows_read = self.rows_read;
-        let totals =
-            Compared { sums: self.totals, previous: self.earlier.map(|earlier| earlier.totals) };
-        let (content_type, body) = match self.rows {
-            Rows::Json(rows) => {
-                ("application/json", rows.finish(&self.query, &totals, self.row_count)?)
-            }
-            Rows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
-        };
-        Ok(Answer { content_type, body, rows_read, design })
-    }
+    daily::answer(snapshot, query).await
 }

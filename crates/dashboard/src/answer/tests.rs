@@ -1,9 +1,9 @@
-//! Limit, offset, quoting: what the writers add to the rows of the engine.
+//! Limit, offset, quoting: the writers' additions to the rows of the engine.
 
 use super::*;
 use crate::query::Grouping;
 
-fn answer(parameters: &[(&str, &str)], rows: &[Row<'_>]) -> String {
+fn answer(parameters: &[(&str, &str)], rows: &[AnswerRow<'_>]) -> String {
     let fixed = [("start", "2021-01-01"), ("end", "2021-01-31")];
     let pairs: Vec<_> = fixed
         .iter()
@@ -15,12 +15,12 @@ fn answer(parameters: &[(&str, &str)], rows: &[Row<'_>]) -> String {
     for row in rows {
         writer.push(row).unwrap();
     }
-    String::from_utf8(writer.finish(Design::Daily).unwrap().body).unwrap()
+    String::from_utf8(writer.finish(AnswerDesign::Daily).unwrap().body).unwrap()
 }
 
-fn row(key: &str, pageviews: i64) -> Row<'_> {
-    let sums = Sums { pageviews, sessions: 2, engagement_seconds: 3, articles: None };
-    Row { key, label: key, country: None, sums, rows_read: 1 }
+fn row(key: &str, pageviews: i64) -> AnswerRow<'_> {
+    let sums = RowSums { pageviews, sessions: 2, engagement_seconds: 3, articles: None };
+    AnswerRow { key, label: key, country: None, sums, rows_read: 1 }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Catalog, day_text, texts};
-use crate::side::Value;
-use crate::store::Error;
+use super::{DataCatalog, day_text, texts};
+use crate::database::{Error, SqlValue};
+use crate::metadata::MetadataRow;
 
 /// An article with its metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -74,17 +74,17 @@ const FAMILY: &str = "SELECT articles.id, articles.uuid, articles.title, human_l
     WHERE articles.id = $1 OR articles.original_id = $2
     ORDER BY articles.published, articles.id";
 
-impl Catalog {
+impl DataCatalog {
     /// The article of that uuid, if there is one.
     pub async fn article(&self, uuid: &str) -> Result<Option<Article>, Error> {
         // PostgreSQL takes no text with a NUL in it, and no uuid has one.
         if uuid.contains('\0') {
             return Ok(None);
         }
-        let mut found = self.side.rows(ARTICLE, vec![uuid.into()]).await?;
+        let mut found = self.metadata.rows(ARTICLE, vec![uuid.into()]).await?;
         let Some(mut row) = found.pop().filter(|row| row.len() == 13) else { return Ok(None) };
         let names = row.split_off(3);
-        let numbers: Vec<Option<i64>> = row.iter().map(Value::number).collect();
+        let numbers: Vec<Option<i64>> = row.iter().map(SqlValue::integer).collect();
         let ([Some(id), original_id, Some(published)], Some(names)) =
             (numbers[..].try_into().unwrap_or([None; 3]), texts::<10>(names))
         else {
@@ -115,11 +115,11 @@ impl Catalog {
 
     /// All articles of one original, itself too, by their ids.
     async fn family(&self, original: i64) -> Result<Vec<(i64, RelatedArticle)>, Error> {
-        let rows = self.side.rows(FAMILY, vec![original.into(), original.into()]).await?;
-        let related = |mut row: Vec<Value>| {
+        let rows = self.metadata.rows(FAMILY, vec![original.into(), original.into()]).await?;
+        let related = |mut row: MetadataRow| {
             let texts = texts::<4>(row.split_off(1))?;
             let [uuid, title, human_language, url] = texts;
-            let id = row.first()?.number()?;
+            let id = row.first()?.integer()?;
             Some((id, RelatedArticle { uuid, title, human_language, url }))
         };
         Ok(rows.into_iter().filter_map(related).collect())

@@ -1,28 +1,14 @@
-//! The values of a dimension, searched as people search: any part of key or label, upper and lower
-//! case alike. The search is done here and not by the engines, which differ in what they take for
-//! the same letter.
+//! Values of a dimension, searched by any part of key or label, ignoring case. The search is done
+//! here and not by the engines, which differ in their notion of case.
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Catalog, texts};
-use crate::store::Error;
-
-/// What a filter can name values of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Dimension {
-    Blog,
-    Author,
-    Team,
-    Product,
-    Language,
-    HumanLanguage,
-    Country,
-    Article,
-}
+use super::{DataCatalog, texts};
+use crate::database::Error;
+use crate::schema::{Column, Dimension, DimensionPlace};
 
 /// One value of a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -63,38 +49,13 @@ impl Default for Wanted {
     }
 }
 
-impl Dimension {
-    /// Every dimension with its name in the API.
-    pub const ALL: [(&'static str, Self); 8] = [
-        ("blog", Self::Blog),
-        ("author", Self::Author),
-        ("team", Self::Team),
-        ("product", Self::Product),
-        ("language", Self::Language),
-        ("human_language", Self::HumanLanguage),
-        ("country", Self::Country),
-        ("article", Self::Article),
-    ];
-
-    /// Key, label and what else is searched.
-    fn statement(self) -> &'static str {
-        match self {
-            Self::Blog => "SELECT name, name, name FROM blogs",
-            Self::Author => "SELECT name, name, name FROM authors",
-            Self::Team => "SELECT name, name, name FROM teams",
-            Self::Product => "SELECT name, name, name FROM products",
-            Self::Language => "SELECT name, name, name FROM languages",
-            Self::HumanLanguage => "SELECT name, name, name FROM human_languages",
-            Self::Country => "SELECT code, name, name FROM countries",
-            Self::Article => "SELECT uuid, title, url FROM articles",
-        }
-    }
-}
-
-impl Catalog {
+impl DataCatalog {
     /// The values of a dimension that are wanted.
     pub async fn values(&self, dimension: Dimension, wanted: &Wanted) -> Result<Values, Error> {
-        let all = self.side.rows(dimension.statement(), Vec::new()).await?;
+        let DimensionPlace { table, key, label, search, .. } = dimension.place();
+        let [key, label, also] = [key, label, search].map(Column::name);
+        let sql = format!("SELECT {key}, {label}, {also} FROM {}", table.name());
+        let all = self.metadata.rows(sql, Vec::new()).await?;
         let search = wanted.search.to_lowercase();
         let keys: HashSet<&String> = wanted.keys.iter().collect();
         let is_found = |text: &String| text.to_lowercase().contains(&search);

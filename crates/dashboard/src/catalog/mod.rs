@@ -1,5 +1,4 @@
-//! What there is to ask about: the extent of the data, the values of each dimension, an article's
-//! metadata. Everything a page needs before and beside its questions.
+//! The catalog: the extent of the data, the values of each dimension, an article's metadata.
 
 mod article;
 mod dimension;
@@ -11,14 +10,15 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 pub use article::{Article, RelatedArticle};
-pub use dimension::{Dimension, Value, Values, Wanted};
+pub use dimension::{Value, Values, Wanted};
 
+use crate::database::{Error, SqlValue};
+use crate::metadata::{self, MetadataDatabase, MetadataRow};
 use crate::query::Day;
 use crate::rollup::calendar::Grain;
-use crate::rollup::definition::{Kind, grain_number};
+use crate::rollup::definition::{TotalsKind, grain_number};
 use crate::rollup::page;
-use crate::side::{self, Record, SideDatabase};
-use crate::store::Error;
+use crate::schema::{self, Dimension};
 
 /// The extent of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -42,23 +42,23 @@ pub struct Dataset {
 
 /// A dashboard's database, open for looking at what is in it.
 #[derive(Debug)]
-pub struct Catalog {
-    side: SideDatabase,
-    /// Of the last version seen: reading it once is enough. Locked meanwhile, so that of many who
-    /// come at once one reads it.
+pub struct DataCatalog {
+    metadata: MetadataDatabase,
+    /// Of the last version seen: reading it once is enough. Locked during the reading, so that of
+    /// several requests at once one reads it.
     dataset: Mutex<Option<Dataset>>,
 }
 
-impl Catalog {
+impl DataCatalog {
     /// Opens the database.
-    pub async fn open(database: &DatabaseUrl) -> Result<Self, Error> {
-        Ok(Self { side: SideDatabase::open(database).await?, dataset: Mutex::default() })
+    pub async fn open(database: &DatabaseUrl) -> Result<Self, schema::Error> {
+        Ok(Self { metadata: MetadataDatabase::open(database).await?, dataset: Mutex::default() })
     }
 
     /// The extent of the data.
     pub async fn dataset(&self) -> Result<Dataset, Error> {
-        let mut kept = side::by(Instant::now() + side::LIMIT, self.dataset.lock()).await?;
-        let data_version = self.side.data_version().await?;
+        let mut kept = metadata::by(Instant::now() + metadata::LIMIT, self.dataset.lock()).await?;
+        let data_version = self.metadata.data_version().await?.to_string();
         if let Some(kept) = kept.as_ref().filter(|kept| kept.data_version == data_version) {
             return Ok(kept.clone());
         }
@@ -86,11 +86,11 @@ impl Catalog {
     async fn facts(&self) -> Result<i64, Error> {
         let pages = "SELECT content FROM totals, schema_version \
             WHERE totals_version = data_version AND kind = $1 AND grain = $2";
-        let (kind, grain) = (Kind::BlogCountry.number(), grain_number(Grain::Year));
+        let (kind, grain) = (TotalsKind::BlogCountry.number(), grain_number(Grain::Year));
         let values = vec![i64::from(kind).into(), i64::from(grain).into()];
         let mut facts = 0;
         let mut add = |content: &[u8]| page::each(content, |_, sums| facts += sums.facts).is_ok();
-        let is_known = match self.side.rows(pages, values).await {
+        let is_known = match self.metadata.rows(pages, values).await {
             Ok(pages) => !pages.is_empty() && pages.iter().flatten().all(|it| add(it.bytes())),
             // Without the table, or without a database: then counting says so.
             Err(_) => false,
@@ -104,20 +104,19 @@ impl Catalog {
 
     /// The numbers of the only row.
     async fn numbers(&self, sql: &'static str) -> Result<Vec<Option<i64>>, Error> {
-        let rows = self.side.rows(sql, Vec::new()).await?;
-        Ok(rows.into_iter().flatten().map(|value| value.number()).collect())
+        let rows = self.metadata.rows(sql, Vec::new()).await?;
+        Ok(rows.into_iter().flatten().map(|value| value.integer()).collect())
     }
 }
 
 /// A stored day as an ISO date.
 fn day_text(number: i64) -> Result<String, Error> {
     let stored = i32::try_from(number).unwrap_or(i32::MAX);
-    let day = Day::from_number(stored).ok_or(Error::DayOutOfRange { day: stored })?;
-    Ok(day.to_string())
+    Ok(Day::stored(stored)?.to_string())
 }
 
 /// The texts of a row, in order; nothing where there is none.
-fn texts<const N: usize>(row: Record) -> Option<[String; N]> {
-    let texts: Vec<String> = row.into_iter().map(side::Value::into_text).collect();
+fn texts<const N: usize>(row: MetadataRow) -> Option<[String; N]> {
+    let texts: Vec<String> = row.into_iter().map(SqlValue::into_text).collect();
     texts.try_into().ok()
 }

@@ -1,11 +1,11 @@
-//! The articles of the reference dataset: who wrote what in which languages, and when.
+//! Articles of the reference dataset: authors, languages, dates, translations.
 
-use super::random::Stream;
-use super::title::{self, Subject};
+use super::random::RandomStream;
+use super::title::{self, ArticleSubject};
 use super::vocabulary::{
     AUTHORS, BLOGS, FIRST_NAMES, HUMAN_LANGUAGES, LANGUAGES, LAST_NAMES, PRODUCTS, TEAMS,
 };
-use super::zipf::Zipf;
+use super::zipf::ZipfLaw;
 
 /// Number of authors, whatever the number of articles.
 pub const AUTHOR_COUNT: usize = 400;
@@ -13,10 +13,10 @@ pub const AUTHOR_COUNT: usize = 400;
 /// Articles were published from this many days before the first day of traffic.
 const DAYS_BEFORE_TRAFFIC: i32 = 3_378;
 
-/// So many days before the last day of traffic publishing ends.
+/// Days between the last publication and the last traffic.
 const DAYS_AFTER_PUBLICATION: i32 = 6;
 
-/// A translation is published so many days after its original, at least.
+/// The least number of days between an original and its translation.
 const DAYS_TO_TRANSLATE: usize = 7;
 
 /// Articles whose slugs are longer than 256 characters, as the article on the dashboard found.
@@ -24,7 +24,7 @@ pub const LONG_SLUGS: usize = 4;
 
 /// An article; other tables are referred to by place, from 0. Its own id is its place plus one.
 #[derive(Debug, Clone)]
-pub struct Article {
+pub struct GeneratedArticle {
     pub uuid: String,
     pub blog: usize,
     pub slug: String,
@@ -32,14 +32,14 @@ pub struct Article {
     pub author: usize,
     pub team: usize,
     pub human_language: usize,
-    pub subject: Subject,
+    pub subject: ArticleSubject,
     /// Days since 1970-01-01.
     pub published: i32,
     /// The article of which this is a translation.
     pub original: Option<usize>,
     /// Place by popularity, from 0.
     pub rank: usize,
-    /// What a reader stays for, in the middle.
+    /// The median time of a visit.
     pub reading_seconds: u32,
 }
 
@@ -48,30 +48,30 @@ fn share(of: usize, thousandths: u64) -> usize {
 }
 
 /// All articles in order of publication, for traffic from `start` to `end` (days).
-pub fn articles(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
+pub fn articles(count: usize, start: i32, end: i32, seed: u64) -> Vec<GeneratedArticle> {
     let mut articles = drafts(count, start, end, seed);
     translate(&mut articles, end, seed);
     in_order_of_publication(&mut articles);
     title::name(&mut articles);
     let mut ranks: Vec<usize> = (0..count).collect();
-    Stream::of(seed, "popularity").shuffle(&mut ranks);
+    RandomStream::of(seed, "popularity").shuffle(&mut ranks);
     for (article, rank) in articles.iter_mut().zip(ranks) {
         article.rank = rank;
     }
     articles
 }
 
-fn drafts(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
-    let mut random = Stream::of(seed, "articles");
+fn drafts(count: usize, start: i32, end: i32, seed: u64) -> Vec<GeneratedArticle> {
+    let mut random = RandomStream::of(seed, "articles");
     let mut blogs: Vec<usize> =
         (0..count).map(|place| usize::from(place >= share(count, 800))).collect();
     random.shuffle(&mut blogs);
     let mut human_languages = human_languages(count);
     random.shuffle(&mut human_languages);
-    let authors = Zipf::new(AUTHOR_COUNT, 0.8);
-    let teams = Zipf::new(TEAMS.len(), 0.7);
-    let products = Zipf::new(PRODUCTS.len(), 0.8);
-    let languages = Zipf::new(LANGUAGES.len(), 0.7);
+    let authors = ZipfLaw::new(AUTHOR_COUNT, 0.8);
+    let teams = ZipfLaw::new(TEAMS.len(), 0.7);
+    let products = ZipfLaw::new(PRODUCTS.len(), 0.8);
+    let languages = ZipfLaw::new(LANGUAGES.len(), 0.7);
     let mut long_slugs = LONG_SLUGS;
     blogs
         .into_iter()
@@ -81,7 +81,7 @@ fn drafts(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
             long_slugs -= usize::from(is_long);
             let language = languages.pick(&mut random);
             let product = products.pick(&mut random);
-            Article {
+            GeneratedArticle {
                 uuid: uuid(&mut random),
                 blog,
                 slug: String::new(),
@@ -89,7 +89,7 @@ fn drafts(count: usize, start: i32, end: i32, seed: u64) -> Vec<Article> {
                 author: authors.pick(&mut random),
                 team: teams.pick(&mut random),
                 human_language,
-                subject: Subject::random(&mut random, language, product, is_long),
+                subject: ArticleSubject::random(&mut random, language, product, is_long),
                 published: publication(&mut random, start, end, human_language),
                 original: None,
                 rank: 0,
@@ -111,7 +111,7 @@ fn human_languages(count: usize) -> Vec<usize> {
 }
 
 /// More and more is published over the years. English articles leave time for a translation.
-fn publication(random: &mut Stream, start: i32, end: i32, human_language: usize) -> i32 {
+fn publication(random: &mut RandomStream, start: i32, end: i32, human_language: usize) -> i32 {
     let first = start - DAYS_BEFORE_TRAFFIC;
     let translation_days = if human_language == 0 { 30 } else { 0 };
     let last = last_publication(start, end) - translation_days;
@@ -124,7 +124,7 @@ fn last_publication(start: i32, end: i32) -> i32 {
 }
 
 /// A random UUID (RFC 9562, version 4).
-fn uuid(random: &mut Stream) -> String {
+fn uuid(random: &mut RandomStream) -> String {
     let bits = (u128::from(random.next()) << 64 | u128::from(random.next()))
         & !(0xf << 76 | 0x3 << 62)
         | 0x4 << 76
@@ -134,8 +134,8 @@ fn uuid(random: &mut Stream) -> String {
 }
 
 /// Makes 12% of the articles translations of English ones, of the same blog where it has any.
-fn translate(articles: &mut [Article], end: i32, seed: u64) {
-    let mut random = Stream::of(seed, "translations");
+fn translate(articles: &mut [GeneratedArticle], end: i32, seed: u64) {
+    let mut random = RandomStream::of(seed, "translations");
     let (english, mut foreign): (Vec<usize>, Vec<usize>) =
         (0..articles.len()).partition(|&place| articles[place].human_language == 0);
     random.shuffle(&mut foreign);
@@ -160,7 +160,7 @@ fn translate(articles: &mut [Article], end: i32, seed: u64) {
 }
 
 /// So that ids ascend with time, and an original stands before its translations.
-fn in_order_of_publication(articles: &mut Vec<Article>) {
+fn in_order_of_publication(articles: &mut Vec<GeneratedArticle>) {
     let mut order: Vec<usize> = (0..articles.len()).collect();
     order.sort_by_key(|&place| articles[place].published);
     let mut new_place = vec![0; articles.len()];
@@ -179,7 +179,7 @@ pub fn authors(seed: u64) -> Vec<String> {
         .iter()
         .flat_map(|first| LAST_NAMES.iter().map(move |last| format!("{first} {last}")))
         .collect();
-    let mut random = Stream::of(seed, "authors");
+    let mut random = RandomStream::of(seed, "authors");
     random.shuffle(&mut names);
     names.truncate(AUTHOR_COUNT - AUTHORS.len());
     names.extend(AUTHORS.iter().map(|&name| name.to_owned()));

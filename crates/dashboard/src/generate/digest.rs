@@ -2,8 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::dataset::Cell;
 use super::traffic::Fact;
+use crate::database::SqlValue;
 use crate::schema::Table;
 
 /// SHA-256 over every table's name and rows: integers as 32 bits, little end first; texts in
@@ -19,18 +19,20 @@ impl Digest {
         self.text(table.name());
     }
 
-    pub fn row(&mut self, row: &[Cell<'_>]) {
+    pub fn row(&mut self, row: &[SqlValue<'_>]) {
         for cell in row {
             match cell {
-                Cell::Null => self.0.update([0]),
-                Cell::Integer(number) => {
+                SqlValue::Null => self.0.update([0]),
+                SqlValue::Integer(number) => {
                     self.0.update([1]);
-                    self.0.update(number.to_le_bytes());
+                    self.0.update((*number as i32).to_le_bytes());
                 }
-                Cell::Text(text) => {
+                SqlValue::Text(text) => {
                     self.0.update([2]);
                     self.text(text);
                 }
+                // No table has any.
+                SqlValue::Bytes(_) => {}
             }
         }
     }

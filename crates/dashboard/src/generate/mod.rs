@@ -27,17 +27,17 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::database::{self, from_clients};
 use crate::query::Day;
-use crate::rollup::{self, Work};
-use crate::schema::{self, postgres_message};
-use crate::{new_file, transaction};
-use dataset::{Dataset, SMALL_TABLES};
+use crate::rollup::{self, CommandWork};
+use crate::{new_file, schema};
+use dataset::{GeneratedDataset, small_tables};
 use digest::Digest;
-use traffic::{Fact, Traffic};
+use traffic::{Fact, TrafficModel};
 
 /// Which rows to make, and how to write them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generate {
+pub struct DatasetOptions {
     pub articles: u32,
     /// Number of rows of traffic, exactly.
     pub rows: u64,
@@ -45,14 +45,14 @@ pub struct Generate {
     pub end: Day,
     /// The same seed gives the same rows, on every machine and in either engine.
     pub seed: u64,
-    /// Declare `articles.uuid` and `articles.slug` as the author of the article found them in his
+    /// Declare `articles.uuid` and `articles.slug` as the author of the article found them in the
     /// own SQLite file. The rows are the same; four slugs are longer than the declaration says.
     pub as_found: bool,
     /// Replace a dashboard that is there already, with all its rows and keys.
     pub replace: bool,
 }
 
-impl Default for Generate {
+impl Default for DatasetOptions {
     fn default() -> Self {
         Self {
             articles: 8_000,
@@ -93,7 +93,7 @@ pub enum Error {
     Articles { articles: u32 },
     #[error("the end {end} is before the start {start}; exchange them")]
     EndBeforeStart { start: Day, end: Day },
-    /// There are not so many triples of day, published article and country.
+    /// There are fewer triples of day, published article and country.
     #[error(
         "{rows} rows cannot exist: {articles} articles from {start} to {end} have at most {most}; \
          ask for fewer rows, more articles or a longer period"
@@ -119,13 +119,8 @@ pub enum Error {
     /// The schema cannot be made, or is not ours to replace.
     #[error(transparent)]
     Schema(#[from] schema::Error),
-    /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("PostgreSQL: {}", postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Database(#[from] database::Error),
     /// The totals cannot be made.
     #[error(transparent)]
     Totals(rollup::Error),
@@ -147,53 +142,46 @@ impl From<rollup::Error> for Error {
     }
 }
 
-impl From<transaction::Error> for Error {
-    fn from(error: transaction::Error) -> Self {
-        match error {
-            transaction::Error::Sqlite(error) => Self::Sqlite(error),
-            transaction::Error::Postgres(error) => Self::Postgres(error),
-        }
-    }
-}
+from_clients!(Error);
 
 /// So that the ids of articles, and the rows of a day, stay far below 2^31.
 const MOST_ARTICLES: u32 = 10_000_000;
 
-/// So many days of facts are made ahead of the writer.
+/// Days of facts made ahead of the writer.
 const DAYS_AHEAD: usize = 4;
 
 /// Everything a writer needs but the facts.
-struct Job<'a> {
-    generate: &'a Generate,
-    dataset: &'a Dataset,
+struct GenerateJob<'a> {
+    generate: &'a DatasetOptions,
+    dataset: &'a GeneratedDataset,
     progress: &'a ProgressBar,
     interrupted: &'a Arc<AtomicBool>,
 }
 
-impl Job<'_> {
+impl GenerateJob<'_> {
     fn go_on(&self) -> Result<(), Error> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
-/// Writes a dataset into a new SQLite file or into a PostgreSQL database without rows of ours,
+/// Writes a dataset into a new SQLite file or into a PostgreSQL database without rows,
 /// whole or not at all. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors
 /// [`Error`] says which; what was there before is then untouched.
 pub fn generate(
     target: &DatabaseUrl,
-    generate: &Generate,
+    generate: &DatasetOptions,
     runtime: &Handle,
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Summary, Error> {
     generate.check(target)?;
-    let dataset = Dataset::new(generate);
+    let dataset = GeneratedDataset::new(generate);
     generate.check_rows(&dataset)?;
-    let traffic = Traffic::new(generate, &dataset.articles);
+    let traffic = TrafficModel::new(generate, &dataset.articles);
     progress.set_length(generate.rows);
-    let job = Job { generate, dataset: &dataset, progress, interrupted };
+    let job = GenerateJob { generate, dataset: &dataset, progress, interrupted };
     let (sender, receiver) = mpsc::channel(DAYS_AHEAD);
     let (digest, written) = std::thread::scope(|scope| {
         let digest = scope.spawn(|| make_facts(&dataset, &traffic, sender));
@@ -207,7 +195,7 @@ pub fn generate(
     });
     let file_bytes = written?;
     if matches!(target, DatabaseUrl::Postgres(_)) {
-        rollup::rebuild(target, Work { runtime, progress, interrupted })
+        rollup::rebuild(target, CommandWork { runtime, progress, interrupted })
             .map_err(|reason| Error::WithoutTotals { reason })?;
     }
     Ok(Summary {
@@ -224,7 +212,11 @@ pub fn generate(
 }
 
 /// Sends the facts day by day, until the receiver is gone; the digest of all that was made.
-fn make_facts(dataset: &Dataset, traffic: &Traffic<'_>, days: mpsc::Sender<Vec<Fact>>) -> String {
+fn make_facts(
+    dataset: &GeneratedDataset,
+    traffic: &TrafficModel<'_>,
+    days: mpsc::Sender<Vec<Fact>>,
+) -> String {
     let mut digest = dataset.digest();
     traffic.each_day(|facts| {
         digest.facts(&facts);
@@ -236,11 +228,11 @@ fn make_facts(dataset: &Dataset, traffic: &Traffic<'_>, days: mpsc::Sender<Vec<F
     digest.finish()
 }
 
-impl Dataset {
+impl GeneratedDataset {
     /// Of everything but the facts.
     fn digest(&self) -> Digest {
         let mut digest = Digest::new();
-        for table in SMALL_TABLES {
+        for table in small_tables() {
             digest.table(table);
             self.rows(table).for_each(|row| digest.row(&row));
         }
@@ -249,7 +241,7 @@ impl Dataset {
     }
 }
 
-impl Generate {
+impl DatasetOptions {
     /// The reference dataset made smaller or larger: articles and rows are multiplied by `scale`.
     #[must_use]
     pub fn scaled(scale: f64) -> Self {
@@ -279,7 +271,7 @@ impl Generate {
         Ok(())
     }
 
-    fn check_rows(&self, dataset: &Dataset) -> Result<(), Error> {
+    fn check_rows(&self, dataset: &GeneratedDataset) -> Result<(), Error> {
         let most = traffic::most_rows(self, &dataset.articles);
         if self.rows > most {
             return Err(Error::Rows {

@@ -4,28 +4,28 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use engine::PostgresUrl;
 use tokio::sync::mpsc;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Transaction};
 
-use super::dataset::{Cell, SMALL_TABLES};
+use super::dataset::small_tables;
 use super::traffic::Fact;
-use super::{Error, Job};
-use crate::rollup;
+use super::{Error, GenerateJob};
+use crate::database::{SqlDialect, SqlRow};
 use crate::schema::{
-    ColumnType, DataVersion, Declarations, Dialect, TABLES, Table, check_postgres, column_names,
-    create_indexes, create_tables, existing_postgres_table, first_row, insert_row, watch_changes,
+    ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
+    column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
+    insert_row, version_row, watch_changes,
 };
 
-/// How soon an interruption is seen while PostgreSQL works on one long statement.
+/// The time in which an interruption is seen during one long statement.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Writes everything; the database is as before if that fails.
 pub async fn write(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     url: &PostgresUrl,
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
@@ -41,7 +41,7 @@ pub async fn write(
         () = interruption => Err(Error::Interrupted),
     };
     if let Err(Error::Interrupted) = written {
-        // Else the server would finish its statement before it notices that nobody waits.
+        // Otherwise the server would finish its statement before it notices that no client waits.
         let _ = cancel.cancel_query(engine::postgres::tls(url)?).await;
     }
     written?;
@@ -50,26 +50,26 @@ pub async fn write(
 }
 
 async fn fill(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     client: &mut Client,
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
     let transaction = client.transaction().await?;
     let data_version = make_room(&transaction, job.generate.replace).await?;
-    for statement in create_tables(Dialect::Postgres, Declarations::Own) {
+    for statement in create_tables(SqlDialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
-    for table in SMALL_TABLES {
+    for table in small_tables() {
         copy_rows(job, &transaction, table).await?;
     }
     copy_facts(job, &transaction, days).await?;
-    let version = insert_row(Dialect::Postgres, Table::SchemaVersion);
+    let version = insert_row(SqlDialect::Postgres, Table::SchemaVersion);
     let [schema, _, totals] = first_row(false);
     transaction.execute(&version, &[&schema, &data_version, &totals]).await?;
     job.progress.set_message("keys and indexes");
-    let empty_totals = rollup::definition::create(Dialect::Postgres);
-    let indexes = create_indexes(Dialect::Postgres).into_iter().chain(empty_totals);
-    for statement in indexes.chain(watch_changes(Dialect::Postgres)) {
+    let empty_totals = create_totals(SqlDialect::Postgres);
+    let indexes = create_indexes(SqlDialect::Postgres).into_iter().chain(empty_totals);
+    for statement in indexes.chain(watch_changes(SqlDialect::Postgres)) {
         transaction.batch_execute(&statement).await?;
     }
     job.go_on()?;
@@ -77,8 +77,8 @@ async fn fill(
     Ok(())
 }
 
-/// Removes tables of ours, if they are all ours and either empty or to be replaced; the version of
-/// the data to come, which is another one than that of the data that goes.
+/// Removes the dashboard's tables if they are empty or may be replaced. Returns the version of the
+/// new data, which differs from that of the old.
 async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
     if existing_postgres_table(transaction).await?.is_none() {
         return Ok(0);
@@ -91,13 +91,18 @@ async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, 
             return Err(Error::NotEmpty { table: table.name() });
         }
     }
-    let version = DataVersion::read_postgres(transaction).await?.data;
+    let version = data_version(transaction).await?;
     // Totals of the rows that go would be wrong for those that come.
-    transaction.batch_execute(rollup::DROP).await?;
+    transaction.batch_execute(DROP_TOTALS).await?;
     for table in TABLES.iter().rev() {
         transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
     }
     Ok(i32::try_from(version + 1).unwrap_or_default())
+}
+
+async fn data_version(transaction: &Transaction<'_>) -> Result<i64, Error> {
+    let row = transaction.query_one(version_row(SqlDialect::Postgres), &[]).await?;
+    Ok(DataVersion::from_row(SqlRow::Postgres(&row))?.data)
 }
 
 /// Rows of a table made in the same transaction need no later freezing.
@@ -122,7 +127,7 @@ fn column_types(table: Table) -> Vec<Type> {
 }
 
 async fn copy_rows(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     transaction: &Transaction<'_>,
     table: Table,
 ) -> Result<(), Error> {
@@ -136,7 +141,7 @@ async fn copy_rows(
 }
 
 async fn copy_facts(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     transaction: &Transaction<'_>,
     mut days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
@@ -153,30 +158,10 @@ async fn copy_facts(
     Ok(())
 }
 
-/// Statistics and visibility map, which else autovacuum would make in the middle of a measurement.
+/// Statistics and visibility map: autovacuum would make them in the middle of a measurement.
 async fn settle(client: &Client) -> Result<(), Error> {
     for table in TABLES {
         client.batch_execute(&format!("VACUUM (ANALYZE) {}", table.name.name())).await?;
     }
     Ok(())
-}
-
-impl ToSql for Cell<'_> {
-    fn to_sql(
-        &self,
-        column_type: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Integer(number) => number.to_sql(column_type, out),
-            Self::Text(text) => text.to_sql(column_type, out),
-            Self::Null => Ok(IsNull::Yes),
-        }
-    }
-
-    fn accepts(column_type: &Type) -> bool {
-        [Type::INT4, Type::VARCHAR].contains(column_type)
-    }
-
-    to_sql_checked!();
 }

@@ -1,5 +1,5 @@
-//! How many rows each day gets: exactly so many in all, by weekday and a slow decline, and on no
-//! day more than there are published articles and countries.
+//! Quotas of rows by day: an exact total, by weekday and a slow decline, and on no day more than
+//! there are pairs of published article and country.
 
 /// Weight of each weekday, Monday first: programmers read at work.
 const SEASON: [u128; 7] = [100, 106, 108, 105, 95, 52, 56];

@@ -1,5 +1,5 @@
-//! Random numbers that depend on nothing but the seed and the place where they are used, so that
-//! the same seed gives the same rows on every machine, in whatever order they are computed.
+//! Random numbers that depend only on the seed and their place, so the same seed gives the same
+//! rows on every machine, in any order of computation.
 //!
 //! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 
@@ -21,11 +21,11 @@ pub fn step(state: u64, steps: u64) -> u64 {
 
 /// An endless sequence of random numbers.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct RandomStream {
     state: u64,
 }
 
-impl Stream {
+impl RandomStream {
     /// A sequence that begins at `state`.
     pub fn new(state: u64) -> Self {
         Self { state }
@@ -92,9 +92,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_splitmix64() {
+    fn the_generator_is_splitmix64() {
         // First numbers of the reference implementation for the state 1234567.
-        let mut stream = Stream::new(1_234_567);
+        let mut stream = RandomStream::new(1_234_567);
         assert_eq!(stream.next(), 6_457_827_717_110_365_317);
         assert_eq!(stream.next(), 3_203_168_211_198_807_973);
         assert_eq!(mix(step(1_234_567, 1)), 3_203_168_211_198_807_973);
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_shuffle_keeps_every_item() {
         let mut items: Vec<usize> = (0..100).collect();
-        Stream::of(1, "test").shuffle(&mut items);
+        RandomStream::of(1, "test").shuffle(&mut items);
         assert_ne!(items, (0..100).collect::<Vec<_>>());
         items.sort_unstable();
         assert_eq!(items, (0..100).collect::<Vec<_>>());
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn poisson_has_its_mean_and_variance() {
-        let mut stream = Stream::of(1, "poisson");
+        let mut stream = RandomStream::of(1, "poisson");
         for mean in [0.1, 3.0, 29.0, 31.0, 400.0] {
             let counts: Vec<f64> = (0..20_000).map(|_| f64::from(stream.poisson(mean))).collect();
             let average = counts.iter().sum::<f64>() / 20_000.0;

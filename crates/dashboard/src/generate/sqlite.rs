@@ -1,35 +1,37 @@
-//! The dataset as a new SQLite file. Nobody reads the file before it has its name, so it is
-//! written without a journal and synced once, at the end.
+//! The dataset as a new SQLite file. The file is not read before it has its name, so it is written
+//! without a journal and synced once, at the end.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::mpsc;
 
-use super::dataset::{Cell, SMALL_TABLES};
+use super::dataset::small_tables;
 use super::traffic::Fact;
-use super::{Error, Job};
+use super::{Error, GenerateJob};
+use crate::database::{self, CommandTransaction, SqlDialect};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
-    Declarations, Dialect, Table, create_indexes, create_tables, first_row, insert_row,
-    watch_changes,
+    Declarations, Table, create_indexes, create_tables, first_row, insert_row, watch_changes,
 };
-use crate::transaction::Transaction;
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Writes everything; the size of the file in bytes.
-pub fn write(job: &Job<'_>, target: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<u64, Error> {
+pub fn write(
+    job: &GenerateJob<'_>,
+    target: &Path,
+    days: mpsc::Receiver<Vec<Fact>>,
+) -> Result<u64, Error> {
     let file = NewFile::begin(target, job.generate.replace)?;
     fill(job, file.path(), days).map_err(|error| explain(error, target))?;
     Ok(file.finish()?)
 }
 
-fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
+fn fill(job: &GenerateJob<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
     let mut connection = engine::sqlite::create(path)?;
     // References are right by construction: checking them would cost more than writing the rows.
     connection.execute_batch(
@@ -43,27 +45,27 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
         if job.generate.as_found { Declarations::AsFound } else { Declarations::Own };
 
     let transaction = connection.transaction()?;
-    for statement in create_tables(Dialect::Sqlite, declarations) {
+    for statement in create_tables(SqlDialect::Sqlite, declarations) {
         transaction.execute(&statement, [])?;
     }
-    transaction.execute(&insert_row(Dialect::Sqlite, Table::SchemaVersion), first_row(false))?;
-    for table in SMALL_TABLES {
-        let mut insert = transaction.prepare(&insert_row(Dialect::Sqlite, table))?;
+    transaction.execute(&insert_row(SqlDialect::Sqlite, Table::SchemaVersion), first_row(false))?;
+    for table in small_tables() {
+        let mut insert = transaction.prepare(&insert_row(SqlDialect::Sqlite, table))?;
         for row in job.dataset.rows(table) {
             insert.execute(params_from_iter(row))?;
         }
     }
     insert_facts(job, &transaction, days)?;
     job.progress.set_message("indexes and statistics");
-    for statement in create_indexes(Dialect::Sqlite) {
+    for statement in create_indexes(SqlDialect::Sqlite) {
         transaction.execute(&statement, [])?;
     }
     transaction.execute("ANALYZE", [])?;
     if !job.generate.as_found {
-        let transaction = Transaction::Sqlite(&transaction);
+        let transaction = CommandTransaction::Sqlite(&transaction);
         rollup::make(&transaction)?;
         rollup::fill(&transaction, job.progress, job.interrupted)?;
-        for statement in watch_changes(Dialect::Sqlite) {
+        for statement in watch_changes(SqlDialect::Sqlite) {
             transaction.batch(&statement)?;
         }
     }
@@ -74,11 +76,11 @@ fn fill(job: &Job<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(
 }
 
 fn insert_facts(
-    job: &Job<'_>,
+    job: &GenerateJob<'_>,
     connection: &Connection,
     mut days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
-    let mut insert = connection.prepare(&insert_row(Dialect::Sqlite, Table::Traffic))?;
+    let mut insert = connection.prepare(&insert_row(SqlDialect::Sqlite, Table::Traffic))?;
     while let Some(facts) = days.blocking_recv() {
         job.go_on()?;
         for fact in &facts {
@@ -91,22 +93,12 @@ fn insert_facts(
 
 fn explain(error: Error, target: &Path) -> Error {
     let code = match &error {
-        Error::Sqlite(error) => error.sqlite_error_code(),
+        Error::Database(database::Error::Sqlite(error)) => error.sqlite_error_code(),
         _ => None,
     };
     match code {
         Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
         Some(ErrorCode::DiskFull) => new_file::Error::DiskFull { path: target.to_owned() }.into(),
         _ => error,
-    }
-}
-
-impl ToSql for Cell<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Integer(number) => ValueRef::Integer(i64::from(*number)),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Null => ValueRef::Null,
-        }))
     }
 }

@@ -1,4 +1,4 @@
-//! What the reference dataset promises, on datasets small enough for every test run.
+//! Promises of the reference dataset, on datasets small enough for every test run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,24 +6,25 @@ use std::path::Path;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::articles::{Article, LONG_SLUGS};
+use super::articles::{GeneratedArticle, LONG_SLUGS};
 use super::title::LONG_SLUG_CHARACTERS;
 use super::vocabulary::COUNTRIES;
 use super::*;
+use crate::database::SqlValue;
 
-fn tiny() -> Generate {
-    Generate::scaled(0.002)
+fn tiny() -> DatasetOptions {
+    DatasetOptions::scaled(0.002)
 }
 
-fn dataset(articles: u32) -> (Generate, Dataset) {
-    let generate = Generate { articles, ..Generate::default() };
-    let dataset = Dataset::new(&generate);
+fn dataset(articles: u32) -> (DatasetOptions, GeneratedDataset) {
+    let generate = DatasetOptions { articles, ..DatasetOptions::default() };
+    let dataset = GeneratedDataset::new(&generate);
     (generate, dataset)
 }
 
-fn facts(generate: &Generate, dataset: &Dataset) -> Vec<Fact> {
+fn facts(generate: &DatasetOptions, dataset: &GeneratedDataset) -> Vec<Fact> {
     let mut all = Vec::new();
-    Traffic::new(generate, &dataset.articles).each_day(|mut facts| {
+    TrafficModel::new(generate, &dataset.articles).each_day(|mut facts| {
         all.append(&mut facts);
         ControlFlow::Continue(())
     });
@@ -31,7 +32,7 @@ fn facts(generate: &Generate, dataset: &Dataset) -> Vec<Fact> {
 }
 
 /// Generates into a new SQLite file of this name.
-fn write(folder: &TempDir, name: &str, generate: &Generate) -> Result<Summary, Error> {
+fn write(folder: &TempDir, name: &str, generate: &DatasetOptions) -> Result<Summary, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let target = DatabaseUrl::Sqlite(folder.path().join(name));
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -55,7 +56,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// every figure measured on the old one is no longer comparable.
 #[test]
 fn the_digest_never_changes() {
-    let (reference, dataset) = (tiny(), Dataset::new(&tiny()));
+    let (reference, dataset) = (tiny(), GeneratedDataset::new(&tiny()));
     let (sender, mut receiver) = mpsc::channel::<Vec<Fact>>(1);
     let rows = std::thread::spawn(move || {
         let mut rows = 0;
@@ -64,15 +65,15 @@ fn the_digest_never_changes() {
         }
         rows
     });
-    let digest = make_facts(&dataset, &Traffic::new(&reference, &dataset.articles), sender);
+    let digest = make_facts(&dataset, &TrafficModel::new(&reference, &dataset.articles), sender);
     assert_eq!(rows.join().unwrap(), 13_000);
     assert_eq!(digest, "2805bdd74f8b081bd1f0f95ee3828e9df4b5c56927da57a1401ad35abb7b27aa");
 }
 
 #[test]
 fn another_seed_gives_other_rows() {
-    let other = Generate { seed: 2, ..tiny() };
-    let (ours, theirs) = (Dataset::new(&tiny()), Dataset::new(&other));
+    let other = DatasetOptions { seed: 2, ..tiny() };
+    let (ours, theirs) = (GeneratedDataset::new(&tiny()), GeneratedDataset::new(&other));
     assert_ne!(facts(&tiny(), &ours), facts(&other, &theirs));
     assert_ne!(ours.digest().finish(), theirs.digest().finish());
 }
@@ -80,7 +81,8 @@ fn another_seed_gives_other_rows() {
 #[test]
 fn shares_of_articles_are_exact() {
     let (_, dataset) = dataset(8_000);
-    let count = |is: &dyn Fn(&Article) -> bool| dataset.articles.iter().filter(|a| is(a)).count();
+    let count =
+        |is: &dyn Fn(&GeneratedArticle) -> bool| dataset.articles.iter().filter(|a| is(a)).count();
     assert_eq!(count(&|article| article.blog == 0), 6_400);
     assert_eq!(count(&|article| article.human_language == 0), 6_240);
     assert_eq!(count(&|article| article.original.is_some()), 960);
@@ -98,7 +100,7 @@ fn shares_of_articles_are_exact() {
 }
 
 #[test]
-fn a_translation_is_later_than_its_english_original_and_on_the_same_blog() {
+fn a_translation_follows_its_original_on_the_same_blog() {
     let (_, dataset) = dataset(2_000);
     let translations: Vec<_> =
         dataset.articles.iter().filter_map(|a| Some((a, &dataset.articles[a.original?]))).collect();
@@ -115,14 +117,14 @@ fn a_translation_is_later_than_its_english_original_and_on_the_same_blog() {
 #[test]
 fn slugs_uuids_and_names_are_unique_and_fit_their_columns() {
     let (_, dataset) = dataset(8_000);
-    for table in SMALL_TABLES {
+    for table in small_tables() {
         let definition = schema::TABLES.iter().find(|found| found.name == table).unwrap();
         for (place, column) in definition.columns.iter().enumerate() {
             let schema::ColumnType::Varchar(length) = column.column_type else { continue };
             let texts: Vec<String> = dataset
                 .rows(table)
                 .map(|mut row| match row.swap_remove(place) {
-                    dataset::Cell::Text(text) => text.into_owned(),
+                    SqlValue::Text(text) => text.into_owned(),
                     other => panic!("{other:?}"),
                 })
                 .collect();
@@ -138,7 +140,7 @@ fn slugs_uuids_and_names_are_unique_and_fit_their_columns() {
 
 #[test]
 fn facts_are_ordered_complete_and_never_before_publication() {
-    let (reference, dataset) = (tiny(), Dataset::new(&tiny()));
+    let (reference, dataset) = (tiny(), GeneratedDataset::new(&tiny()));
     let facts = facts(&reference, &dataset);
     assert_eq!(facts.len() as u64, reference.rows);
     let keys: Vec<_> = facts.iter().map(|f| (f.day, f.article_id, f.country_id)).collect();
@@ -156,8 +158,8 @@ fn facts_are_ordered_complete_and_never_before_publication() {
 
 #[test]
 fn popularity_follows_zipf() {
-    let generate = Generate { articles: 1_000, rows: 800_000, ..Generate::default() };
-    let dataset = Dataset::new(&generate);
+    let generate = DatasetOptions { articles: 1_000, rows: 800_000, ..DatasetOptions::default() };
+    let dataset = GeneratedDataset::new(&generate);
     let mut by_rank = vec![0; 1_000];
     let mut by_country = vec![0; COUNTRIES.len()];
     for fact in facts(&generate, &dataset) {
@@ -187,15 +189,15 @@ fn popularity_follows_zipf() {
 
 #[test]
 fn as_many_rows_as_can_exist_are_made_and_not_one_more() {
-    let mut generate = Generate {
+    let mut generate = DatasetOptions {
         articles: 3,
         start: Day::constant(2021, 1, 1),
         end: Day::constant(2021, 1, 10),
-        ..Generate::default()
+        ..DatasetOptions::default()
     };
-    let most = traffic::most_rows(&generate, &Dataset::new(&generate).articles);
+    let most = traffic::most_rows(&generate, &GeneratedDataset::new(&generate).articles);
     generate.rows = most;
-    let facts = facts(&generate, &Dataset::new(&generate));
+    let facts = facts(&generate, &GeneratedDataset::new(&generate));
     assert_eq!(facts.len() as u64, most);
     let folder = tempfile::tempdir().unwrap();
     generate.rows = most + 1;
@@ -223,7 +225,7 @@ fn a_file_is_whole_clean_and_holds_the_rows_of_its_digest() {
 /// The digest of what a database holds, by the definition of `digest.rs`.
 fn read_digest(connection: &Connection) -> String {
     let mut digest = Digest::new();
-    for table in SMALL_TABLES.into_iter().chain([schema::Table::Traffic]) {
+    for table in small_tables().chain([schema::Table::Traffic]) {
         digest.table(table);
         let columns = schema::column_names(table).join(", ");
         let order = if table == schema::Table::Traffic { "1, 2, 3" } else { "1" };
@@ -245,11 +247,9 @@ fn read_digest(connection: &Connection) -> String {
             }
             let cells: Vec<_> = (0..schema::column_names(table).len())
                 .map(|place| match row.get(place).unwrap() {
-                    rusqlite::types::Value::Null => dataset::Cell::Null,
-                    rusqlite::types::Value::Integer(value) => {
-                        dataset::Cell::Integer(value.try_into().unwrap())
-                    }
-                    rusqlite::types::Value::Text(text) => dataset::Cell::Text(text.into()),
+                    rusqlite::types::Value::Null => SqlValue::Null,
+                    rusqlite::types::Value::Integer(value) => SqlValue::Integer(value),
+                    rusqlite::types::Value::Text(text) => SqlValue::Text(text.into()),
                     other => panic!("{other:?}"),
                 })
                 .collect();
@@ -263,7 +263,7 @@ fn read_digest(connection: &Connection) -> String {
 fn as_found_has_the_same_rows_under_two_wrong_declarations() {
     let folder = tempfile::tempdir().unwrap();
     let own = write(&folder, "own.db", &tiny()).unwrap();
-    let as_found = Generate { as_found: true, ..tiny() };
+    let as_found = DatasetOptions { as_found: true, ..tiny() };
     let found = write(&folder, "found.db", &as_found).unwrap();
     assert_eq!(found.digest, own.digest);
     let connection = open(&folder, "found.db");
@@ -300,7 +300,7 @@ fn an_empty_dashboard_is_filled_without_force() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let target = DatabaseUrl::Sqlite(folder.path().join("x.db"));
-    schema::initialise(&target, runtime.handle()).unwrap();
+    crate::init::initialise(&target, runtime.handle()).unwrap();
     write(&folder, "x.db", &tiny()).unwrap();
     assert_eq!(number(&open(&folder, "x.db"), "SELECT count(*) FROM traffic"), 13_000);
     assert!(write(&folder, "x.db", &tiny()).is_err());
@@ -309,19 +309,20 @@ fn an_empty_dashboard_is_filled_without_force() {
 #[test]
 fn wrong_wishes_are_refused_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |generate: &Generate| write(&folder, "x.db", generate).unwrap_err().to_string();
-    assert!(refused(&Generate { articles: 0, ..tiny() }).contains("1 to 10000000"));
-    let backwards = Generate { end: Day::constant(2020, 3, 31), ..tiny() };
+    let refused =
+        |generate: &DatasetOptions| write(&folder, "x.db", generate).unwrap_err().to_string();
+    assert!(refused(&DatasetOptions { articles: 0, ..tiny() }).contains("1 to 10000000"));
+    let backwards = DatasetOptions { end: Day::constant(2020, 3, 31), ..tiny() };
     assert_eq!(
         refused(&backwards),
         "the end 2020-03-31 is before the start 2020-04-01; exchange them"
     );
     write(&folder, "x.db", &tiny()).unwrap();
     assert!(refused(&tiny()).contains("--force"));
-    write(&folder, "x.db", &Generate { replace: true, seed: 3, ..tiny() }).unwrap();
+    write(&folder, "x.db", &DatasetOptions { replace: true, seed: 3, ..tiny() }).unwrap();
     let connection = Connection::open(folder.path().join("x.db")).unwrap();
     connection.execute_batch("CREATE TABLE invoices (id)").unwrap();
     drop(connection);
-    let replace = Generate { replace: true, ..tiny() };
+    let replace = DatasetOptions { replace: true, ..tiny() };
     assert!(refused(&replace).contains("also has a table invoices"));
 }

@@ -1,9 +1,9 @@
-//! Titles and slugs: what an article says in its own language, and its name in the URL.
+//! Titles and slugs of articles, in all human languages.
 
 use std::collections::HashMap;
 
-use super::articles::Article;
-use super::random::Stream;
+use super::articles::GeneratedArticle;
+use super::random::RandomStream;
 use super::vocabulary::{
     HUMAN_LANGUAGES, LANGUAGES, PATTERNS, PATTERNS_WITHOUT_LANGUAGE, PRODUCTS, Phrase, TOPICS,
     TOPICS_WITHOUT_LANGUAGE,
@@ -12,9 +12,9 @@ use super::vocabulary::{
 /// Slugs of long titles go beyond this many characters.
 pub const LONG_SLUG_CHARACTERS: usize = 256;
 
-/// What an article is about; a translation shares its original's.
+/// The subject of an article; a translation shares its original's.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject {
+pub struct ArticleSubject {
     pub language: usize,
     pub product: usize,
     pub pattern: usize,
@@ -23,9 +23,14 @@ pub struct Subject {
     pub is_long: bool,
 }
 
-impl Subject {
+impl ArticleSubject {
     /// Any pattern and topic that fits the computer language.
-    pub fn random(random: &mut Stream, language: usize, product: usize, is_long: bool) -> Self {
+    pub fn random(
+        random: &mut RandomStream,
+        language: usize,
+        product: usize,
+        is_long: bool,
+    ) -> Self {
         let (patterns, topics) = words(language);
         let pattern = random.below(patterns.len());
         let topic = random.below(topics.len());
@@ -73,18 +78,18 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How often another pattern or topic is tried before two articles get the same title.
+/// Attempts with another pattern or topic before two articles get the same title.
 const TRIES: usize = 16;
 
 /// Gives every article its title and slug; originals stand before their translations.
 ///
 /// Slugs are unique, as they must be within a blog: if no other subject is found soon, the second
 /// article on the same one has the number 2 in title and slug.
-pub fn name(articles: &mut [Article]) {
+pub fn name(articles: &mut [GeneratedArticle]) {
     let mut uses: HashMap<String, u32> = HashMap::with_capacity(articles.len());
     for place in 0..articles.len() {
         let subject = match articles[place].original {
-            Some(original) => Subject { is_long: false, ..articles[original].subject },
+            Some(original) => ArticleSubject { is_long: false, ..articles[original].subject },
             None => new_subject(articles[place].subject, &uses),
         };
         let article = &mut articles[place];
@@ -103,9 +108,9 @@ pub fn name(articles: &mut [Article]) {
 }
 
 /// `subject`, with another pattern or topic if an English article on it exists already.
-fn new_subject(subject: Subject, uses: &HashMap<String, u32>) -> Subject {
+fn new_subject(subject: ArticleSubject, uses: &HashMap<String, u32>) -> ArticleSubject {
     let (patterns, topics) = words(subject.language);
-    let another = |step: usize| Subject {
+    let another = |step: usize| ArticleSubject {
         pattern: (subject.pattern + step) % patterns.len(),
         topic: (subject.topic + step / patterns.len()) % topics.len(),
         ..subject
@@ -113,7 +118,7 @@ fn new_subject(subject: Subject, uses: &HashMap<String, u32>) -> Subject {
     (0..TRIES).map(another).find(|subject| !uses.contains_key(&subject.slug())).unwrap_or(subject)
 }
 
-/// Lower-case letters and digits, with single hyphens for everything else.
+/// Lower-case letters and digits, with single hyphens for all other letters.
 fn slug(title: &str) -> String {
     let plain = title.replace("C#", "csharp").replace('\'', "").to_ascii_lowercase();
     plain

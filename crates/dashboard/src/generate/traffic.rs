@@ -1,4 +1,4 @@
-//! The facts, one day after the other: which articles were read in which countries, how often.
+//! Facts of the reference dataset, one day after the other: visits by article and country.
 //!
 //! Every pair of article and country has a rate: popularity (Zipf) x age of the article x size of
 //! the country (Zipf). Visits arrive in a Poisson process of that rate, and a day lasts until
@@ -10,10 +10,10 @@
 
 use std::ops::ControlFlow;
 
-use super::Generate;
-use super::articles::Article;
+use super::DatasetOptions;
+use super::articles::GeneratedArticle;
 use super::quota::daily_quotas;
-use super::random::{Stream, mix, step, unit};
+use super::random::{RandomStream, mix, step, unit};
 use super::vocabulary::COUNTRIES;
 use super::zipf;
 
@@ -58,13 +58,13 @@ struct Visited {
     arrival: f64,
     article: u32,
     country: u32,
-    /// What further random numbers about the pair begin with.
+    /// The seed of further random numbers about the pair.
     random: u64,
 }
 
 /// Makes the facts of a dataset.
-pub struct Traffic<'a> {
-    articles: &'a [Article],
+pub struct TrafficModel<'a> {
+    articles: &'a [GeneratedArticle],
     quotas: Vec<u64>,
     start: i32,
     seed: u64,
@@ -74,9 +74,9 @@ pub struct Traffic<'a> {
     interest: Vec<f64>,
 }
 
-impl<'a> Traffic<'a> {
+impl<'a> TrafficModel<'a> {
     /// `generate.rows` must not be more than [`most_rows`].
-    pub fn new(generate: &Generate, articles: &'a [Article]) -> Self {
+    pub fn new(generate: &DatasetOptions, articles: &'a [GeneratedArticle]) -> Self {
         let (start, end) = generate.days();
         let oldest = articles.first().map_or(start, |article| article.published);
         let popularity = zipf::weights(articles.len(), ARTICLE_EXPONENT);
@@ -113,7 +113,7 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// How much each article is read on a day; 0 before its publication.
+    /// The rate of each article on a day; 0 before its publication.
     fn rates(&self, day: i32, rates: &mut Vec<f64>) {
         rates.clear();
         rates.extend(self.articles.iter().zip(&self.popularity).map(|(article, popularity)| {
@@ -172,7 +172,7 @@ impl<'a> Traffic<'a> {
     fn fact(&self, day: i32, pair: &Visited, rates: &[f64], day_length: f64) -> Fact {
         let (article, country) = (pair.article as usize, pair.country as usize);
         let rate = rates[article] * self.countries[country];
-        let mut random = Stream::new(pair.random);
+        let mut random = RandomStream::new(pair.random);
         let pageviews = 1 + random.poisson(rate * (day_length - pair.arrival));
         // A tenth to four tenths of the further views belong to a session that had begun.
         let same_session =
@@ -197,13 +197,13 @@ fn interest(age_days: i32) -> f64 {
 }
 
 /// The largest number of rows for each day: every published article in every country.
-fn daily_maxima(generate: &Generate, articles: &[Article]) -> Vec<u64> {
+fn daily_maxima(generate: &DatasetOptions, articles: &[GeneratedArticle]) -> Vec<u64> {
     let (start, end) = generate.days();
     let published = |day| articles.partition_point(|article| article.published <= day) as u64;
     (start..=end).map(|day| published(day) * COUNTRIES.len() as u64).collect()
 }
 
 /// The largest number of rows that these articles can have.
-pub fn most_rows(generate: &Generate, articles: &[Article]) -> u64 {
+pub fn most_rows(generate: &DatasetOptions, articles: &[GeneratedArticle]) -> u64 {
     daily_maxima(generate, articles).iter().sum()
 }

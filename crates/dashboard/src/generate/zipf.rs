@@ -1,6 +1,6 @@
 //! Zipf's law: the k-th in rank has a share in proportion to 1 / k^exponent.
 
-use super::random::Stream;
+use super::random::RandomStream;
 
 /// The weights of `count` ranks, the first being 1.
 pub fn weights(count: usize, exponent: f64) -> Vec<f64> {
@@ -8,11 +8,11 @@ pub fn weights(count: usize, exponent: f64) -> Vec<f64> {
 }
 
 /// Picks ranks (from 0) at random by these weights.
-pub struct Zipf {
+pub struct ZipfLaw {
     cumulative: Vec<f64>,
 }
 
-impl Zipf {
+impl ZipfLaw {
     /// For `count` ranks, at least one.
     pub fn new(count: usize, exponent: f64) -> Self {
         let sum = |sum: &mut f64, weight| {
@@ -23,7 +23,7 @@ impl Zipf {
     }
 
     /// A rank from 0 to `count` - 1.
-    pub fn pick(&self, random: &mut Stream) -> usize {
+    pub fn pick(&self, random: &mut RandomStream) -> usize {
         let last = self.cumulative.len() - 1;
         let point = random.unit() * self.cumulative[last];
         self.cumulative.partition_point(|&upto| upto <= point).min(last)

@@ -1,5 +1,4 @@
-//! `GET /api/dataset`, `/api/values/{dimension}`, `/api/articles/{uuid}`: what there is to ask
-//! about.
+//! `GET /api/dataset`, `/api/values/{dimension}`, `/api/articles/{uuid}`: the catalog.
 
 use std::sync::Arc;
 
@@ -9,11 +8,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::document::{Refusals, ValuesParameters};
-use super::{App, Problem, reply};
-use crate::catalog::{Article, Dataset, Dimension, Values, Wanted};
+use super::{App, Problem, etag};
+use crate::catalog::{Article, Dataset, Values, Wanted};
 use crate::query::quoted;
+use crate::schema::{DIMENSIONS, Dimension};
 
-/// So many values are given where no limit is named.
+/// The limit where none is given.
 const LIMIT_DEFAULT: usize = 50;
 
 /// More values than this are not given at once.
@@ -38,7 +38,7 @@ pub(super) async fn dataset(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    reply::json(&headers, &app.catalog.dataset().await?)
+    etag::json(&headers, &app.catalog.dataset().await?)
 }
 
 /// The values of a dimension, by label.
@@ -65,9 +65,9 @@ pub(super) async fn values(
     let unreadable = |text: String| Problem::new(StatusCode::BAD_REQUEST, text);
     let Path(name) = dimension.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
-    let known = Dimension::ALL.into_iter().find(|(known, _)| *known == name);
-    let (_, dimension) = known.ok_or_else(|| no_such_dimension(&name))?;
-    reply::json(&headers, &app.catalog.values(dimension, &wanted(pairs)?).await?)
+    let known = DIMENSIONS.iter().find(|known| known.name() == name);
+    let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
+    etag::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
 }
 
 /// An article with its original and its translations.
@@ -93,7 +93,7 @@ pub(super) async fn article(
     let Path(uuid) =
         uuid.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.body_text()))?;
     match app.catalog.article(&uuid).await? {
-        Some(article) => reply::json(&headers, &article),
+        Some(article) => etag::json(&headers, &article),
         None => {
             let detail = format!(
                 "there is no article {}; /api/values/article?search= finds them by title",
@@ -136,11 +136,11 @@ fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
 }
 
 fn no_such_dimension(name: &str) -> Problem {
-    let names = Dimension::ALL.map(|(known, _)| known);
+    let names: Vec<&str> = DIMENSIONS.iter().map(|known| known.name()).collect();
     let detail = format!(
         "there is no dimension {}{}; dimensions are {}",
         quoted(name),
-        engine::nearest(name, names),
+        engine::nearest(name, names.iter().copied()),
         names.join(", ")
     );
     Problem::new(StatusCode::NOT_FOUND, detail)

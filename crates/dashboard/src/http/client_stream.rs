@@ -1,5 +1,5 @@
-//! A client's connection that is given up when the client takes nothing of what is written, and
-//! that is not cut off under a client that has not yet read its answer.
+//! A client's connection that is closed when the client takes none of the written bytes, and that
+//! stays open until the client has read its answer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use super::limits::Limits;
 /// client that waits for an answer has nothing to say.
 ///
 /// Shutting down ends the sending, then reads away what the client still sends, for a limited time:
-/// to close with bytes unread resets the connection, and a client that is told so in the middle of
+/// to close with bytes unread resets the connection, and a client that learns so in the middle of
 /// a large body may never see why it was refused (RFC 9112, section 9.6).
 #[derive(Debug)]
 pub(super) struct ClientStream<S> {
@@ -31,7 +31,7 @@ impl<S> ClientStream<S> {
         Self { stream, limits, stalled: None, lingers: None }
     }
 
-    /// What came of an attempt to write.
+    /// Notes the result of an attempt to write.
     fn judge(
         &mut self,
         context: &mut Context<'_>,

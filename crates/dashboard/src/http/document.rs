@@ -1,5 +1,5 @@
-//! `/api/openapi.json`: what the routes are, made from the handlers themselves; and what answers
-//! that are written byte by byte look like, for the document only.
+//! `/api/openapi.json`: the document of all routes, made from the handlers; and the types of
+//! answers that are written byte by byte, for the document only.
 #![allow(dead_code, reason = "described, never built")]
 
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
-use super::{App, Problem, reply};
-use crate::catalog::Dimension;
+use super::{App, Problem, etag};
 use crate::query::Grouping;
+use crate::schema::Dimension;
 
 /// The frame that the routes are put into.
 #[derive(utoipa::OpenApi)]
@@ -74,7 +74,7 @@ pub(super) async fn get(
     let mut document = super::DOCUMENT.clone();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("session", cookie(app.access.cookie()));
-    reply::json(&headers, &document)
+    etag::json(&headers, &document)
 }
 
 /// The answer to a question.

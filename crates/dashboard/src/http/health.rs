@@ -1,6 +1,5 @@
-//! `GET /healthz`: 200 while the database answers, with engine, design and settings, so that
-//! whoever measures knows what was measured; 503 otherwise. It uses a connection that no question
-//! can occupy.
+//! `GET /healthz`: 200 while the database answers, with engine, design and settings for
+//! measurements; 503 otherwise. It uses a connection that no query can occupy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

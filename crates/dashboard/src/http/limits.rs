@@ -1,8 +1,8 @@
-//! What a client may take of the server's time and places.
+//! Limits of connections: their number and their times.
 
 use std::time::Duration;
 
-/// Limits on every connection, whoever has made it.
+/// Limits on every connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// A client that needs longer for the head of a request, or to begin another one on a
@@ -14,13 +14,13 @@ pub struct Limits {
     pub stall_time: Duration,
     /// When a connection is ended, what its client still sends is read away for so long.
     pub linger_time: Duration,
-    /// So many connections are served at once; further ones wait until one of them ends. Unless a
+    /// Connections served at once; further ones wait until one of them ends. Unless a
     /// proxy is in front, no more than half of them are from one address.
     pub connections: usize,
 }
 
 impl Default for Limits {
-    /// Fewer connections than the 1,024 files that a process may have open unless it is told
+    /// Fewer connections than the 1,024 files that a process may have open unless it is set
     /// otherwise: the database needs some of them.
     fn default() -> Self {
         Self {

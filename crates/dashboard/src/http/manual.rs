@@ -108,7 +108,7 @@ fn row(html: &mut String, name: &str, kind: &str, description: &Value) {
     let _ = write!(html, "<tr><td><code>{name}</code></td><td>{kind}{line}{description}</td></tr>");
 }
 
-/// What a schema takes, as HTML.
+/// A schema, as HTML.
 fn kind(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return format!("<a href=\"#{0}\">{0}</a>", escaped(name));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_document_says_is_no_html() {
+    fn texts_of_the_document_are_escaped() {
         let hostile = serde_json::json!({"info": {"title": "<b>\"&"}});
         assert!(page(&hostile).contains("<h1>&lt;b&gt;&quot;&amp;: API</h1>"));
     }

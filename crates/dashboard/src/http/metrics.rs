@@ -1,6 +1,5 @@
-//! `GET /metrics`: requests by route and status, questions by grouping with their times and the
-//! cache's part in them, limits that were reached, and what SQLite counted meanwhile, for
-//! Prometheus.
+//! `GET /metrics` for Prometheus: requests by route and status, queries by grouping with their
+//! times and cache hits, limits that were reached, SQLite's counters.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +15,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::asker::require_local_or_known;
+use super::client::require_local_or_known;
 use super::query::cache_text;
 use super::{App, Problem};
 use crate::cache::Lookup;
 use crate::query::Grouping;
-use crate::store::Store;
+use crate::store::DashboardStore;
 
 /// Upper bounds in seconds: from an answer out of a cache to a year on a slow disk.
 const BUCKETS: [f64; 10] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
@@ -47,9 +46,9 @@ struct LimitLabels {
     limit: &'static str,
 }
 
-/// What is counted, and the registry that prints it.
+/// The counters, and the registry that prints them.
 #[derive(Debug)]
-pub(super) struct Metrics {
+pub(super) struct ServerMetrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     query_durations: Family<QueryLabels, Histogram, fn() -> Histogram>,
@@ -58,8 +57,8 @@ pub(super) struct Metrics {
     cache_bytes: Gauge,
 }
 
-impl Metrics {
-    pub(super) fn new(store: &Store) -> Self {
+impl ServerMetrics {
+    pub(super) fn new(store: &DashboardStore) -> Self {
         let mut all = Registry::default();
         if let Some(sqlite) = store.sqlite_metrics() {
             sqlite.register(&mut all);

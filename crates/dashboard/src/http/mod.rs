@@ -1,10 +1,10 @@
 //! The dashboard over HTTP: the list of routes, and the server that answers them.
 
-mod asker;
 mod catalog;
+mod client;
 mod client_stream;
 mod document;
-mod given;
+mod etag;
 mod health;
 mod limits;
 mod manual;
@@ -14,11 +14,11 @@ mod page;
 mod problem;
 mod query;
 mod rate;
-mod reply;
 mod serve;
 mod session;
 mod share;
-mod sign_ins;
+mod sign_in_limit;
+mod timed_json;
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, LazyLock};
@@ -36,11 +36,11 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::account::Access;
+use crate::account::AccessControl;
 use crate::cache::AnswerCache;
-use crate::catalog::Catalog;
-use crate::key::{Key, KeyHash};
-use crate::store::Store;
+use crate::catalog::DataCatalog;
+use crate::key::{ApiKey, KeyHash};
+use crate::store::DashboardStore;
 
 pub use limits::Limits;
 pub use problem::Problem;
@@ -52,38 +52,37 @@ const COMPRESSED_FROM_BYTES: u64 = 1_024;
 /// No body that is asked for is larger.
 const BODY_MAX_BYTES: usize = 16 * 1_024;
 
-/// How a dashboard is served.
+/// Options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Valid beside the keys of the database, and kept in memory only.
-    pub extra_key: Option<Key>,
-    /// Whether everybody may read.
+    pub extra_key: Option<ApiKey>,
+    /// Whether reading needs neither key nor account.
     pub is_public: bool,
-    /// How many bytes of answers are kept for those who ask the same; 0 keeps none.
+    /// The size of the answer cache; 0 for none.
     pub answer_cache_bytes: u64,
-    /// How many requests each asker may make in a minute.
+    /// Requests of each client in a minute.
     pub rate_limit: Option<NonZeroU32>,
-    /// Whether cookies are for https only, whatever a proxy says.
+    /// Cookies for https only, whatever a proxy says.
     pub secure_cookies: bool,
-    /// Whether a proxy in front says where requests come from (`X-Forwarded-For`, `-Proto`,
-    /// `-Host`); without one anybody could say so.
+    /// A proxy in front names the client (`X-Forwarded-For`, `-Proto`, `-Host`); without one, a
+    /// client could name any.
     pub behind_proxy: bool,
-    /// What each connection may take.
     pub limits: Limits,
 }
 
-/// Everything a request needs.
+/// The state shared by all requests.
 #[derive(Debug)]
 pub struct App {
-    store: Store,
-    access: Access,
-    catalog: Catalog,
+    store: DashboardStore,
+    access: AccessControl,
+    catalog: DataCatalog,
     extra_key: Option<KeyHash>,
     cache: Option<AnswerCache>,
-    rate: Option<rate::Buckets>,
-    shares: share::Shares<asker::Asker>,
-    sign_ins: sign_ins::SignIns,
-    metrics: metrics::Metrics,
+    rate: Option<rate::Buckets<client::Client>>,
+    shares: share::Shares<client::Client>,
+    sign_ins: sign_in_limit::SignInLimit,
+    metrics: metrics::ServerMetrics,
     public: bool,
     secure_cookies: bool,
     behind_proxy: bool,
@@ -91,20 +90,25 @@ pub struct App {
 }
 
 impl App {
-    /// An application over `store`, with what is asked beside its questions.
+    /// An application over `store`, with the catalog and the accounts beside it.
     #[must_use]
-    pub fn new(store: Store, access: Access, catalog: Catalog, options: &Options) -> Self {
+    pub fn new(
+        store: DashboardStore,
+        access: AccessControl,
+        catalog: DataCatalog,
+        options: &Options,
+    ) -> Self {
         let minute = Duration::from_secs(60);
         Self {
-            metrics: metrics::Metrics::new(&store),
+            metrics: metrics::ServerMetrics::new(&store),
             shares: share::Shares::of(share::half(store.concurrency())),
             store,
             access,
             catalog,
-            extra_key: options.extra_key.as_ref().map(Key::hash),
+            extra_key: options.extra_key.as_ref().map(ApiKey::hash),
             cache: AnswerCache::new(options.answer_cache_bytes),
             rate: options.rate_limit.map(|limit| rate::Buckets::new(limit.get(), minute)),
-            sign_ins: sign_ins::SignIns::new(),
+            sign_ins: sign_in_limit::SignInLimit::new(),
             public: options.is_public,
             secure_cookies: options.secure_cookies,
             behind_proxy: options.behind_proxy,
@@ -113,7 +117,7 @@ impl App {
     }
 }
 
-/// What only those may ask who are let in.
+/// Routes for identified clients.
 fn reading() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(query::get))
@@ -122,7 +126,7 @@ fn reading() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(catalog::article))
 }
 
-/// What everybody may ask.
+/// Routes for all clients.
 fn open() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(document::Frame::openapi())
         .routes(routes!(session::get, session::sign_in, session::sign_out))
@@ -133,14 +137,14 @@ fn open() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(metrics::get))
 }
 
-/// What the routes are: made of the same list, so none can be missing.
+/// The document of the routes, made of the same list, so none can be missing.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| open().merge(reading()).into_openapi());
 
 /// Every route there is.
 pub fn router(app: App) -> Router {
     let app = Arc::new(app);
-    let with_asker = reading().route_layer(from_fn_with_state(app.clone(), asker::require));
-    let (routes, _) = open().merge(with_asker).split_for_parts();
+    let for_clients = reading().route_layer(from_fn_with_state(app.clone(), client::require));
+    let (routes, _) = open().merge(for_clients).split_for_parts();
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(SizeAbove::new(COMPRESSED_FROM_BYTES));

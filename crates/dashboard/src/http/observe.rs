@@ -1,5 +1,5 @@
-//! What happens around every request: it gets a name, is counted, is written into the log, and its
-//! answer gets the headers that tell a browser what it may not do.
+//! The middleware of every request: its id, its count, its line in the log, and the security
+//! headers of its response.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use axum::response::Response;
 use tracing::Instrument as _;
 
 use super::App;
-use super::asker::Asker;
+use super::client::Client;
 use super::problem::ReachedLimit;
 use crate::query::clipped;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Scripts only from our own files; styles also inline, which the charts need; nobody may put us
+/// Scripts only from our own files; styles also inline, which the charts need; no page may put us
 /// into a frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' \
     'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; \
     manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// Counts a request by the pattern of its route, so that strangers cannot invent labels, and
-/// writes one line about it (at the level `info`).
+/// Counts a request by the pattern of its route, so that clients cannot invent labels, and writes
+/// one line about it (at the level `info`).
 pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let matched = request.extensions().get::<MatchedPath>();
@@ -40,7 +40,8 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     if let Some(ReachedLimit(limit)) = response.extensions().get() {
         app.metrics.limited(limit);
     }
-    let asker = response.extensions().get().map_or("", |Asker(name)| name.as_str());
+    let client = response.extensions().get::<Client>().map(Client::to_string);
+    let asker = client.unwrap_or_default();
     let milliseconds = begin.elapsed().as_secs_f64() * 1_000.0;
     tracing::info!(%id, %method, %path, status, milliseconds, %asker, "answered");
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -50,7 +51,7 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     response
 }
 
-/// The asker's own name for the request if it is one that no log stumbles over, else a new one.
+/// The client's X-Request-Id if it is short plain ASCII, else a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
@@ -58,7 +59,7 @@ fn request_id(headers: &HeaderMap) -> String {
         Some(id) if (1..=64).contains(&id.len()) && id.bytes().all(is_plain) => id.to_owned(),
         _ => {
             let mut random = [0_u8; 8];
-            // Without random numbers the name is a bad one, and nothing else is wrong.
+            // Without random numbers the id is not unique, and that is all.
             let _ = getrandom::fill(&mut random);
             random.iter().fold(String::new(), |mut id, byte| {
                 let _ = write!(id, "{byte:02x}");
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_keeps_its_name_only_if_no_log_stumbles_over_it() {
+    fn a_request_id_is_kept_only_if_it_is_short_plain_ascii() {
         let named = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_bytes(text.as_bytes()).unwrap());

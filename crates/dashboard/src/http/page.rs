@@ -1,5 +1,5 @@
 //! `GET /`: the page and its assets, built by `make web` and embedded into the program. Without
-//! them the server still answers every question, and says here how to get the page.
+//! them the server still answers every query, and says here how to get the page.
 
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};

@@ -1,5 +1,5 @@
-//! Every error as `application/problem+json` (RFC 9457): what went wrong and the way out, never
-//! SQL, paths or hosts.
+//! Errors as `application/problem+json` (RFC 9457): what went wrong and the way out, never SQL,
+//! paths or hosts.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use crate::query::Refusal;
-use crate::{account, store};
+use crate::query::QueryRefusal;
+use crate::{account, answer, database};
 
 /// An error on its way to the asker.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -74,6 +74,13 @@ impl Problem {
         Self { limit: Some(limit), ..self }
     }
 
+    /// Of a question that failed for a reason that only the log names.
+    fn failed(error: &dyn std::error::Error) -> Self {
+        tracing::error!("a question failed: {error}");
+        let detail = "the question could not be answered; the server's log says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    }
+
     /// Without an answer from the database.
     pub(super) fn unavailable() -> Self {
         let detail = "the database does not answer at the moment; try again later";
@@ -82,22 +89,31 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<QueryRefusal> for Problem {
+    fn from(refusal: QueryRefusal) -> Self {
         Self::new(StatusCode::BAD_REQUEST, refusal.to_string()).of(refusal.parameter())
     }
 }
 
-impl From<store::Error> for Problem {
-    fn from(error: store::Error) -> Self {
+impl From<answer::Error> for Problem {
+    fn from(error: answer::Error) -> Self {
+        match error {
+            answer::Error::Refused(refusal) => refusal.into(),
+            answer::Error::Database(error) => error.into(),
+            error => Self::failed(&error),
+        }
+    }
+}
+
+impl From<database::Error> for Problem {
+    fn from(error: database::Error) -> Self {
         let detail = error.to_string();
         match error {
-            store::Error::Refused(refusal) => refusal.into(),
-            store::Error::TooSlow { limit } => {
+            database::Error::TooSlow { limit } => {
                 let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
                 problem.retry_after(limit).at_limit("query_time")
             }
-            store::Error::NoTurn { .. } => {
+            database::Error::NoTurn { .. } => {
                 let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
                 problem.retry_after(Duration::from_secs(1)).at_limit("query_concurrency")
             }
@@ -105,11 +121,7 @@ impl From<store::Error> for Problem {
                 tracing::warn!("no answer from the database: {error}");
                 Self::unavailable()
             }
-            error => {
-                tracing::error!("a question failed: {error}");
-                let detail = "the question could not be answered; the server's log says why";
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
-            }
+            error => Self::failed(&error),
         }
     }
 }

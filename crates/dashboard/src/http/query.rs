@@ -1,5 +1,5 @@
-//! `GET /api/query/{grouping}`: one question, one answer. What the engine did stands in headers;
-//! the body is the same from every engine.
+//! `GET /api/query/{grouping}`: one query, one answer. Headers describe the engine's work; the body
+//! is the same from every engine.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,14 +11,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::asker::Asker;
+use super::client::Client;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::share::until_taken;
-use super::{App, Problem, reply};
-use crate::cache::{KeptAnswer, Lookup, Question};
+use super::{App, Problem, etag};
+use crate::answer;
+use crate::cache::{CacheKey, CachedAnswer, Lookup};
+use crate::database::Deadline;
 use crate::query::{Grouping, Query, quoted};
-use crate::store;
-use crate::store::patience::Patience;
 
 /// Sums of the traffic of a period, grouped and filtered.
 #[utoipa::path(
@@ -51,7 +51,7 @@ use crate::store::patience::Patience;
 )]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(client): Extension<Client>,
     grouping: Result<Path<String>, PathRejection>,
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
@@ -61,11 +61,11 @@ pub(super) async fn get(
     let Path(name) = grouping.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let grouping = Grouping::named(&name).ok_or_else(|| no_such_grouping(&name))?;
-    let (answer, lookup, turn) = answer(&app, &asker, Query::parse(grouping, &pairs)?).await?;
+    let (answer, lookup, turn) = answer(&app, &client, Query::parse(grouping, &pairs)?).await?;
     let duration = begin.elapsed();
     app.metrics.answered(grouping, lookup, duration);
     let body = until_taken(answer.body, turn);
-    let mut response = reply::named(&headers, &answer.etag, answer.content_type, body);
+    let mut response = etag::tagged(&headers, &answer.etag, answer.content_type, body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
         ("crossover-design", answer.design.name().to_owned()),
@@ -91,40 +91,40 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
     }
 }
 
-/// The answer, out of the cache if there is one, with the turn that it took to make it. The version
-/// is read before the answer is made: whatever changes in between makes the entry one that nobody
-/// asks for.
+/// The answer, from the cache if there is one, with the permit that it took to make it. The version
+/// is read before the answer is made: whatever changes in between makes an entry that no request
+/// finds.
 async fn answer(
     app: &App,
-    asker: &Asker,
+    client: &Client,
     query: Query,
-) -> Result<(KeptAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
-    // One patience for all that an asker waits for; dropped with the request, it stops the work.
-    let (patience, _waiting) = app.store.patience();
+) -> Result<(CachedAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
+    // One deadline for all waits of the request; dropped with it, it stops the work.
+    let (deadline, _waiting) = app.store.deadline();
     let question = match &app.cache {
-        Some(_) => Question::of(&query, app.access.data_version().await?),
+        Some(_) => CacheKey::of(&query, app.store.data_version().await?),
         None => None,
     };
     let Some((cache, question)) = app.cache.as_ref().zip(question) else {
-        let turn = app.shares.turn(asker, &patience).await?;
-        return Ok((make(app, query, patience).await?, None, Some(turn)));
+        let turn = app.shares.turn(client, &deadline).await?;
+        return Ok((make(app, query, deadline).await?, None, Some(turn)));
     };
     if let Some(kept) = cache.kept(&question) {
         return Ok((kept, Some(Lookup::Hit), None));
     }
-    // Before an answer is promised to all who ask the same: they are not to wait for somebody who
-    // waits for a turn of his own.
-    let turn = app.shares.turn(asker, &patience).await?;
-    let make = make(app, query, patience.clone());
-    let (kept, lookup) = cache.answer(&question, &patience, make).await?;
+    // Before an answer is promised to all requests for it: they must not wait for a client that
+    // waits for a permit of its own.
+    let turn = app.shares.turn(client, &deadline).await?;
+    let make = make(app, query, deadline.clone());
+    let (kept, lookup) = cache.answer(&question, &deadline, make).await?;
     Ok((kept, Some(lookup), Some(turn)))
 }
 
-async fn make(app: &App, query: Query, patience: Patience) -> Result<KeptAnswer, store::Error> {
-    let answer = app.store.answer_within(query, patience).await?;
-    Ok(KeptAnswer {
+async fn make(app: &App, query: Query, deadline: Deadline) -> Result<CachedAnswer, answer::Error> {
+    let answer = app.store.answer_within(query, deadline).await?;
+    Ok(CachedAnswer {
         content_type: answer.content_type,
-        etag: reply::etag_of(&answer.body),
+        etag: etag::etag_of(&answer.body),
         body: answer.body.into(),
         rows_read: answer.rows_read,
         design: answer.design,

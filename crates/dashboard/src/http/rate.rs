@@ -1,18 +1,19 @@
-//! How often somebody may ask: a bucket of tokens for each name, filled as time goes by.
+//! Token buckets: one for each owner, filled as time goes by.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// More names than this are not kept: those whose buckets are full again are forgotten.
-const NAMES_MAX: usize = 10_000;
+/// More owners than this are not kept: those whose buckets are full again are forgotten.
+const OWNERS_MAX: usize = 10_000;
 
 /// Buckets of one size and one rate.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(super) struct Buckets<O> {
     tokens_per_second: f64,
     size: f64,
-    buckets: Mutex<HashMap<String, Bucket>>,
+    buckets: Mutex<HashMap<O, Bucket>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +22,7 @@ struct Bucket {
     at: Instant,
 }
 
-impl Buckets {
+impl<O: Clone + Eq + Hash> Buckets<O> {
     /// Full buckets of `size` tokens, filled again in `fill`.
     pub(super) fn new(size: u32, fill: Duration) -> Self {
         let size = f64::from(size.max(1));
@@ -29,14 +30,14 @@ impl Buckets {
         Self { tokens_per_second, size, buckets: Mutex::default() }
     }
 
-    /// Takes a token of `name`'s, or says how long to wait for one.
-    pub(super) fn take(&self, name: &str, now: Instant) -> Result<(), Duration> {
+    /// Takes a token of the owner, or returns the time to wait for one.
+    pub(super) fn take(&self, owner: &O, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.lock();
-        if buckets.len() >= NAMES_MAX {
+        if buckets.len() >= OWNERS_MAX {
             buckets.retain(|_, bucket| self.filled(*bucket, now).tokens < self.size);
         }
         let full = Bucket { tokens: self.size, at: now };
-        let bucket = buckets.entry(name.to_owned()).or_insert(full);
+        let bucket = buckets.entry(owner.clone()).or_insert(full);
         *bucket = self.filled(*bucket, now);
         if bucket.tokens < 1.0 {
             let seconds = (1.0 - bucket.tokens) / self.tokens_per_second;
@@ -46,9 +47,9 @@ impl Buckets {
         Ok(())
     }
 
-    /// Gives a token back that was taken in vain.
-    pub(super) fn give_back(&self, name: &str) {
-        if let Some(bucket) = self.lock().get_mut(name) {
+    /// Returns a token that was not used.
+    pub(super) fn give_back(&self, owner: &O) {
+        if let Some(bucket) = self.lock().get_mut(owner) {
             bucket.tokens = (bucket.tokens + 1.0).min(self.size);
         }
     }
@@ -59,7 +60,7 @@ impl Buckets {
         Bucket { tokens, at: now.max(bucket.at) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Bucket>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<O, Bucket>> {
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -69,30 +70,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_empties_tells_how_long_to_wait_and_fills_again() {
+    fn an_empty_bucket_says_the_time_to_wait_and_fills_again() {
         let buckets = Buckets::new(2, Duration::from_secs(20));
         let begin = Instant::now();
         let later = |seconds| begin + Duration::from_secs(seconds);
-        assert_eq!(buckets.take("ann", begin), Ok(()));
-        assert_eq!(buckets.take("ann", begin), Ok(()));
-        let wait = buckets.take("ann", begin).unwrap_err();
+        assert_eq!(buckets.take(&"ann", begin), Ok(()));
+        assert_eq!(buckets.take(&"ann", begin), Ok(()));
+        let wait = buckets.take(&"ann", begin).unwrap_err();
         assert!((wait.as_secs_f64() - 10.0).abs() < 0.001, "{wait:?}");
-        assert_eq!(buckets.take("bob", begin), Ok(()), "each has a bucket of his own");
-        assert!(buckets.take("ann", later(9)).is_err());
-        assert_eq!(buckets.take("ann", later(11)), Ok(()));
-        assert!(buckets.take("ann", later(11)).is_err());
-        buckets.give_back("ann");
-        assert_eq!(buckets.take("ann", later(11)), Ok(()));
+        assert_eq!(buckets.take(&"bob", begin), Ok(()), "each owner has a bucket");
+        assert!(buckets.take(&"ann", later(9)).is_err());
+        assert_eq!(buckets.take(&"ann", later(11)), Ok(()));
+        assert!(buckets.take(&"ann", later(11)).is_err());
+        buckets.give_back(&"ann");
+        assert_eq!(buckets.take(&"ann", later(11)), Ok(()));
     }
 
     #[test]
-    fn names_without_end_do_not_fill_the_memory() {
+    fn full_buckets_are_forgotten_when_there_are_too_many() {
         let buckets = Buckets::new(1, Duration::from_secs(1));
         let begin = Instant::now();
-        for number in 0..3 * NAMES_MAX {
+        for number in 0..3 * OWNERS_MAX {
             let now = begin + Duration::from_millis(u64::try_from(number).unwrap());
-            buckets.take(&number.to_string(), now).unwrap();
+            buckets.take(&number, now).unwrap();
         }
-        assert!(buckets.lock().len() <= NAMES_MAX);
+        assert!(buckets.lock().len() <= OWNERS_MAX);
     }
 }

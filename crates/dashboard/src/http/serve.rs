@@ -1,5 +1,5 @@
-//! The server itself: accepting connections, giving each a limited time to say what it wants, and
-//! finishing what is under way at the end.
+//! The server: accepts connections, gives each a limited time to send its request, and finishes the
+//! requests under way at the end.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -29,7 +29,7 @@ use super::{App, Error, router};
 /// After the signal to stop, answers under way have this long to be finished and read.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// After a failure to accept (no file descriptor left) the next try comes so much later.
+/// The wait after a failure to accept (no file descriptor left).
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Listens on `address` (`HOST:PORT`; port 0 takes a free one).
@@ -55,14 +55,14 @@ pub async fn listen(address: &str) -> Result<TcpListener, Error> {
 }
 
 /// Answers requests until `stop` ends, then finishes those under way. A connection that fails
-/// concerns nobody else.
+/// does not concern other connections.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     stop: impl Future<Output = ()> + Send + 'static,
 ) {
     let limits = app.limits;
-    // Behind a proxy everybody has the address of the proxy.
+    // Behind a proxy every client has the address of the proxy.
     let each = if app.behind_proxy { limits.connections } else { half(limits.connections) };
     serve_within(listener, router(app), stop, limits, Shares::of(each)).await;
 }
@@ -78,7 +78,7 @@ async fn serve_within(
     let places = Arc::new(Semaphore::new(limits.connections));
     tokio::pin!(stop);
     loop {
-        // Who finds no place waits where the system keeps connections that nobody has accepted.
+        // Further connections wait in the system's queue.
         let next = async {
             let place = places.clone().acquire_owned().await;
             (place, listener.accept().await)
@@ -228,7 +228,7 @@ mod tests {
         client.write_all(REQUEST).await.unwrap();
         has_begun.await.unwrap();
         stop.send(()).unwrap();
-        // Until nobody else is let in.
+        // Until no further connection is accepted.
         while TcpStream::connect(address).await.is_ok() {}
         finish.send(()).unwrap();
         let mut answer = String::new();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_takes_nothing_of_its_answer_loses_its_connection() {
+    async fn a_client_that_reads_nothing_loses_its_connection() {
         let (held, given_up) = tokio::sync::oneshot::channel::<()>();
         let held = Arc::new(Mutex::new(Some(held)));
         let endless = move || {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_sends_more_than_is_read_is_told_why() {
+    async fn a_request_that_is_too_large_gets_its_error() {
         let (address, _stop) = start(here(), Limits::default()).await;
         let mut client = TcpStream::connect(address).await.unwrap();
         let bytes = vec![b'x'; 64 << 20];

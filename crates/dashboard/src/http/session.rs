@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::asker::{address, require_same_site, session, unauthorized};
-use super::given::Given;
-use super::{App, Problem, reply};
+use super::client::{address, require_same_site, session, unauthorized};
+use super::timed_json::TimedJson;
+use super::{App, Problem, etag};
 use crate::account::{SESSION_SECONDS, SessionToken};
 
 /// The header in which a change brings the token along.
@@ -82,7 +82,7 @@ pub(super) async fn get(
         csrf_token,
         has_accounts: app.access.has_accounts().await?,
     };
-    reply::json(&headers, &session)
+    etag::json(&headers, &session)
 }
 
 /// Signs in.
@@ -115,10 +115,10 @@ pub(super) async fn sign_in(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     extensions: Extensions,
-    body: Result<Given<SignIn>, Problem>,
+    body: Result<TimedJson<SignIn>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Given(SignIn { name, password }) = body?;
+    let TimedJson(SignIn { name, password }) = body?;
     let address = address(&app, &headers, &extensions);
     let from = address.map_or_else(String::new, |address| address.to_string());
     if let Err(wait) = app.sign_ins.take(&name, &from, Instant::now()) {
@@ -199,10 +199,10 @@ pub(super) async fn sign_out(
 pub(super) async fn make_first_account(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    body: Result<Given<FirstAccount>, Problem>,
+    body: Result<TimedJson<FirstAccount>, Problem>,
 ) -> Result<Response, Problem> {
     require_same_site(&app, &headers)?;
-    let Given(FirstAccount { token, name, password }) = body?;
+    let TimedJson(FirstAccount { token, name, password }) = body?;
     let token = app.access.make_first_account(&token, &name, &password).await?;
     Ok(signed_in_as(&app, &headers, StatusCode::CREATED, name, &token))
 }

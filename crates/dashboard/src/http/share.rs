@@ -1,6 +1,4 @@
-//! How much of what everybody shares may be one's: of the queries that run at once, so that who
-//! asks many slow questions, or is slow to take their answers, waits for himself, and others find a
-//! turn; and of the connections.
+//! Fair shares: one client holds at most half of the query slots or connections.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,23 +14,23 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
-use super::asker::Asker;
-use crate::store::patience::Patience;
+use super::client::Client;
+use crate::database::Deadline;
 
-/// Where more than this have had a part, those who have none at the moment are forgotten.
+/// Above this number, owners without a permit are forgotten.
 const OWNERS_MAX: usize = 1_000;
 
-/// So much of an answer is handed on at a time: what is handed on, nobody can hold back.
+/// The size of the pieces in which a body is sent.
 const PIECE_BYTES: usize = 64 * 1_024;
 
-/// Equal shares of turns or places, by who has them.
+/// Equal shares of permits, by owner.
 #[derive(Debug)]
 pub(super) struct Shares<O> {
     each: usize,
     owners: Mutex<HashMap<O, Arc<Semaphore>>>,
 }
 
-/// The share that leaves as much to others; at least one.
+/// At least one.
 pub(super) fn half(all: usize) -> usize {
     (all / 2).max(1)
 }
@@ -42,7 +40,7 @@ impl<O: Clone + Eq + Hash> Shares<O> {
         Self { each, owners: Mutex::default() }
     }
 
-    /// One of the owner's, his as long as what is returned is kept; none if he has them all.
+    /// Takes a permit, released on drop; `None` when this owner has no more.
     pub(super) fn take(&self, owner: &O) -> Option<OwnedSemaphorePermit> {
         self.share(owner).try_acquire_owned().ok()
     }
@@ -50,7 +48,7 @@ impl<O: Clone + Eq + Hash> Shares<O> {
     fn share(&self, owner: &O) -> Arc<Semaphore> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if owners.len() >= OWNERS_MAX {
-            // All that is taken and everybody who waits holds another reference.
+            // Every permit and every waiter holds another reference.
             owners.retain(|_, share| Arc::strong_count(share) > 1);
         }
         let new = || Arc::new(Semaphore::new(self.each));
@@ -58,17 +56,17 @@ impl<O: Clone + Eq + Hash> Shares<O> {
     }
 }
 
-impl Shares<Asker> {
-    /// One of the asker's turns, his as long as what is returned is kept.
+impl Shares<Client> {
+    /// Waits for a permit of the client.
     ///
     /// # Errors
-    /// 429 where he has used them all until his patience ends.
+    /// 429 if the client's other queries hold all of its permits until the deadline.
     pub(super) async fn turn(
         &self,
-        asker: &Asker,
-        patience: &Patience,
+        client: &Client,
+        deadline: &Deadline,
     ) -> Result<OwnedSemaphorePermit, Problem> {
-        match patience.wait(self.share(asker).acquire_owned()).await {
+        match deadline.wait(self.share(client).acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => {
                 let detail = "your other queries took all turns that one asker has (half of \
@@ -80,8 +78,8 @@ impl Shares<Asker> {
     }
 }
 
-/// An answer whose asker has his turn until he has taken it: answers that are asked for and not
-/// taken would else fill the memory.
+/// A body that holds the permit of its query until it is sent: bodies that no client reads would
+/// fill the memory otherwise.
 pub(super) fn until_taken(answer: Bytes, turn: Option<OwnedSemaphorePermit>) -> Body {
     Body::new(Untaken { rest: answer, _turn: turn })
 }
@@ -120,20 +118,19 @@ mod tests {
 
     use super::*;
 
-    /// One of `name`'s turns, by somebody who waits for ever.
-    async fn turn(shares: &Shares<Asker>, name: &str) -> OwnedSemaphorePermit {
-        let (patient, _waiting) = Patience::begin(None);
-        shares.turn(&Asker(name.to_owned()), &patient).await.unwrap()
+    async fn turn(shares: &Shares<Client>, name: &str) -> OwnedSemaphorePermit {
+        let (patient, _waiting) = Deadline::begin(None);
+        shares.turn(&Client::Key(name.to_owned()), &patient).await.unwrap()
     }
 
-    /// What `name` is told, who has none left and does not wait for long.
-    async fn refusal(shares: &Shares<Asker>, name: &str) -> Problem {
-        let (hasty, _waiting) = Patience::begin(Some(Duration::from_millis(1)));
-        shares.turn(&Asker(name.to_owned()), &hasty).await.unwrap_err()
+    /// The refusal of a client without a permit left, after a short wait.
+    async fn refusal(shares: &Shares<Client>, name: &str) -> Problem {
+        let (hasty, _waiting) = Deadline::begin(Some(Duration::from_millis(1)));
+        shares.turn(&Client::Key(name.to_owned()), &hasty).await.unwrap_err()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_used_his_turns_waits_until_one_is_his_again_and_others_do_not() {
+    async fn a_client_without_permits_waits_and_others_do_not() {
         let shares = Shares::of(half(4));
         let first = turn(&shares, "ann").await;
         let _second = turn(&shares, "ann").await;
@@ -147,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_does_not_take_an_answer_keeps_his_turn_with_it() {
+    async fn an_unread_body_keeps_its_permit() {
         let shares = Shares::of(1);
         let bytes = Bytes::from((0..=255).cycle().take(1_000_000).collect::<Vec<u8>>());
         let body = until_taken(bytes.clone(), Some(turn(&shares, "ann").await));
@@ -158,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn askers_without_end_do_not_fill_the_memory_and_those_at_work_are_kept() {
+    async fn idle_owners_are_forgotten_and_busy_ones_kept() {
         let shares = Shares::of(1);
         let _turn = turn(&shares, "ann").await;
         for number in 0..3 * OWNERS_MAX {

@@ -1,25 +1,25 @@
-//! The facts of a day, which are replaced together with all totals that they belong to.
+//! Facts of a day, replaced together with all totals that they belong to.
 
 use tokio_postgres::types::Type;
 
 use super::Error;
+use crate::database::{CommandTransaction, SqlValue};
 use crate::query::Day;
-use crate::rollup::maintain::Keeper;
-use crate::rollup::page::Entry;
-use crate::transaction::{Transaction, Value};
+use crate::rollup::maintain::TotalsKeeper;
+use crate::rollup::page::PageEntry;
 
 /// Replaces the facts of a day by these, which are sorted by their keys.
 pub(super) fn replace_day(
-    transaction: &Transaction<'_>,
-    keeper: &mut Keeper,
+    transaction: &CommandTransaction<'_>,
+    keeper: &mut TotalsKeeper,
     day: Day,
-    facts: Vec<Entry>,
+    facts: Vec<PageEntry>,
 ) -> Result<(), Error> {
-    let day_value = Value::from(day.number());
-    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value])?;
+    let day_value = || SqlValue::from(day.number());
+    transaction.execute("DELETE FROM traffic WHERE day = $1", &[day_value()])?;
     let rows = facts.iter().map(|fact| {
-        let [pageviews, sessions, seconds] = fact.sums.metrics.map(Value::Integer);
-        [day_value, fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
+        let [pageviews, sessions, seconds] = fact.sums.metrics.map(SqlValue::Integer);
+        [day_value(), fact.key.0.into(), fact.key.1.into(), pageviews, sessions, seconds]
     });
     transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
     Ok(keeper.replace_day(transaction, day, facts)?)

@@ -1,4 +1,4 @@
-//! Cells as values: days and counts, each with what is wrong if it is none.
+//! Cells as values: days and counts, or the problem of the cell.
 
 use crate::query::{Day, quoted};
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_iso_or_eight_digits_and_neither_absurd_nor_in_the_future() {
+    fn days_are_iso_or_eight_digits_and_in_range() {
         let today = Day::constant(2024, 4, 3);
         let shown = |text| day(text, today).map(|day| day.to_string());
         assert_eq!(shown("20240403").unwrap(), "2024-04-03");

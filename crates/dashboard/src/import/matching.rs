@@ -1,24 +1,24 @@
-//! Which article a URL is of.
+//! The match of a URL with its article.
 
 use std::collections::HashMap;
 
 use super::url::{is_path, normal_form};
-use crate::transaction::{self, Transaction};
+use crate::database::{self, CommandTransaction};
 
 /// The articles of a database by the forms of their URLs.
 #[derive(Debug, Default)]
-pub(super) struct Articles {
+pub(super) struct ArticleUrls {
     by_form: HashMap<String, i32>,
     /// By the path alone; none where articles of several hosts have it.
     by_path: HashMap<String, Option<i32>>,
 }
 
-impl Articles {
-    pub fn read(transaction: &Transaction<'_>) -> Result<Self, transaction::Error> {
+impl ArticleUrls {
+    pub fn read(transaction: &CommandTransaction<'_>) -> Result<Self, database::Error> {
         let mut articles = Self::default();
         transaction.rows("SELECT id, url FROM articles ORDER BY id", &[], |row| {
             articles.add(row.small(0)?, row.text(1)?);
-            Ok::<_, transaction::Error>(())
+            Ok::<_, database::Error>(())
         })?;
         Ok(articles)
     }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_path_alone_is_an_article_s_if_no_other_has_it() {
-        let mut articles = Articles::default();
+        let mut articles = ArticleUrls::default();
         articles.add(1, "https://www.twilio.com/blog/send");
         articles.add(2, "https://sendgrid.com/blog/send");
         articles.add(3, "https://sendgrid.com/blog/mail/");

@@ -1,5 +1,5 @@
-//! Data from elsewhere: articles from a content system, traffic from an analytics service. A file
-//! is read to its end and found right before the first row of it is written.
+//! Imports: articles from a content system, traffic from an analytics service. A file is read and
+//! checked to its end before the first row of it is written.
 
 mod articles;
 mod country;
@@ -16,19 +16,17 @@ use std::sync::atomic::Ordering;
 
 use engine::DatabaseUrl;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
-use tokio_postgres::IsolationLevel;
 
+use crate::database::{self, CommandConnection, from_clients};
 use crate::query::Day;
-use crate::rollup::{self, Work};
+use crate::rollup::{self, CommandWork};
 use crate::schema;
-use crate::transaction::{self, Transaction};
 
 pub use articles::{ImportArticles, ImportedArticles, import_articles};
 pub use traffic::{ImportTraffic, ImportedTraffic, import_traffic};
 pub use unmatched::{Unmatched, unmatched};
 
-/// Why nothing was imported; with [`Error::Interrupted`], why not everything was.
+/// Errors of an import: nothing was imported, or with [`Error::Interrupted`] only some days.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
@@ -36,11 +34,7 @@ pub enum Error {
     Io { path: PathBuf, reason: std::io::Error },
     /// A file as a whole is not what it should be.
     #[error("{}: {problem}", path.display())]
-    File {
-        path: PathBuf,
-        /// What is wrong, and the way out.
-        problem: String,
-    },
+    File { path: PathBuf, problem: String },
     /// A file of the right form without a row.
     #[error(
         "{}: it has no rows ({found}), where some of {expected} were expected; if that is right, \
@@ -59,7 +53,6 @@ pub enum Error {
         path: PathBuf,
         /// The line, or the place in a JSON document.
         place: String,
-        /// What is wrong, and the way out.
         problem: String,
     },
     /// A value of a row is at fault.
@@ -70,25 +63,14 @@ pub enum Error {
         place: String,
         /// The column as the file calls it.
         column: String,
-        /// What is wrong, and the way out.
         problem: String,
     },
     /// A column was mapped that the import does not know, or the file does not have.
     #[error("--map {name}={column}: {problem}")]
-    Mapping {
-        /// What the import calls it.
-        name: String,
-        /// What the file calls it.
-        column: String,
-        /// What is wrong, and the way out.
-        problem: String,
-    },
+    Mapping { name: String, column: String, problem: String },
     /// The temporary file cannot be written.
     #[error("cannot keep the rows in a temporary file (TMPDIR says where): {0}")]
     Temporary(std::io::Error),
-    /// The database cannot be opened or reached.
-    #[error(transparent)]
-    Engine(#[from] engine::Error),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -96,7 +78,7 @@ pub enum Error {
     Totals(#[from] rollup::Error),
     /// An engine reported an error.
     #[error(transparent)]
-    Database(#[from] transaction::Error),
+    Database(#[from] database::Error),
     /// Traffic that waited for an article does not fit beside what the article has.
     #[error(
         "the traffic that waited as {url} on {day} and what its article has from the same country \
@@ -126,8 +108,10 @@ pub enum Error {
     },
 }
 
+from_clients!(Error);
+
 impl Error {
-    /// Whether what was asked for is at fault, and not a file or a database.
+    /// Whether the command line is at fault, and not a file or a database.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Mapping { .. })
@@ -142,124 +126,55 @@ impl Error {
     }
 }
 
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.into())
+/// A connection for an import; the file stays as it is until something is written.
+fn open<'a>(target: &DatabaseUrl, work: CommandWork<'a>) -> Result<CommandConnection<'a>, Error> {
+    let mut connection = open_to_read(target, work)?;
+    if let Some(connection) = connection.sqlite() {
+        engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
+        // The import writes its own data version.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     }
+    Ok(connection)
 }
 
-impl From<tokio_postgres::Error> for Error {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Database(error.into())
-    }
+fn open_to_read<'a>(
+    target: &DatabaseUrl,
+    work: CommandWork<'a>,
+) -> Result<CommandConnection<'a>, Error> {
+    let connection = CommandConnection::open(target, work.runtime)?;
+    schema::check(&connection)?;
+    Ok(connection)
 }
 
-/// A database that is read, or written transaction by transaction.
-enum Database<'a> {
-    Sqlite(Box<Connection>),
-    Postgres(Box<tokio_postgres::Client>, &'a tokio::runtime::Handle),
+/// To be called before many transactions: with a write-ahead log readers go on at the same time,
+/// and a commit need not wait for the disk.
+fn log_ahead(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
+    if let Some(connection) = connection.sqlite()
+        && !connection.is_readonly("main")?
+    {
+        let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
+        engine::sqlite::pragmas(connection, settings)?;
+    }
+    Ok(())
 }
 
-impl<'a> Database<'a> {
-    /// Opens it to be written; until something is, its file stays as it is.
-    fn open(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
-        let database = Self::open_to_read(target, work)?;
-        if let Self::Sqlite(connection) = &database {
-            engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
-            // The import writes its own data version.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        }
-        Ok(database)
+/// Makes everything that was committed survive a power failure. To be called before an import is
+/// reported: in a write-ahead log a commit that waits for the disk takes those before it along.
+fn make_durable(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
+    if let Some(connection) = connection.sqlite() {
+        engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
+        // SQLite writes no page whose bytes stay as they are.
+        connection.execute_batch(
+            "BEGIN IMMEDIATE;
+             UPDATE schema_version SET data_version = data_version + 1;
+             UPDATE schema_version SET data_version = data_version - 1;
+             COMMIT",
+        )?;
     }
-
-    /// To be called before many transactions: with a write-ahead log readers go on meanwhile, and a
-    /// commit need not wait for the disk.
-    fn log_ahead(&self) -> Result<(), Error> {
-        if let Self::Sqlite(connection) = self
-            && !connection.is_readonly("main")?
-        {
-            let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
-            engine::sqlite::pragmas(connection, settings)?;
-        }
-        Ok(())
-    }
-
-    /// Makes everything that was committed survive a power failure. To be called before it is said
-    /// to be done: in a write-ahead log a commit that waits for the disk takes those before it along.
-    fn make_durable(&self) -> Result<(), Error> {
-        if let Self::Sqlite(connection) = self {
-            engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
-            // SQLite writes no page whose bytes stay as they are.
-            connection.execute_batch(
-                "BEGIN IMMEDIATE;
-                 UPDATE schema_version SET data_version = data_version + 1;
-                 UPDATE schema_version SET data_version = data_version - 1;
-                 COMMIT",
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Opens it as it is and checks that it is a dashboard's. Not for reading only: SQLite would
-    /// leave the files of a write-ahead log behind, which it then may not remove.
-    fn open_to_read(target: &DatabaseUrl, work: Work<'a>) -> Result<Self, Error> {
-        match target {
-            DatabaseUrl::Sqlite(path) => {
-                let connection = engine::sqlite::open_existing(path)?;
-                engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
-                schema::check_sqlite(&connection)?;
-                Ok(Self::Sqlite(Box::new(connection)))
-            }
-            DatabaseUrl::Postgres(url) => {
-                let client = work.runtime.block_on(engine::postgres::connect(url))?;
-                work.runtime.block_on(schema::check_postgres(&client))?;
-                Ok(Self::Postgres(Box::new(client), work.runtime))
-            }
-        }
-    }
-
-    /// Runs `use_it` on one snapshot, which keeps nobody waiting.
-    fn read<T>(
-        &mut self,
-        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        match self {
-            Self::Sqlite(connection) => {
-                let snapshot = connection.transaction()?;
-                use_it(&Transaction::Sqlite(&snapshot))
-            }
-            Self::Postgres(client, runtime) => {
-                let begin = client.build_transaction();
-                let begin = begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-                use_it(&Transaction::Postgres(&runtime.block_on(begin.start())?, runtime))
-            }
-        }
-    }
-
-    /// Runs `use_it` in a transaction, which is committed if that succeeds.
-    fn transaction<T>(
-        &mut self,
-        use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        match self {
-            Self::Sqlite(connection) => {
-                let transaction =
-                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let done = use_it(&Transaction::Sqlite(&transaction))?;
-                transaction.commit()?;
-                Ok(done)
-            }
-            Self::Postgres(client, runtime) => {
-                let transaction = runtime.block_on(client.transaction())?;
-                let done = use_it(&Transaction::Postgres(&transaction, runtime))?;
-                runtime.block_on(transaction.commit())?;
-                Ok(done)
-            }
-        }
-    }
+    Ok(())
 }
 
 /// Whether the user asked to stop.
-fn is_interrupted(work: Work<'_>) -> bool {
+fn is_interrupted(work: CommandWork<'_>) -> bool {
     work.interrupted.load(Ordering::Relaxed)
 }

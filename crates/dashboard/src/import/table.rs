@@ -1,5 +1,5 @@
 //! A CSV file as rows of named columns: byte order marks, comment lines before the header,
-//! semicolons and tabs instead of commas, quotes. What cannot be read is named by line and column.
+//! semicolons and tabs instead of commas, quotes. Errors name line and column.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Chain, Cursor};
@@ -10,20 +10,20 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::Error;
 
 /// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
-pub(super) type Mapping = [(String, String)];
+pub(super) type ColumnMapping = [(String, String)];
 
 /// A column that the import knows.
-pub(super) struct Known {
-    /// What the import calls it.
+pub(super) struct KnownColumn {
+    /// The name in the import.
     pub name: &'static str,
-    /// What files call it, in lower case, without blanks and underscores.
+    /// The names in files, in lower case, without blanks and underscores.
     pub also: &'static [&'static str],
     /// Whether a file must have it.
     pub required: bool,
 }
 
 /// An open CSV file behind its header.
-pub(super) struct Table {
+pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) struct Table {
 
 const BUFFER_BYTES: usize = 256 << 10;
 
-impl Table {
+impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
@@ -81,8 +81,8 @@ impl Table {
     /// A required column that is not there, one that is there twice, a mapping of nothing.
     pub fn columns<const N: usize>(
         &self,
-        known: &[Known; N],
-        mapping: &Mapping,
+        known: &[KnownColumn; N],
+        mapping: &ColumnMapping,
     ) -> Result<[Option<usize>; N], Error> {
         find_columns(&self.path, &self.header, known, mapping)
     }
@@ -105,7 +105,7 @@ impl Table {
         self.skipped + self.record.position().map_or(0, csv::Position::line)
     }
 
-    /// How many cells the row has.
+    /// The number of cells of the row.
     pub fn cells(&self) -> usize {
         self.record.len()
     }
@@ -121,7 +121,7 @@ impl Table {
         std::str::from_utf8(self.bytes(place)).map_err(|_| self.cell_error(place, problem))
     }
 
-    /// What is wrong with a cell of the row.
+    /// The error of a cell of the row.
     pub fn cell_error(&self, place: usize, problem: impl Into<String>) -> Error {
         let column = self.header.get(place).cloned();
         Error::Cell {
@@ -132,7 +132,7 @@ impl Table {
         }
     }
 
-    /// What is wrong with the row.
+    /// The error of the row.
     pub fn row_error(&self, problem: impl Into<String>) -> Error {
         let place = format!("line {}", self.line());
         Error::Row { path: self.path.clone(), place, problem: problem.into() }
@@ -161,12 +161,12 @@ fn plain(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// See [`Table::columns`]; `header` may be that of any document.
+/// See [`CsvTable::columns`]; `header` may be that of any document.
 pub(super) fn find_columns<const N: usize>(
     path: &Path,
     header: &[String],
-    known: &[Known; N],
-    mapping: &Mapping,
+    known: &[KnownColumn; N],
+    mapping: &ColumnMapping,
 ) -> Result<[Option<usize>; N], Error> {
     for (name, column) in mapping {
         let problem = if !known.iter().any(|known| known.name == name) {
@@ -183,7 +183,7 @@ pub(super) fn find_columns<const N: usize>(
     let mut places = [None; N];
     for (place, known) in places.iter_mut().zip(known) {
         let mapped = mapping.iter().find(|(name, _)| name == known.name).map(|(_, column)| column);
-        // Its own name is preferred to what else files call it.
+        // Its own name is preferred to the names that files use.
         let has_own_name = header.iter().any(|column| plain(column) == plain(known.name));
         let is_it = |column: &String| match mapped {
             Some(mapped) => column == mapped,

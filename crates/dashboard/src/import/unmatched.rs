@@ -1,12 +1,12 @@
-//! Traffic that belongs to no article: kept with its URL, listed by volume, given to an article as
-//! soon as one with that URL comes.
+//! Unmatched traffic: kept with its URL, listed by volume, given to an article as soon as one has
+//! that URL.
 
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::{Database, Error};
+use super::{Error, open_to_read};
 use crate::query::Day;
-use crate::rollup::Work;
+use crate::rollup::CommandWork;
 
 /// The traffic of a URL that is that of no article.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,10 +27,10 @@ const LIST: &str = "SELECT url, CAST(sum(pageviews) AS bigint), CAST(sum(session
 pub fn unmatched(
     target: &DatabaseUrl,
     limit: usize,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<(Vec<Unmatched>, usize), Error> {
     let mut all = Vec::new();
-    Database::open_to_read(target, work)?.read(|transaction| {
+    open_to_read(target, work)?.read(|transaction| {
         transaction.rows(LIST, &[], |row| {
             let day = |place| Ok::<_, Error>(Day::from_number(row.small(place)?));
             if let (Some(first_day), Some(last_day)) = (day(3)?, day(4)?) {

@@ -1,5 +1,5 @@
-//! The form in which URLs are compared: two URLs are those of one article if their forms are the
-//! same. docs/dashboard.md states the rules for users.
+//! The normal form of URLs: two URLs with one normal form belong to one article. docs/dashboard.md
+//! states the rules for users.
 //!
 //! - The scheme does not count, nor `www.`, a default port, a dot at the end of the host.
 //! - Upper and lower case are the same, in the path too.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_tracking_parameters_is_sorted_so_that_it_can_be_searched() {
+    fn tracking_parameters_are_sorted_for_the_search() {
         assert!(TRACKING.is_sorted());
     }
 
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_stays_different() {
+    fn different_urls_have_different_forms() {
         for (url, form) in [
             ("https://twilio.com:8080/blog", "twilio.com:8080/blog"),
             ("https://twilio.com/blog?id=2&b=1&utm_id=9", "twilio.com/blog?b=1&id=2"),

@@ -12,11 +12,11 @@ use super::Error;
 /// Recognisable in a file or a leak, as other services' keys are.
 const PREFIX: &str = "crossover_";
 
-/// A key in clear text. Not printed by accident: `Debug` hides it, only [`Key::expose`] shows it.
+/// A key in clear text. Not printed by accident: `Debug` hides it, only [`ApiKey::expose`] shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// A new key from the operating system's random numbers.
     pub fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
@@ -24,7 +24,7 @@ impl Key {
         Ok(Self(format!("{PREFIX}{}", hexadecimal(&random))))
     }
 
-    /// A key that somebody else made, from a file, standard input or the environment; blanks and
+    /// A key from a file, standard input or the environment; blanks and
     /// line ends around it do not count.
     pub fn given(text: &str) -> Result<Self, Error> {
         let text = text.trim();
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Key(hidden)")
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for Key {
 pub struct KeyHash(String);
 
 impl KeyHash {
-    /// The hash of what an asker presents.
+    /// The hash of a presented key.
     #[must_use]
     pub fn of(presented: &str) -> Self {
         Self(hexadecimal(&Sha256::digest(presented)))

@@ -1,5 +1,4 @@
-//! API keys: random, shown once, stored only as a hash, revoked by name, over by themselves where
-//! an end was given.
+//! API keys: random, shown once, stored only as a hash, revoked by name, with an optional end.
 
 mod hash;
 #[cfg(test)]
@@ -11,11 +10,12 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 pub(crate) use hash::hexadecimal;
-pub use hash::{Key, KeyHash};
+pub use hash::{ApiKey, KeyHash};
 
+use crate::database::SqlValue;
+use crate::metadata::{MetadataChange, MetadataDatabase, MetadataRow};
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
-use crate::side::{Change, SideDatabase, Value};
-use crate::store;
+use crate::{database, schema};
 
 /// A key as it is listed: never the key itself, nor its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,21 +35,21 @@ pub async fn add(
     database: &DatabaseUrl,
     name: &str,
     valid: Option<Duration>,
-) -> Result<Key, Error> {
+) -> Result<ApiKey, Error> {
     if !is_name(name) {
         return Err(Error::BadName { name: name.to_owned() });
     }
-    let database = SideDatabase::open(database).await?;
+    let database = MetadataDatabase::open(database).await?;
     let keys = listed(&database).await?;
     if keys.iter().any(|listed| listed.name == name) {
         return Err(Error::NameTaken { name: name.to_owned() });
     }
-    let key = Key::generate()?;
+    let key = ApiKey::generate()?;
     let insert = "INSERT INTO api_keys (id, name, key_hash, created_at)
         SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM api_keys";
-    let values =
-        vec![name.into(), key.hash().as_str().into(), jiff::Timestamp::now().as_second().into()];
-    let mut changes: Vec<Change> = vec![(insert, values)];
+    let hash = key.hash();
+    let values = vec![name.into(), hash.as_str().into(), jiff::Timestamp::now().as_second().into()];
+    let mut changes: Vec<MetadataChange<'_>> = vec![(insert, values)];
     if let Some(valid) = valid {
         let expire = "INSERT INTO key_expiries (key_id, expires_at)
             SELECT id, $1 FROM api_keys WHERE name = $2";
@@ -63,19 +63,19 @@ pub async fn add(
 
 /// All keys, revoked ones too, in the order in which they were made.
 pub async fn list(database: &DatabaseUrl) -> Result<Vec<ListedKey>, Error> {
-    listed(&SideDatabase::open(database).await?).await
+    listed(&MetadataDatabase::open(database).await?).await
 }
 
-async fn listed(database: &SideDatabase) -> Result<Vec<ListedKey>, Error> {
+async fn listed(database: &MetadataDatabase) -> Result<Vec<ListedKey>, Error> {
     let list = "SELECT name, created_at, expires_at, revoked_at
         FROM api_keys LEFT JOIN key_expiries ON key_id = id ORDER BY id";
     let rows = database.rows(list, Vec::new()).await?;
-    let key = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
+    let key = |row: MetadataRow| match <[SqlValue; 4]>::try_from(row) {
         Ok([name, created_at, expires_at, revoked_at]) => Some(ListedKey {
             name: name.into_text(),
-            created_at: created_at.number()?,
-            expires_at: expires_at.number(),
-            revoked_at: revoked_at.number(),
+            created_at: created_at.integer()?,
+            expires_at: expires_at.integer(),
+            revoked_at: revoked_at.integer(),
         }),
         Err(_) => None,
     };
@@ -84,7 +84,7 @@ async fn listed(database: &SideDatabase) -> Result<Vec<ListedKey>, Error> {
 
 /// Revokes a key; a running server refuses it from its next request on.
 pub async fn revoke(database: &DatabaseUrl, name: &str) -> Result<(), Error> {
-    let database = SideDatabase::open(database).await?;
+    let database = MetadataDatabase::open(database).await?;
     let keys = listed(&database).await?;
     match keys.iter().find(|listed| listed.name == name) {
         None => {
@@ -134,5 +134,8 @@ pub enum Error {
     #[error("no random bytes for a new key: {0}")]
     NoRandomness(#[from] getrandom::Error),
     #[error(transparent)]
-    Database(#[from] store::Error),
+    Database(#[from] database::Error),
+    /// The database is not a dashboard's.
+    #[error(transparent)]
+    Schema(#[from] schema::Error),
 }

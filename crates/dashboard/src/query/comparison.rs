@@ -1,15 +1,15 @@
-//! A period beside an earlier one: which days that is, and which of its rows belong together.
+//! Comparisons with an earlier period: its days, and the pairing of its rows.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Day, Grouping, Period, Refusal};
+use super::{Day, Grouping, GroupingKind, Period, QueryRefusal};
 
 /// The earlier period that an answer shows beside the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Comparison {
+pub enum PeriodComparison {
     /// As many days, right before.
     Previous,
     /// 364 days earlier: 52 weeks, so that weekdays match.
@@ -18,31 +18,31 @@ pub enum Comparison {
 
 const DAYS_OF_52_WEEKS: i32 = 364;
 
-impl Comparison {
+impl PeriodComparison {
     /// Both with their names in the API.
     pub(super) const ALL: [(&'static str, Self); 2] =
         [("previous", Self::Previous), ("year", Self::Year)];
 
-    pub fn earlier(self, period: Period) -> Result<Period, Refusal> {
+    pub fn earlier(self, period: Period) -> Result<Period, QueryRefusal> {
         let back = match self {
             Self::Previous => period.end().number() - period.start().number() + 1,
             Self::Year => DAYS_OF_52_WEEKS,
         };
         let day = |day: Day| {
             let number = day.number().checked_sub(back);
-            number.and_then(Day::from_number).ok_or(Refusal::NothingEarlier)
+            number.and_then(Day::from_number).ok_or(QueryRefusal::NothingEarlier)
         };
         Period::new(day(period.start())?, day(period.end())?)
     }
 }
 
-/// How rows of the earlier period find those of the present one: rows of time by their position
+/// The pairing of earlier and present rows: rows of time by their position
 /// (the third month beside the third), all others by their keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// The keys are the same.
     SameKey,
-    /// So many days later; weeks too, by their Mondays.
+    /// The number of days in between; weeks too, by their Mondays.
     Days(i32),
     Months(i32),
     Years(i32),
@@ -53,12 +53,12 @@ impl Pairing {
     #[must_use]
     pub fn of(grouping: Grouping, present: Period, earlier: Period) -> Self {
         let (present, earlier) = (present.start(), earlier.start());
-        match grouping {
-            Grouping::Days => Self::Days(present.number() - earlier.number()),
-            Grouping::Weeks => Self::Days(present.monday_number() - earlier.monday_number()),
-            Grouping::Months => Self::Months(month_number(present) - month_number(earlier)),
-            Grouping::Years => Self::Years(present.year() - earlier.year()),
-            _ => Self::SameKey,
+        match grouping.kind() {
+            GroupingKind::Days => Self::Days(present.number() - earlier.number()),
+            GroupingKind::Weeks => Self::Days(present.monday_number() - earlier.monday_number()),
+            GroupingKind::Months => Self::Months(month_number(present) - month_number(earlier)),
+            GroupingKind::Years => Self::Years(present.year() - earlier.year()),
+            GroupingKind::ArticleYears | GroupingKind::Dimension(_) => Self::SameKey,
         }
     }
 

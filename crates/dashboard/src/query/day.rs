@@ -7,7 +7,8 @@ use jiff::SignedDuration;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use super::Refusal;
+use super::QueryRefusal;
+use crate::database;
 
 const EPOCH: Date = jiff::civil::date(1970, 1, 1);
 
@@ -30,6 +31,11 @@ impl Day {
     pub fn from_number(number: i32) -> Option<Self> {
         let since_epoch = SignedDuration::from_hours(24 * i64::from(number));
         EPOCH.checked_add(since_epoch).ok().and_then(Self::new)
+    }
+
+    /// A day as it is stored.
+    pub(crate) fn stored(number: i32) -> Result<Self, database::Error> {
+        Self::from_number(number).ok_or(database::Error::DayOutOfRange { day: number })
     }
 
     /// Days since 1970-01-01.
@@ -102,9 +108,9 @@ pub struct Period {
 
 impl Period {
     /// A period from `start` to `end`.
-    pub fn new(start: Day, end: Day) -> Result<Self, Refusal> {
+    pub fn new(start: Day, end: Day) -> Result<Self, QueryRefusal> {
         if end < start {
-            return Err(Refusal::EndBeforeStart { start, end });
+            return Err(QueryRefusal::EndBeforeStart { start, end });
         }
         Ok(Self { start, end })
     }

@@ -1,45 +1,11 @@
-//! Filters: which rows of the facts count. Inside a dimension the values are alternatives,
-//! between dimensions every condition has to hold.
+//! Filters of facts. Inside a dimension the values are alternatives, between dimensions every
+//! condition has to hold.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::{Day, Refusal};
-
-/// A dimension that a filter can name values of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Field {
-    Blog,
-    Author,
-    Team,
-    Product,
-    Language,
-    HumanLanguage,
-    Country,
-    Article,
-}
-
-/// A field with the parameters that include and exclude its values.
-struct Names {
-    field: Field,
-    include: &'static str,
-    exclude: &'static str,
-}
-
-const FIELDS: [Names; 8] = [
-    names(Field::Blog, "blog", "not_blog"),
-    names(Field::Author, "author", "not_author"),
-    names(Field::Team, "team", "not_team"),
-    names(Field::Product, "product", "not_product"),
-    names(Field::Language, "language", "not_language"),
-    names(Field::HumanLanguage, "human_language", "not_human_language"),
-    names(Field::Country, "country", "not_country"),
-    names(Field::Article, "article", "not_article"),
-];
-
-const fn names(field: Field, include: &'static str, exclude: &'static str) -> Names {
-    Names { field, include, exclude }
-}
+use super::{Day, QueryRefusal};
+use crate::schema::{DIMENSIONS, Dimension};
 
 /// More values than this are refused: it keeps every statement below the 32,766 parameters that
 /// SQLite binds (<https://www.sqlite.org/limits.html>, item 9).
@@ -47,20 +13,19 @@ pub const FILTER_VALUES_MAX: usize = 10_000;
 
 /// Values of one dimension, by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
-    pub field: Field,
+pub struct DimensionFilter {
+    pub dimension: Dimension,
     /// Whether the values are left out instead of let in.
     pub exclude: bool,
     /// The keys, in the order given.
     pub keys: Vec<String>,
 }
 
-impl Filter {
+impl DimensionFilter {
     /// The parameter that the filter came from.
     #[must_use]
     pub fn parameter(&self) -> &'static str {
-        let names = FIELDS.iter().find(|names| names.field == self.field);
-        names.map_or("", |names| if self.exclude { names.exclude } else { names.include })
+        if self.exclude { self.dimension.exclude() } else { self.dimension.name() }
     }
 }
 
@@ -83,7 +48,7 @@ impl Publication {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filters {
     /// By the values of dimensions; at most one including and one excluding filter for each.
-    pub values: Vec<Filter>,
+    pub values: Vec<DimensionFilter>,
     pub published: Publication,
     pub not_published: Publication,
 }
@@ -96,43 +61,45 @@ pub(super) fn is_repeatable(parameter: &str) -> bool {
 /// Every parameter of this file.
 pub(super) fn parameters() -> impl Iterator<Item = &'static str> {
     let ranges = ["published_from", "published_to", "not_published_from", "not_published_to"];
-    FIELDS.iter().flat_map(|names| [names.include, names.exclude]).chain(ranges)
+    DIMENSIONS.iter().flat_map(|it| [it.name(), it.exclude()]).chain(ranges)
 }
 
-fn named(parameter: &str) -> Option<(Field, bool)> {
-    FIELDS.iter().find_map(|names| match parameter {
-        _ if parameter == names.include => Some((names.field, false)),
-        _ if parameter == names.exclude => Some((names.field, true)),
+fn named(parameter: &str) -> Option<(Dimension, bool)> {
+    DIMENSIONS.iter().find_map(|dimension| match parameter {
+        _ if parameter == dimension.name() => Some((*dimension, false)),
+        _ if parameter == dimension.exclude() => Some((*dimension, true)),
         _ => None,
     })
 }
 
 impl Filters {
     /// Reads the filters out of a request's pairs; other parameters are passed over.
-    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, Refusal> {
+    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
         let mut filters = Self::default();
         for (name, value) in pairs {
-            let Some((field, exclude)) = named(name) else { continue };
-            let known =
-                filters.values.iter().position(|f| f.field == field && f.exclude == exclude);
+            let Some((dimension, exclude)) = named(name) else { continue };
+            let known = filters
+                .values
+                .iter()
+                .position(|it| it.dimension == dimension && it.exclude == exclude);
             let place = known.unwrap_or_else(|| {
-                filters.values.push(Filter { field, exclude, keys: Vec::new() });
+                filters.values.push(DimensionFilter { dimension, exclude, keys: Vec::new() });
                 filters.values.len() - 1
             });
             let Some(filter) = filters.values.get_mut(place) else { continue };
             // PostgreSQL refuses a NUL in any text, so no key can have one.
             if value.contains('\0') {
                 let name = filter.parameter();
-                return Err(Refusal::UnknownKey { name, key: value.clone() });
+                return Err(QueryRefusal::UnknownKey { name, key: value.clone() });
             }
             if !filter.keys.contains(value) {
                 filter.keys.push(value.clone());
             }
         }
-        filters.values.sort_by_key(|filter| (filter.exclude, filter.field));
+        filters.values.sort_by_key(|filter| (filter.exclude, filter.dimension));
         let count: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
         if count > FILTER_VALUES_MAX {
-            return Err(Refusal::TooManyValues { count });
+            return Err(QueryRefusal::TooManyValues { count });
         }
         Ok(filters)
     }
@@ -143,8 +110,8 @@ impl Serialize for Filters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for filter in &self.values {
-            match (filter.field, filter.exclude, filter.keys.first()) {
-                (Field::Blog, false, Some(blog)) => map.serialize_entry("blog", blog)?,
+            match (filter.dimension, filter.exclude, filter.keys.first()) {
+                (Dimension::Blog, false, Some(blog)) => map.serialize_entry("blog", blog)?,
                 _ => map.serialize_entry(filter.parameter(), &filter.keys)?,
             }
         }

@@ -1,8 +1,9 @@
-//! The thirteen groupings: what a row of an answer stands for. A further one is a variant, its
-//! name in [`Grouping::ALL`] and its place in the schema in `statement/dimension.rs`.
+//! The thirteen groupings of rows: eight by a dimension, five by time.
 
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
+
+use crate::schema::Dimension;
 
 /// What a row of the answer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToSchema)]
@@ -22,6 +23,18 @@ pub enum Grouping {
     /// By the year of publication.
     ArticleYears,
     Blogs,
+}
+
+/// The kind of a grouping's keys: values of a dimension, or spans of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupingKind {
+    Dimension(Dimension),
+    Days,
+    Weeks,
+    Months,
+    Years,
+    /// By the year of publication.
+    ArticleYears,
 }
 
 impl Grouping {
@@ -55,10 +68,36 @@ impl Grouping {
         known.map_or("", |(name, _)| name)
     }
 
+    #[must_use]
+    pub const fn kind(self) -> GroupingKind {
+        match self {
+            Self::Days => GroupingKind::Days,
+            Self::Weeks => GroupingKind::Weeks,
+            Self::Months => GroupingKind::Months,
+            Self::Years => GroupingKind::Years,
+            Self::ArticleYears => GroupingKind::ArticleYears,
+            Self::Articles => GroupingKind::Dimension(Dimension::Article),
+            Self::Products => GroupingKind::Dimension(Dimension::Product),
+            Self::Teams => GroupingKind::Dimension(Dimension::Team),
+            Self::Authors => GroupingKind::Dimension(Dimension::Author),
+            Self::Languages => GroupingKind::Dimension(Dimension::Language),
+            Self::HumanLanguages => GroupingKind::Dimension(Dimension::HumanLanguage),
+            Self::Countries => GroupingKind::Dimension(Dimension::Country),
+            Self::Blogs => GroupingKind::Dimension(Dimension::Blog),
+        }
+    }
+
     /// Whether an article belongs to exactly one row, so that counts of distinct articles add up.
     #[must_use]
     pub fn partitions_articles(self) -> bool {
-        !matches!(self, Self::Days | Self::Weeks | Self::Months | Self::Years | Self::Countries)
+        match self.kind() {
+            GroupingKind::Dimension(dimension) => dimension.place().is_of_articles(),
+            GroupingKind::ArticleYears => true,
+            GroupingKind::Days
+            | GroupingKind::Weeks
+            | GroupingKind::Months
+            | GroupingKind::Years => false,
+        }
     }
 }
 

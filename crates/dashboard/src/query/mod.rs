@@ -1,5 +1,5 @@
-//! A question asked of the dashboard: the query API's parameters as typed values.
-//! What is wrong with a request is found here, so that everything behind works on valid values.
+//! A query of the API: its parameters as typed values. All errors of a request are found here, so
+//! the code behind works on valid values.
 
 mod comparison;
 mod day;
@@ -13,25 +13,22 @@ mod tests;
 
 use serde::Serialize;
 
-pub use comparison::{Comparison, Pairing};
+pub use comparison::{Pairing, PeriodComparison};
 pub use day::{Day, Period};
-pub use filter::{FILTER_VALUES_MAX, Field, Filter, Filters, Publication};
-pub use grouping::Grouping;
-pub use refusal::Refusal;
+pub use filter::{DimensionFilter, FILTER_VALUES_MAX, Filters, Publication};
+pub use grouping::{Grouping, GroupingKind};
+pub use refusal::QueryRefusal;
 pub(crate) use refusal::{clipped, quoted};
 pub use sort::{Sort, SortBy};
 
 /// One question. Serialised, it is the `query` of the answer: what was asked, with its defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Query {
-    /// What each row stands for.
     pub grouping: Grouping,
     #[serde(flatten)]
     pub period: Period,
-    /// What narrows the facts of the period.
     #[serde(flatten)]
     pub filters: Filters,
-    /// What a translation's traffic counts for.
     #[serde(skip_serializing_if = "Translations::is_separate")]
     pub translations: Translations,
     /// A second breakdown of each row.
@@ -39,38 +36,38 @@ pub struct Query {
     pub split: Option<Split>,
     /// An earlier period beside this one.
     #[serde(rename = "compare", skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
-    /// What is counted beside the sums.
+    pub comparison: Option<PeriodComparison>,
+    /// A count beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<Count>,
+    pub count: Option<DistinctCount>,
     /// The order of the rows; ties by key.
     pub sort: Sort,
-    /// At most so many rows.
+    /// The most rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// So many rows are left out first.
+    /// Rows left out first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// The form of the answer.
     #[serde(skip)]
-    pub format: Format,
+    pub format: AnswerFormat,
 }
 
-/// What can be counted beside the sums.
+/// Counts beside the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Count {
+pub enum DistinctCount {
     Articles,
 }
 
-/// What a translation's traffic counts for.
+/// The article that a translation's traffic counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Translations {
-    /// For itself: it is an article like any other.
+    /// The translation itself, an article like any other.
     #[default]
     Separate,
-    /// For its original, in every respect: its author, its team, its language, its publication.
+    /// Its original, in every respect: its author, its team, its language, its publication.
     Grouped,
 }
 
@@ -91,7 +88,7 @@ pub enum Split {
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum AnswerFormat {
     #[default]
     Json,
     /// The rows under a header line.
@@ -100,19 +97,19 @@ pub enum Format {
 
 impl Query {
     /// Reads the parameters of a request; those of filters may be repeated.
-    pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, Refusal> {
-        let given = parameter::Parameters::check(pairs)?;
+    pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
+        let given = parameter::ParameterValues::check(pairs)?;
         let period = Period::new(given.required("start")?, given.required("end")?)?;
         let mut filters = Filters::read(pairs)?;
         filters.published = given.publication("published_from", "published_to")?;
         filters.not_published = given.publication("not_published_from", "not_published_to")?;
-        let comparison = given.one_of("compare", &Comparison::ALL)?;
+        let comparison = given.one_of("compare", &PeriodComparison::ALL)?;
         if let Some(comparison) = comparison {
             comparison.earlier(period)?;
         }
         let split = given.one_of("split", &[("country", Split::Country)])?;
         if split.is_some() && grouping == Grouping::Countries {
-            return Err(Refusal::SplitTwice);
+            return Err(QueryRefusal::SplitTwice);
         }
         let translations =
             [("separate", Translations::Separate), ("grouped", Translations::Grouped)];
@@ -123,12 +120,12 @@ impl Query {
             translations: given.one_of("translations", &translations)?.unwrap_or_default(),
             split,
             comparison,
-            count: given.one_of("count", &[("articles", Count::Articles)])?,
+            count: given.one_of("count", &[("articles", DistinctCount::Articles)])?,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
             offset: given.read("offset", parameter::whole_number)?,
             format: given
-                .one_of("format", &[("json", Format::Json), ("csv", Format::Csv)])?
+                .one_of("format", &[("json", AnswerFormat::Json), ("csv", AnswerFormat::Csv)])?
                 .unwrap_or_default(),
         })
     }
@@ -137,7 +134,7 @@ impl Query {
     /// an article can have traffic in several rows.
     #[must_use]
     pub fn counts_articles_across_rows(&self) -> bool {
-        self.count == Some(Count::Articles)
+        self.count == Some(DistinctCount::Articles)
             && (self.split.is_some() || !self.grouping.partitions_articles())
     }
 }

@@ -1,7 +1,7 @@
-//! The names of the parameters, and reading their values: unknown, repeated and impossible ones
-//! are refused by name.
+//! Parameters of the query API and the reading of their values: unknown, repeated and impossible
+//! ones are refused by name.
 
-use super::{Day, Publication, Refusal, filter};
+use super::{Day, Publication, QueryRefusal, filter};
 
 /// The parameters beside those of filters.
 const PLAIN: [&str; 10] = [
@@ -18,21 +18,21 @@ const PLAIN: [&str; 10] = [
 ];
 
 /// The parameters of one request: all known, and none twice but those of filters.
-pub(super) struct Parameters<'a>(&'a [(String, String)]);
+pub(super) struct ParameterValues<'a>(&'a [(String, String)]);
 
-impl<'a> Parameters<'a> {
-    pub(super) fn check(pairs: &'a [(String, String)]) -> Result<Self, Refusal> {
+impl<'a> ParameterValues<'a> {
+    pub(super) fn check(pairs: &'a [(String, String)]) -> Result<Self, QueryRefusal> {
         for (place, (name, _)) in pairs.iter().enumerate() {
             let known = || PLAIN.into_iter().chain(filter::parameters());
             if !known().any(|known| known == name) {
                 let suggestion = engine::nearest(name, known());
-                return Err(Refusal::Unknown { name: name.clone(), suggestion });
+                return Err(QueryRefusal::Unknown { name: name.clone(), suggestion });
             }
             if filter::is_repeatable(name) {
                 continue;
             }
             if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
-                return Err(Refusal::Twice { name: name.clone() });
+                return Err(QueryRefusal::Twice { name: name.clone() });
             }
         }
         Ok(Self(pairs))
@@ -43,13 +43,14 @@ impl<'a> Parameters<'a> {
     }
 
     /// A day that has to be given.
-    pub(super) fn required(&self, name: &'static str) -> Result<Day, Refusal> {
-        self.day(name)?.ok_or(Refusal::Missing { name })
+    pub(super) fn required(&self, name: &'static str) -> Result<Day, QueryRefusal> {
+        self.day(name)?.ok_or(QueryRefusal::Missing { name })
     }
 
-    fn day(&self, name: &'static str) -> Result<Option<Day>, Refusal> {
+    fn day(&self, name: &'static str) -> Result<Option<Day>, QueryRefusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let day = text.parse().map_err(|()| Refusal::NotADate { name, value: text.to_owned() });
+        let day =
+            text.parse().map_err(|()| QueryRefusal::NotADate { name, value: text.to_owned() });
         day.map(Some)
     }
 
@@ -58,11 +59,11 @@ impl<'a> Parameters<'a> {
         &self,
         from: &'static str,
         to: &'static str,
-    ) -> Result<Publication, Refusal> {
+    ) -> Result<Publication, QueryRefusal> {
         let publication = Publication { from: self.day(from)?, to: self.day(to)? };
         match (publication.from, publication.to) {
             (Some(first), Some(last)) if last < first => {
-                Err(Refusal::ToBeforeFrom { from, to, first, last })
+                Err(QueryRefusal::ToBeforeFrom { from, to, first, last })
             }
             _ => Ok(publication),
         }
@@ -73,9 +74,9 @@ impl<'a> Parameters<'a> {
         &self,
         name: &'static str,
         reader: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Refusal> {
+    ) -> Result<Option<T>, QueryRefusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        reader(text).map(Some).map_err(|expected| Refusal::Value {
+        reader(text).map(Some).map_err(|expected| QueryRefusal::Value {
             name,
             value: text.to_owned(),
             expected,
@@ -86,7 +87,7 @@ impl<'a> Parameters<'a> {
         &self,
         name: &'static str,
         choices: &[(&str, T)],
-    ) -> Result<Option<T>, Refusal> {
+    ) -> Result<Option<T>, QueryRefusal> {
         self.read(name, |text| {
             let names: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
             let found = choices.iter().find(|(known, _)| *known == text);

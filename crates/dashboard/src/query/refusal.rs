@@ -1,11 +1,10 @@
-//! Why a question cannot be answered: always the asker's to mend, and always naming the
-//! parameter (HTTP 400).
+//! Refusals of a query: always an error of the request that names its parameter (HTTP 400).
 
 use super::{Day, FILTER_VALUES_MAX};
 
-/// What is wrong with a request's parameters.
+/// Errors of a request's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum QueryRefusal {
     /// A parameter that has to be given.
     #[error("{name} is required: a date such as 2021-01-31")]
     Missing { name: &'static str },
@@ -54,12 +53,12 @@ pub enum Refusal {
     NothingEarlier,
 }
 
-/// Where the keys of a filter's dimension can be read.
+/// The route that lists the keys of a filter's dimension.
 fn listing(parameter: &str) -> String {
     format!("/api/values/{}", parameter.strip_prefix("not_").unwrap_or(parameter))
 }
 
-impl Refusal {
+impl QueryRefusal {
     /// The parameter that is at fault.
     #[must_use]
     pub fn parameter(&self) -> &str {
@@ -78,13 +77,13 @@ impl Refusal {
     }
 }
 
-/// What the asker wrote, between quotes, control characters escaped, cut where it is very long.
+/// A client's text in quotes, control characters escaped, cut where it is very long.
 pub(crate) fn quoted(text: &str) -> String {
     let shown = clipped(text);
     if shown.len() < text.len() { format!("{shown:?} and so on") } else { format!("{text:?}") }
 }
 
-/// The beginning of what the asker wrote.
+/// The beginning of a client's text.
 pub(crate) fn clipped(text: &str) -> String {
     const LONGEST_CHARACTERS: usize = 80;
     text.chars().take(LONGEST_CHARACTERS).collect()

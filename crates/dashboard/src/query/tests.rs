@@ -1,8 +1,8 @@
-//! What is refused, and in which words; what is taken, and how it is shown again.
+//! Refused and accepted parameters, with the messages and the form in which they are shown again.
 
 use super::*;
 
-fn parse(text: &str) -> Result<Query, Refusal> {
+fn parse(text: &str) -> Result<Query, QueryRefusal> {
     let pairs: Vec<_> = text
         .split('&')
         .filter(|pair| !pair.is_empty())
@@ -99,9 +99,9 @@ fn too_many_values_are_refused_and_so_are_countries_by_country() {
         Query::parse(Grouping::Teams, &period.iter().cloned().chain(authors).collect::<Vec<_>>())
     };
     assert_eq!(authors(10_000).unwrap().filters.values[0].keys.len(), 10_000);
-    assert_eq!(authors(10_001), Err(Refusal::TooManyValues { count: 10_001 }));
+    assert_eq!(authors(10_001), Err(QueryRefusal::TooManyValues { count: 10_001 }));
     let split: Vec<_> = period.iter().cloned().chain([pair(("split", "country".into()))]).collect();
-    assert_eq!(Query::parse(Grouping::Countries, &split), Err(Refusal::SplitTwice));
+    assert_eq!(Query::parse(Grouping::Countries, &split), Err(QueryRefusal::SplitTwice));
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn earlier_rows_of_time_find_theirs_by_position() {
     let period =
         |start: &str, end: &str| Period::new(start.parse().unwrap(), end.parse().unwrap()).unwrap();
     let present = period("2021-03-01", "2021-04-30");
-    let previous = Comparison::Previous.earlier(present).unwrap();
+    let previous = PeriodComparison::Previous.earlier(present).unwrap();
     assert_eq!(previous, period("2020-12-30", "2021-02-28"));
-    let year = Comparison::Year.earlier(present).unwrap();
+    let year = PeriodComparison::Year.earlier(present).unwrap();
     assert_eq!(year, period("2020-03-02", "2020-05-01"));
     for (grouping, earlier, key, expected) in [
         (Grouping::Days, previous, "2020-12-30", "2021-03-01"),

@@ -1,12 +1,12 @@
-//! What ids stand for: names, articles, countries, with the order of their keys. Read once for each
-//! version of the data and kept in memory, so that totals are all that a question reads.
+//! The dictionary of ids: names, articles, countries, with the order of their keys. It is read once
+//! for each version of the data and kept in memory, so queries read only totals.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::query::{Field, Filter, Query, Refusal};
-use crate::schema::{Column, DataVersion, Table};
-use crate::transaction::{Error, Row};
+use crate::database::{Error, SqlRow};
+use crate::query::{DimensionFilter, Query, QueryRefusal};
+use crate::schema::{DataVersion, Dimension, DimensionPlace, NAMED};
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -109,22 +109,12 @@ impl Keyed {
     }
 }
 
-/// The columns of an article that name something, in the order in which they are read.
-pub(crate) const FIELDS: [(Field, Table, Column); 6] = [
-    (Field::Blog, Table::Blogs, Column::BlogId),
-    (Field::Author, Table::Authors, Column::AuthorId),
-    (Field::Team, Table::Teams, Column::TeamId),
-    (Field::Product, Table::Products, Column::ProductId),
-    (Field::Language, Table::Languages, Column::LanguageId),
-    (Field::HumanLanguage, Table::HumanLanguages, Column::HumanLanguageId),
-];
-
-/// The blogs' place in [`FIELDS`].
+/// The blogs' place in [`NAMED`].
 pub(crate) const BLOG: usize = 0;
 
 /// The articles, in the order of their ids.
 #[derive(Debug)]
-pub(crate) struct Articles {
+pub(crate) struct ArticleDictionary {
     pub ids: Keyed,
     pub titles: Texts,
     /// Days since 1970-01-01.
@@ -132,49 +122,51 @@ pub(crate) struct Articles {
     /// The place of the article for which each one's traffic counts where translations are
     /// grouped: its own, unless it is a translation.
     pub originals: Vec<u32>,
-    /// For each of [`FIELDS`], the place of each article's name.
-    pub fields: [Vec<u32>; FIELDS.len()],
+    /// For each of [`NAMED`], the place of each article's name.
+    pub fields: [Vec<u32>; NAMED.len()],
 }
 
 /// Everything that ids stand for in one version of the data.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     pub version: DataVersion,
-    /// By the order of [`FIELDS`].
-    pub names: [Keyed; FIELDS.len()],
+    /// By the order of [`NAMED`].
+    pub names: [Keyed; NAMED.len()],
     pub countries: Keyed,
     pub country_names: Texts,
-    pub articles: Articles,
+    pub articles: ArticleDictionary,
 }
 
 /// Reads the tables of a dictionary: the statements, each followed by its rows.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
-    names: [(Vec<i32>, Vec<String>); FIELDS.len()],
+pub(crate) struct DictionaryReader {
+    names: [(Vec<i32>, Vec<String>); NAMED.len()],
     countries: (Vec<i32>, Vec<String>, Vec<String>),
     articles: (Vec<i32>, Vec<String>, Vec<String>),
     published: Vec<i32>,
     originals: Vec<Option<i32>>,
-    fields: [Vec<i32>; FIELDS.len()],
+    fields: [Vec<i32>; NAMED.len()],
 }
 
-impl Reader {
-    /// How many statements there are.
-    pub const STATEMENTS: usize = FIELDS.len() + 2;
+impl DictionaryReader {
+    pub const STATEMENTS: usize = NAMED.len() + 2;
 
     pub fn statement(place: usize) -> String {
-        match FIELDS.get(place) {
-            Some((_, table, _)) => format!("SELECT id, name FROM {} ORDER BY id", table.name()),
-            None if place == FIELDS.len() => "SELECT id, code, name FROM countries".to_owned(),
+        match NAMED.get(place) {
+            Some(dimension) => {
+                let DimensionPlace { table, key, .. } = dimension.place();
+                format!("SELECT id, {} FROM {} ORDER BY id", key.name(), table.name())
+            }
+            None if place == NAMED.len() => "SELECT id, code, name FROM countries".to_owned(),
             None => format!(
                 "SELECT id, uuid, title, published, original_id, {} FROM articles ORDER BY id",
-                FIELDS.map(|(_, _, column)| column.name()).join(", ")
+                NAMED.map(|dimension| dimension.place().refers.1.name()).join(", ")
             ),
         }
     }
 
     /// Takes a row of one of them.
-    pub fn row(&mut self, place: usize, row: Row<'_>) -> Result<(), Error> {
+    pub fn row(&mut self, place: usize, row: SqlRow<'_>) -> Result<(), Error> {
         let id = row.small(0)?;
         if let Some((ids, names)) = self.names.get_mut(place) {
             ids.push(id);
@@ -182,11 +174,11 @@ impl Reader {
             return Ok(());
         }
         let (ids, keys, labels) =
-            if place == FIELDS.len() { &mut self.countries } else { &mut self.articles };
+            if place == NAMED.len() { &mut self.countries } else { &mut self.articles };
         ids.push(id);
         keys.push(row.text(1)?.to_owned());
         labels.push(row.text(2)?.to_owned());
-        if place > FIELDS.len() {
+        if place > NAMED.len() {
             self.published.push(row.small(3)?);
             let original = row.optional_integer(4)?;
             self.originals.push(original.and_then(|id| i32::try_from(id).ok()));
@@ -213,7 +205,7 @@ impl Reader {
             let place = |id: i32| names.map_or(NONE, |names| names.place(id));
             field.into_iter().map(place).collect()
         });
-        let articles = Articles {
+        let articles = ArticleDictionary {
             ids,
             titles: Texts::new(titles),
             published: self.published,
@@ -232,32 +224,42 @@ impl Reader {
 }
 
 impl Dictionary {
-    /// The names of an article's field, and its place in [`FIELDS`].
-    pub fn field(&self, field: Field) -> Option<(usize, &Keyed)> {
-        let place = FIELDS.iter().position(|(known, _, _)| *known == field)?;
+    /// The names of a dimension, and its place in [`NAMED`].
+    pub fn named(&self, dimension: Dimension) -> Option<(usize, &Keyed)> {
+        let place = NAMED.iter().position(|known| *known == dimension)?;
         Some((place, self.names.get(place)?))
     }
 
-    fn keyed(&self, field: Field) -> &Keyed {
-        match self.field(field) {
+    pub fn keyed(&self, dimension: Dimension) -> &Keyed {
+        match self.named(dimension) {
             Some((_, names)) => names,
-            None if field == Field::Country => &self.countries,
+            None if dimension == Dimension::Country => &self.countries,
             None => &self.articles.ids,
         }
     }
 
+    /// The keys themselves where values have no labels.
+    pub fn labels(&self, dimension: Dimension) -> &Texts {
+        match dimension {
+            Dimension::Country => &self.country_names,
+            Dimension::Article => &self.articles.titles,
+            named => &self.keyed(named).keys,
+        }
+    }
+
     /// The places of a filter's keys.
-    pub fn places(&self, filter: &Filter) -> Result<Vec<u32>, Refusal> {
-        let keyed = self.keyed(filter.field);
+    pub fn places(&self, filter: &DimensionFilter) -> Result<Vec<u32>, QueryRefusal> {
+        let keyed = self.keyed(filter.dimension);
         let place = |key: &String| {
-            let unknown = || Refusal::UnknownKey { name: filter.parameter(), key: key.clone() };
+            let unknown =
+                || QueryRefusal::UnknownKey { name: filter.parameter(), key: key.clone() };
             keyed.keys.place(key).ok_or_else(unknown)
         };
         filter.keys.iter().map(place).collect()
     }
 
     /// The places of all filters' keys, filter by filter.
-    pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, Refusal> {
+    pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, QueryRefusal> {
         query.filters.values.iter().map(|filter| self.places(filter)).collect()
     }
 }

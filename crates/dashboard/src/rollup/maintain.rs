@@ -1,33 +1,33 @@
-//! Totals that follow an import: a day's old totals are taken away and its new ones added, in the
-//! transaction that replaces its facts.
+//! Totals that follow an import: the old totals of a day are subtracted and its new ones added, in
+//! the transaction that replaces its facts.
 
 use std::collections::HashMap;
 
 use super::calendar::Grain;
-use super::definition::{KEPT, Kind, grain_number};
+use super::definition::{KEPT, TotalsKind, grain_number};
 use super::fold::{Blogs, DayTotals, Page};
-use super::page::{self, Entry, combine};
+use super::page::{self, PageEntry, combine};
 use super::{Error, blogs, statements, write_page};
+use crate::database::{CommandTransaction, SqlDialect, SqlRow};
 use crate::query::Day;
-use crate::schema::{DataVersion, Dialect, version_row};
-use crate::transaction::{Row, Transaction};
+use crate::schema::{DataVersion, version_row};
 
 /// Keeps totals in step with the facts. The pages of longer spans stay in memory from day to day,
-/// as long as nobody else changes the data.
-pub(crate) struct Keeper {
+/// as long as no other process changes the data.
+pub(crate) struct TotalsKeeper {
     blogs: Blogs,
-    open: HashMap<(Kind, Grain), Page>,
+    open: HashMap<(TotalsKind, Grain), Page>,
     version: Option<i64>,
 }
 
-impl Keeper {
+impl TotalsKeeper {
     pub fn new() -> Self {
         Self { blogs: Blogs::new(), open: HashMap::new(), version: None }
     }
 
     /// To be called when a transaction has begun and before it changes anything: makes sure that
     /// the totals agree, and keeps other writers waiting. The version of the data.
-    pub fn begin(&mut self, transaction: &Transaction<'_>) -> Result<i64, Error> {
+    pub fn begin(&mut self, transaction: &CommandTransaction<'_>) -> Result<i64, Error> {
         let version = version(transaction)?;
         match version {
             DataVersion { totals: None, .. } => return Err(Error::Missing),
@@ -43,7 +43,7 @@ impl Keeper {
     }
 
     /// To be called when articles were added or changed in the transaction.
-    pub fn articles_changed(&mut self, transaction: &Transaction<'_>) -> Result<(), Error> {
+    pub fn articles_changed(&mut self, transaction: &CommandTransaction<'_>) -> Result<(), Error> {
         self.open.clear();
         self.blogs = blogs(transaction)?;
         Ok(())
@@ -52,11 +52,11 @@ impl Keeper {
     /// Brings all totals in step with the new facts of a day, which are sorted by their keys.
     pub fn replace_day(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &CommandTransaction<'_>,
         day: Day,
-        facts: Vec<Entry>,
+        facts: Vec<PageEntry>,
     ) -> Result<(), Error> {
-        let old = self.read(transaction, Kind::ArticleCountry, Grain::Day, day)?;
+        let old = self.read(transaction, TotalsKind::ArticleCountry, Grain::Day, day)?;
         let old = DayTotals::new(old, &self.blogs);
         let new = DayTotals::new(facts, &self.blogs);
         for (kind, grain) in KEPT {
@@ -79,7 +79,7 @@ impl Keeper {
 
     /// To be called before the commit, after every other change: gives the data its new version,
     /// to which the totals belong. That version.
-    pub fn finish(&mut self, transaction: &Transaction<'_>) -> Result<i64, Error> {
+    pub fn finish(&mut self, transaction: &CommandTransaction<'_>) -> Result<i64, Error> {
         let raise = "UPDATE schema_version SET data_version = data_version + 1, \
                      totals_version = data_version + 1";
         transaction.execute(raise, &[])?;
@@ -90,15 +90,15 @@ impl Keeper {
 
     fn read(
         &self,
-        transaction: &Transaction<'_>,
-        kind: Kind,
+        transaction: &CommandTransaction<'_>,
+        kind: TotalsKind,
         grain: Grain,
         start: Day,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<PageEntry>, Error> {
         let (grain, day) = (grain_number(grain), start.number());
         let values = [kind.number().into(), grain.into(), day.into(), day.into()];
         let mut entries = Vec::new();
-        transaction.rows(statements::PAGES, &values, |row: Row<'_>| {
+        transaction.rows(statements::PAGES, &values, |row: SqlRow<'_>| {
             entries =
                 page::decode(row.bytes(1)?).map_err(|page::Damaged| Error::Damaged { day })?;
             Ok::<_, Error>(())
@@ -107,11 +107,11 @@ impl Keeper {
     }
 }
 
-/// Which data there is; in PostgreSQL nobody else changes it from here on.
-pub(crate) fn version(transaction: &Transaction<'_>) -> Result<DataVersion, Error> {
+/// The version of the data; in PostgreSQL it is locked from here on.
+pub(crate) fn version(transaction: &CommandTransaction<'_>) -> Result<DataVersion, Error> {
     let sql = match transaction {
-        Transaction::Sqlite(_) => version_row(Dialect::Sqlite),
-        Transaction::Postgres(..) => statements::LOCK,
+        CommandTransaction::Sqlite(_) => version_row(SqlDialect::Sqlite),
+        CommandTransaction::Postgres(..) => statements::LOCK,
     };
     let mut version = DataVersion::default();
     transaction.rows(sql, &[], |row| {

@@ -1,15 +1,14 @@
 //! The `rollup` design: totals kept in the database itself, so that a period of any length is
-//! answered from a few totals for each article or key. Everything here follows from the facts:
-//! totals can be made anew at any time, and be proved.
+//! answered from a few totals for each article or key. They follow from the facts, so they can be
+//! rebuilt and verified at any time.
 
-pub(crate) mod answer;
 pub(crate) mod calendar;
 pub(crate) mod definition;
 pub(crate) mod dictionary;
 mod fold;
 pub(crate) mod maintain;
 pub(crate) mod page;
-mod statements;
+pub(crate) mod statements;
 mod verify;
 
 use std::sync::Arc;
@@ -17,28 +16,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
-use rusqlite::TransactionBehavior;
 use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
-use tokio_postgres::IsolationLevel;
 
+use crate::database::{
+    self, CommandConnection, CommandTransaction, SqlDialect, SqlValue, from_clients,
+};
 use crate::query::{Day, Period};
-use crate::schema::{self, Dialect};
-use crate::transaction::{self, Transaction, Value};
+use crate::schema::{self, create_totals, find_totals};
 use calendar::Grain;
-use definition::{create, grain_number};
+use definition::grain_number;
 use fold::{Blogs, DayTotals, Fold, Page};
-use page::{Entry, Sums};
+use page::{PageEntry, TotalSums};
 
-pub(crate) use definition::DROP;
-pub use verify::{Difference, Verification};
+pub use verify::{TotalsDifference, TotalsVerification};
 
 /// Why totals cannot be made, proved or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database cannot be opened or reached.
-    #[error(transparent)]
-    Engine(Box<engine::Error>),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -63,33 +58,17 @@ pub enum Error {
     },
     /// An engine reported an error.
     #[error(transparent)]
-    Database(#[from] transaction::Error),
+    Database(#[from] database::Error),
     /// The user stopped it; the database is as it was.
     #[error("interrupted: the totals are as they were")]
     Interrupted,
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
-        Self::Engine(Box::new(error))
-    }
-}
+from_clients!(Error);
 
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
-impl From<tokio_postgres::Error> for Error {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
-/// What the work on totals needs besides the database.
+/// The surroundings of a command's work: runtime, progress, interruption.
 #[derive(Debug, Clone, Copy)]
-pub struct Work<'a> {
+pub struct CommandWork<'a> {
     pub runtime: &'a Handle,
     /// Days done, of those there are.
     pub progress: &'a ProgressBar,
@@ -97,7 +76,7 @@ pub struct Work<'a> {
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
-impl Work<'_> {
+impl CommandWork<'_> {
     fn go_on(&self) -> Result<(), Error> {
         go_on(self.interrupted)
     }
@@ -107,16 +86,16 @@ fn go_on(interrupted: &AtomicBool) -> Result<(), Error> {
     if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// SQLite looks so often, counted in its own instructions, whether the user wants to stop.
+/// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
-/// Makes all totals anew from the facts, in one transaction. Not to be called from asynchronous
+/// Rebuilds all totals from the facts, in one transaction. Not to be called from asynchronous
 /// code: it blocks.
 ///
 /// # Errors
 /// [`Error`]; the totals are as they were then.
-pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, Access::Write, |transaction| make_anew(transaction, work))?;
+pub fn rebuild(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
+    connected(target, work, |it| it.write(|transaction| rebuild_in(transaction, work)))?;
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
         work.runtime.block_on(async {
@@ -127,111 +106,84 @@ pub fn rebuild(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the totals anew, if there is a table for them and they are not those of the data.
-pub(crate) fn renew(target: &DatabaseUrl, work: Work<'_>) -> Result<(), Error> {
-    in_transaction(target, work, Access::Write, |transaction| match exists(transaction)? {
+/// Rebuilds the totals, if there is a table for them and they are not those of the data.
+pub(crate) fn renew(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
+    let renew = |transaction: &CommandTransaction<'_>| match exists(transaction)? {
         true => bring_into_step(transaction, work),
         false => Ok(()),
-    })
+    };
+    connected(target, work, |it| it.write(renew))
 }
 
-/// Proves every total against the facts, each by a sum of its own, in one state of the database
+/// Verifies every total against the facts, each by a sum of its own, in one state of the database
 /// that others go on changing. Blocks, as [`rebuild`].
 ///
 /// # Errors
 /// [`Error::Missing`] where there are no totals.
-pub fn verify(target: &DatabaseUrl, work: Work<'_>) -> Result<Verification, Error> {
-    in_transaction(target, work, Access::Read, |transaction| verify::verify(transaction, work))
+pub fn verify(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<TotalsVerification, Error> {
+    connected(target, work, |it| it.read(|transaction| verify::verify(transaction, work)))
 }
 
-/// What a transaction is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// One snapshot; nobody is kept waiting.
-    Read,
-    Write,
-}
-
-/// Runs `use_it` in a transaction of a dashboard's database, and commits.
-fn in_transaction<T>(
+/// Runs `use_it` with a connection to a dashboard's database.
+fn connected<T>(
     target: &DatabaseUrl,
-    work: Work<'_>,
-    access: Access,
-    use_it: impl FnOnce(&Transaction<'_>) -> Result<T, Error>,
+    work: CommandWork<'_>,
+    use_it: impl FnOnce(&mut CommandConnection<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let outcome = match target {
-        DatabaseUrl::Sqlite(path) => {
-            let mut connection = engine::sqlite::open_existing(path)?;
-            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
-            schema::check_sqlite(&connection)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-            let interrupted = work.interrupted.clone();
-            let look = move || interrupted.load(Ordering::Relaxed);
-            connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
-            let transaction = connection.transaction_with_behavior(match access {
-                Access::Read => TransactionBehavior::Deferred,
-                Access::Write => TransactionBehavior::Immediate,
-            })?;
-            let made = use_it(&Transaction::Sqlite(&transaction));
-            made.and_then(|made| Ok(transaction.commit().map(|()| made)?))
-        }
-        DatabaseUrl::Postgres(url) => {
-            let mut client = work.runtime.block_on(engine::postgres::connect(url))?;
-            work.runtime.block_on(schema::check_postgres(&client))?;
-            let begin = match access {
-                Access::Read => client
-                    .build_transaction()
-                    .isolation_level(IsolationLevel::RepeatableRead)
-                    .read_only(true),
-                Access::Write => client.build_transaction(),
-            };
-            let transaction = work.runtime.block_on(begin.start())?;
-            let made = use_it(&Transaction::Postgres(&transaction, work.runtime));
-            made.and_then(|made| Ok(work.runtime.block_on(transaction.commit()).map(|()| made)?))
-        }
-    };
+    let mut connection = CommandConnection::open(target, work.runtime)?;
+    schema::check(&connection)?;
+    if let Some(connection) = connection.sqlite() {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        let interrupted = work.interrupted.clone();
+        let look = move || interrupted.load(Ordering::Relaxed);
+        connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+    }
+    let outcome = use_it(&mut connection);
     // Whatever broke first when the user asked to stop, stopping was the reason.
     work.go_on().and(outcome)
 }
 
 /// Whether the table of totals is there.
-pub(crate) fn exists(transaction: &Transaction<'_>) -> Result<bool, transaction::Error> {
-    let find = match transaction.dialect() {
-        Dialect::Sqlite => {
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'totals'"
-        }
-        Dialect::Postgres => "SELECT CASE WHEN to_regclass('totals') IS NULL THEN 0 ELSE 1 END",
-    };
+pub(crate) fn exists(transaction: &CommandTransaction<'_>) -> Result<bool, database::Error> {
+    let find = find_totals(transaction.dialect());
     Ok(transaction.integer(find, &[])? == Some(1))
 }
 
 /// Makes the table of totals, empty.
-pub(crate) fn make(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
-    create(transaction.dialect()).iter().try_for_each(|statement| transaction.batch(statement))
+pub(crate) fn make(transaction: &CommandTransaction<'_>) -> Result<(), database::Error> {
+    create_totals(transaction.dialect())
+        .iter()
+        .try_for_each(|statement| transaction.batch(statement))
 }
 
-/// Makes all totals anew unless they are those of the data, in a transaction of somebody else's.
-pub(crate) fn bring_into_step(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+/// Rebuilds all totals unless they are those of the data, in the caller's transaction.
+pub(crate) fn bring_into_step(
+    transaction: &CommandTransaction<'_>,
+    work: CommandWork<'_>,
+) -> Result<(), Error> {
     let agree = maintain::version(transaction)?.agrees() && exists(transaction)?;
-    if agree { Ok(()) } else { make_anew(transaction, work) }
+    if agree { Ok(()) } else { rebuild_in(transaction, work) }
 }
 
-fn make_anew(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+fn rebuild_in(transaction: &CommandTransaction<'_>, work: CommandWork<'_>) -> Result<(), Error> {
     if !exists(transaction)? {
         make(transaction)?;
     }
     refill(transaction, work)
 }
 
-/// Fills the table of totals anew, in a transaction of somebody else's.
-pub(crate) fn refill(transaction: &Transaction<'_>, work: Work<'_>) -> Result<(), Error> {
+/// Refills the table of totals, in the caller's transaction.
+pub(crate) fn refill(
+    transaction: &CommandTransaction<'_>,
+    work: CommandWork<'_>,
+) -> Result<(), Error> {
     transaction.batch("DELETE FROM totals")?;
     fill(transaction, work.progress, work.interrupted)
 }
 
 /// Fills the empty table with the totals of all facts, and notes that they agree.
 pub(crate) fn fill(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<(), Error> {
@@ -261,34 +213,34 @@ pub(crate) fn fill(
 }
 
 /// SQLite's transaction has been the only writer since it began.
-fn lock(transaction: &Transaction<'_>) -> Result<(), transaction::Error> {
+fn lock(transaction: &CommandTransaction<'_>) -> Result<(), database::Error> {
     match transaction.dialect() {
-        Dialect::Sqlite => Ok(()),
-        Dialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
+        SqlDialect::Sqlite => Ok(()),
+        SqlDialect::Postgres => transaction.integer(statements::LOCK, &[]).map(|_| ()),
     }
 }
 
 /// Writes a page, or removes it where no total is left.
 fn write_page(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     (kind, grain, day, entries): &Page,
-) -> Result<(), transaction::Error> {
+) -> Result<(), database::Error> {
     let key = [kind.number().into(), grain_number(*grain).into(), day.number().into()];
     if entries.is_empty() {
         transaction.execute(statements::REMOVE_PAGE, &key)?;
     } else {
         let content = page::encode(entries);
         let [kind, grain, day] = key;
-        let values = [kind, grain, day, Value::Bytes(&content)];
+        let values = [kind, grain, day, SqlValue::Bytes(content.into())];
         transaction.execute(statements::WRITE_PAGE, &values)?;
     }
     Ok(())
 }
 
-fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Error> {
+fn days_with_traffic(transaction: &CommandTransaction<'_>) -> Result<Option<Period>, Error> {
     let mut ends = None;
     transaction.rows(statements::DAYS, &[], |row| {
-        let day = |place| -> Result<Option<Day>, transaction::Error> {
+        let day = |place| -> Result<Option<Day>, database::Error> {
             let number = row.optional_integer(place)?;
             Ok(number.and_then(|number| Day::from_number(i32::try_from(number).ok()?)))
         };
@@ -298,32 +250,32 @@ fn days_with_traffic(transaction: &Transaction<'_>) -> Result<Option<Period>, Er
     Ok(ends.and_then(|(first, last)| Period::new(first, last).ok()))
 }
 
-fn blogs(transaction: &Transaction<'_>) -> Result<Blogs, transaction::Error> {
+fn blogs(transaction: &CommandTransaction<'_>) -> Result<Blogs, database::Error> {
     let mut blogs = Blogs::new();
     transaction.rows(statements::ARTICLES, &[], |row| {
         blogs.insert(row.small(0)?, row.small(1)?);
-        Ok::<_, transaction::Error>(())
+        Ok::<_, database::Error>(())
     })?;
     Ok(blogs)
 }
 
 /// The facts of each day of a period that has any, in the order of their key.
 fn facts_by_day(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     period: Period,
-) -> Result<Vec<(Day, Vec<Entry>)>, transaction::Error> {
-    let mut days: Vec<(Day, Vec<Entry>)> = Vec::new();
+) -> Result<Vec<(Day, Vec<PageEntry>)>, database::Error> {
+    let mut days: Vec<(Day, Vec<PageEntry>)> = Vec::new();
     let ends = [period.start().number().into(), period.end().number().into()];
     transaction.rows(statements::FACTS, &ends, |row| {
         let Some(day) = Day::from_number(row.small(0)?) else { return Ok(()) };
         let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
-        let sums = Sums { facts: 1, metrics };
-        let fact = Entry { key: (row.small(1)?, row.small(2)?), sums };
+        let sums = TotalSums { facts: 1, metrics };
+        let fact = PageEntry { key: (row.small(1)?, row.small(2)?), sums };
         match days.last_mut() {
             Some((last, facts)) if *last == day => facts.push(fact),
             _ => days.push((day, vec![fact])),
         }
-        Ok::<_, transaction::Error>(())
+        Ok::<_, database::Error>(())
     })?;
     Ok(days)
 }

@@ -1,22 +1,22 @@
-//! A page: the totals of one span of days, packed into one value of the database. Sorted by key,
-//! each number as few bytes as it needs: six for a fact, against twenty as a row of a table. Read
-//! from front to back, a page costs some nanoseconds for each total.
+//! Pages: the totals of one span of days, packed into one value of the database. They are sorted by
+//! key, each number in as few bytes as it needs: six for a fact, against twenty as a row of a
+//! table. Read from front to back, a page costs some nanoseconds for each total.
 //!
-//! A page is a byte that tells whether totals are counted, then groups: the first part of the key
+//! A page is a byte that says whether totals are counted, then groups: the first part of the key
 //! (its difference to that of the group before), the number of totals, and each of them: the
 //! second part of the key (its difference to the one before), the number of facts unless it is
 //! always one, the sums. All are varints (base 128, least part first); what may be negative is
 //! zigzag-coded.
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
-    /// How many facts; a total without any is none.
+pub(crate) struct TotalSums {
+    /// The number of facts; a total has at least one.
     pub facts: i64,
     /// Page views, sessions, seconds.
     pub metrics: [i64; 3],
 }
 
-impl Sums {
+impl TotalSums {
     #[inline]
     pub fn add(&mut self, other: &Self, sign: i64) {
         self.facts += sign * other.facts;
@@ -28,22 +28,22 @@ impl Sums {
 
 /// One total: what it is for, by two ids, and its sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct PageEntry {
     pub key: (i32, i32),
-    pub sums: Sums,
+    pub sums: TotalSums,
 }
 
-/// A page that is none of ours, or was damaged.
+/// The page is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
 /// Every total is one fact.
 const FACTS: u8 = 1;
-/// Totals are of so many facts as they say.
+/// Totals have the number of their facts.
 const COUNTED: u8 = 2;
 
 /// The page of these totals, which are sorted by their keys and have each key once.
-pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
+pub(crate) fn encode(entries: &[PageEntry]) -> Vec<u8> {
     let counted = entries.iter().any(|entry| entry.sums.facts != 1);
     let mut page = Vec::with_capacity(entries.len() * 6 + 1);
     page.push(if counted { COUNTED } else { FACTS });
@@ -68,13 +68,16 @@ pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
 }
 
 /// Hands each total of a page to `each`, in the order of the keys.
-pub(crate) fn each(page: &[u8], mut each: impl FnMut((i32, i32), &Sums)) -> Result<(), Damaged> {
+pub(crate) fn each(
+    page: &[u8],
+    mut each: impl FnMut((i32, i32), &TotalSums),
+) -> Result<(), Damaged> {
     let counted = match page.first() {
         Some(&FACTS) => false,
         Some(&COUNTED) => true,
         _ => return Err(Damaged),
     };
-    let mut reader = Reader { page, place: 1 };
+    let mut reader = PageReader { page, place: 1 };
     let mut first = 0;
     while reader.place < page.len() {
         first = reader.id_after(first)?;
@@ -85,25 +88,25 @@ pub(crate) fn each(page: &[u8], mut each: impl FnMut((i32, i32), &Sums)) -> Resu
             second = reader.id_after(second)?;
             let facts = if counted { reader.signed()? } else { 1 };
             let metrics = [reader.signed()?, reader.signed()?, reader.signed()?];
-            each((first, second), &Sums { facts, metrics });
+            each((first, second), &TotalSums { facts, metrics });
         }
     }
     Ok(())
 }
 
 /// All totals of a page.
-pub(crate) fn decode(page: &[u8]) -> Result<Vec<Entry>, Damaged> {
+pub(crate) fn decode(page: &[u8]) -> Result<Vec<PageEntry>, Damaged> {
     let mut entries = Vec::with_capacity(page.len() / 6);
-    each(page, |key, sums| entries.push(Entry { key, sums: *sums }))?;
+    each(page, |key, sums| entries.push(PageEntry { key, sums: *sums }))?;
     Ok(entries)
 }
 
-struct Reader<'a> {
+struct PageReader<'a> {
     page: &'a [u8],
     place: usize,
 }
 
-impl Reader<'_> {
+impl PageReader<'_> {
     #[inline]
     fn number(&mut self) -> Result<u64, Damaged> {
         let byte = *self.page.get(self.place).ok_or(Damaged)?;
@@ -153,7 +156,7 @@ fn write(page: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Brings totals into the order of their keys and adds up those that have the same one.
-pub(crate) fn collect(mut entries: Vec<Entry>) -> Vec<Entry> {
+pub(crate) fn collect(mut entries: Vec<PageEntry>) -> Vec<PageEntry> {
     entries.sort_unstable_by_key(|entry| entry.key);
     entries.dedup_by(|later, kept| {
         let same = later.key == kept.key;
@@ -166,20 +169,20 @@ pub(crate) fn collect(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// `totals` with `part` added or, with the sign -1, taken away; both are sorted by their keys.
-pub(crate) fn combine(totals: &[Entry], part: &[Entry], sign: i64) -> Vec<Entry> {
+pub(crate) fn combine(totals: &[PageEntry], part: &[PageEntry], sign: i64) -> Vec<PageEntry> {
     let mut combined = Vec::with_capacity(totals.len() + part.len());
     let mut totals = totals.iter().peekable();
     for entry in part {
         while let Some(total) = totals.next_if(|total| total.key < entry.key) {
             combined.push(*total);
         }
-        let mut sums = Sums::default();
+        let mut sums = TotalSums::default();
         if let Some(total) = totals.next_if(|total| total.key == entry.key) {
             sums = total.sums;
         }
         sums.add(&entry.sums, sign);
         if sums.facts != 0 {
-            combined.push(Entry { key: entry.key, sums });
+            combined.push(PageEntry { key: entry.key, sums });
         }
     }
     combined.extend(totals);
@@ -192,14 +195,14 @@ mod tests {
 
     use super::*;
 
-    fn entries() -> impl Strategy<Value = Vec<Entry>> {
+    fn entries() -> impl Strategy<Value = Vec<PageEntry>> {
         let id = || prop_oneof![0..60_i32, any::<i32>()];
         let metric = || prop_oneof![0..300_i64, any::<i32>().prop_map(i64::from), any::<i64>()];
         let facts = prop_oneof![Just(1_i64), 1..400_i64];
         let entry = (id(), id(), facts, [metric(), metric(), metric()]);
-        let entry = entry.prop_map(|(first, second, facts, metrics)| Entry {
+        let entry = entry.prop_map(|(first, second, facts, metrics)| PageEntry {
             key: (first, second),
-            sums: Sums { facts, metrics },
+            sums: TotalSums { facts, metrics },
         });
         prop::collection::vec(entry, 0..200).prop_map(|mut entries| {
             entries.sort_unstable_by_key(|entry| entry.key);
@@ -208,7 +211,7 @@ mod tests {
         })
     }
 
-    fn small() -> impl Strategy<Value = Vec<Entry>> {
+    fn small() -> impl Strategy<Value = Vec<PageEntry>> {
         entries().prop_map(|mut entries| {
             entries.iter_mut().flat_map(|entry| &mut entry.sums.metrics).for_each(|it| *it %= 1000);
             entries
@@ -224,9 +227,9 @@ mod tests {
         }
 
         #[test]
-        fn what_is_added_can_be_taken_away(totals in small(), part in small()) {
+        fn an_addition_can_be_subtracted_again(totals in small(), part in small()) {
             let more = combine(&totals, &part, 1);
-            let both: Vec<Entry> = totals.iter().chain(&part).copied().collect();
+            let both: Vec<PageEntry> = totals.iter().chain(&part).copied().collect();
             prop_assert_eq!(&more, &collect(both));
             prop_assert_eq!(combine(&more, &part, -1), totals);
         }
@@ -243,9 +246,9 @@ mod tests {
 
     #[test]
     fn a_page_cut_off_is_damaged() {
-        let entry = |first, second| Entry {
+        let entry = |first, second| PageEntry {
             key: (first, second),
-            sums: Sums { facts: 1, metrics: [2, 1, 3000] },
+            sums: TotalSums { facts: 1, metrics: [2, 1, 3000] },
         };
         let page = encode(&[entry(3, 1), entry(3, 9), entry(4000, 2)]);
         for length in [0, 2, 3, 5, page.len() - 1] {

@@ -1,7 +1,7 @@
-//! The statements that read facts, write pages, and prove them. All of them are the same text for
-//! both engines; numbers are bound.
+//! Statements that read facts, write pages, and verify them. All of them are the same text for both
+//! engines; numbers are bound.
 
-use super::definition::Kind;
+use super::definition::TotalsKind;
 
 pub(crate) const ARTICLES: &str = "SELECT id, blog_id FROM articles";
 
@@ -36,13 +36,13 @@ pub(crate) const LOCK: &str =
 
 /// Totals straight from the facts of the days from `$1` to `$2`: both parts of the key, the number
 /// of facts, the sums. Written apart from what makes pages, so as to judge them.
-pub(crate) fn from_facts(kind: Kind) -> String {
+pub(crate) fn from_facts(kind: TotalsKind) -> String {
     let (first, second, articles) = match kind {
-        Kind::BlogCountry => {
+        TotalsKind::BlogCountry => {
             ("blog_id", "country_id", " JOIN articles ON articles.id = article_id")
         }
-        Kind::Article => ("article_id", "0", ""),
-        Kind::ArticleCountry => ("article_id", "country_id", ""),
+        TotalsKind::Article => ("article_id", "0", ""),
+        TotalsKind::ArticleCountry => ("article_id", "country_id", ""),
     };
     let group = if second == "0" { first.to_owned() } else { format!("{first}, {second}") };
     format!(

@@ -1,36 +1,39 @@
-//! The proof of the totals: every one is summed from the facts once more, by statements that
-//! share nothing with what made them, and compared.
+//! Verification of the totals: each is summed from the facts once more, by statements that share
+//! nothing with those that made it, and compared.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use super::calendar::Grain;
-use super::definition::{KEPT, Kind, grain_number};
-use super::page::{self, Sums};
-use super::{Error, Work, exists, statements};
+use super::definition::{KEPT, TotalsKind, grain_number};
+use super::page::{self, TotalSums};
+use super::{CommandWork, Error, exists, statements};
+use crate::database::CommandTransaction;
 use crate::query::{Day, Period};
 use crate::schema::{DataVersion, version_row};
-use crate::transaction::Transaction;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Verification {
+pub struct TotalsVerification {
     pub totals: u64,
     /// The first difference of each page; none where all is right.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<TotalsDifference>,
 }
 
 /// A total that is not what the facts add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct TotalsDifference {
     /// The page: the kind of its totals and its span.
     pub page: String,
     pub problem: String,
 }
 
-type Totals = HashMap<(i32, i32), Sums>;
+type TotalsByKey = HashMap<(i32, i32), TotalSums>;
 
-pub(super) fn verify(transaction: &Transaction<'_>, work: Work<'_>) -> Result<Verification, Error> {
+pub(super) fn verify(
+    transaction: &CommandTransaction<'_>,
+    work: CommandWork<'_>,
+) -> Result<TotalsVerification, Error> {
     let mut version = DataVersion::default();
     transaction.rows(version_row(transaction.dialect()), &[], |row| {
         version = DataVersion::from_row(row)?;
@@ -39,10 +42,10 @@ pub(super) fn verify(transaction: &Transaction<'_>, work: Work<'_>) -> Result<Ve
     if version.totals.is_none() || !exists(transaction)? {
         return Err(Error::Missing);
     }
-    let mut found = Verification::default();
+    let mut found = TotalsVerification::default();
     if !version.agrees() {
         let problem = "the data was changed since the totals were made".to_owned();
-        found.differences.push(Difference { page: "all".to_owned(), problem });
+        found.differences.push(TotalsDifference { page: "all".to_owned(), problem });
     }
     let mut days = BTreeSet::new();
     transaction.rows("SELECT DISTINCT day FROM traffic", &[], |row| {
@@ -65,24 +68,24 @@ pub(super) fn verify(transaction: &Transaction<'_>, work: Work<'_>) -> Result<Ve
 
 /// Notes the first difference between a page and the facts.
 fn compare(
-    transaction: &Transaction<'_>,
-    kind: Kind,
+    transaction: &CommandTransaction<'_>,
+    kind: TotalsKind,
     grain: Grain,
     span: Period,
-    found: &mut Verification,
+    found: &mut TotalsVerification,
 ) -> Result<(), Error> {
     let ends = [span.start().number().into(), span.end().number().into()];
-    let mut expected = Totals::new();
+    let mut expected = TotalsByKey::new();
     transaction.rows(&statements::from_facts(kind), &ends, |row| {
         let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
-        let sums = Sums { facts: row.integer(2)?, metrics };
+        let sums = TotalSums { facts: row.integer(2)?, metrics };
         expected.insert((row.small(0)?, row.small(1)?), sums);
         Ok::<_, Error>(())
     })?;
     found.totals += expected.len() as u64;
     let start = span.start().number();
     let values = [kind.number().into(), grain_number(grain).into(), start.into(), start.into()];
-    let mut stored = Totals::new();
+    let mut stored = TotalsByKey::new();
     let mut readable = true;
     transaction.rows(statements::PAGES, &values, |row| {
         let page = row.bytes(1)?;
@@ -102,7 +105,7 @@ fn compare(
         }
         None => None,
     };
-    found.differences.extend(problem.map(|problem| Difference {
+    found.differences.extend(problem.map(|problem| TotalsDifference {
         page: format!("{kind:?}, {grain:?} of {}", span.start()),
         problem,
     }));
@@ -111,10 +114,10 @@ fn compare(
 
 /// Notes pages of spans without facts.
 fn superfluous(
-    transaction: &Transaction<'_>,
-    (kind, grain): (Kind, Grain),
+    transaction: &CommandTransaction<'_>,
+    (kind, grain): (TotalsKind, Grain),
     spans: &BTreeSet<i32>,
-    found: &mut Verification,
+    found: &mut TotalsVerification,
 ) -> Result<(), Error> {
     let (first, last) = (i32::MIN.into(), i32::MAX.into());
     let values = [kind.number().into(), grain_number(grain).into(), first, last];
@@ -125,7 +128,7 @@ fn superfluous(
                 .map_or_else(|| format!("day {start}"), |day| day.to_string());
             let page = format!("{kind:?}, {grain:?} of {shown}");
             let problem = "there are no facts for it".to_owned();
-            found.differences.push(Difference { page, problem });
+            found.differences.push(TotalsDifference { page, problem });
         }
         Ok::<_, Error>(())
     })?;

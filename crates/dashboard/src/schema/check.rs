@@ -1,4 +1,4 @@
-//! Whether an existing database has our schema, and if not, what the first difference is.
+//! The check of an existing database against the schema, which names the first difference.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,8 @@ use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
 use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
-use super::{Dialect, Error, version};
+use super::{Error, SqlDialect, version};
+use crate::database::CommandConnection;
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -21,19 +22,28 @@ struct FoundColumn {
 /// The tables found under our names, with their columns in order.
 type FoundTables = HashMap<&'static str, Vec<FoundColumn>>;
 
+pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
+    match session {
+        CommandConnection::Sqlite(connection) => check_sqlite(connection),
+        CommandConnection::Postgres(client, runtime) => runtime.block_on(check_postgres(&**client)),
+    }
+}
+
 /// Compares tables, columns, types, nullability and primary keys with the definition.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
     version::of_sqlite(connection)?.expect_ours()?;
-    compare(Dialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
+    compare(SqlDialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
-/// Which declarations a SQLite database of the dashboard has.
+/// The declarations that a SQLite database of the dashboard has.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
     version::of_sqlite(connection)?.expect_ours()?;
     let found = sqlite_tables(connection)?;
-    match compare(Dialect::Sqlite, Declarations::AsFound, &found) {
+    match compare(SqlDialect::Sqlite, Declarations::AsFound, &found) {
         Ok(()) => Ok(Declarations::AsFound),
-        Err(_) => compare(Dialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own),
+        Err(_) => {
+            compare(SqlDialect::Sqlite, Declarations::Own, &found).map(|()| Declarations::Own)
+        }
     }
 }
 
@@ -91,10 +101,14 @@ pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
             found.insert(table.name.name(), columns);
         }
     }
-    compare(Dialect::Postgres, Declarations::Own, &found)
+    compare(SqlDialect::Postgres, Declarations::Own, &found)
 }
 
-fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) -> Result<(), Error> {
+fn compare(
+    dialect: SqlDialect,
+    declarations: Declarations,
+    found: &FoundTables,
+) -> Result<(), Error> {
     if found.is_empty() {
         return Err(Error::Empty);
     }
@@ -106,7 +120,7 @@ fn compare(dialect: Dialect, declarations: Declarations, found: &FoundTables) ->
 
 /// The first difference in one table.
 fn difference(
-    dialect: Dialect,
+    dialect: SqlDialect,
     declarations: Declarations,
     table: &TableDefinition,
     found: &FoundTables,
@@ -163,12 +177,14 @@ fn key_difference(table: &TableDefinition, found: &[FoundColumn]) -> Option<Stri
 }
 
 /// A type as the engine shows it.
-fn declared_type(dialect: Dialect, column_type: ColumnType) -> String {
+fn declared_type(dialect: SqlDialect, column_type: ColumnType) -> String {
     match (column_type, dialect) {
         (ColumnType::Integer, _) => "integer".to_owned(),
         (ColumnType::BigInteger, _) => "bigint".to_owned(),
-        (ColumnType::Varchar(length), Dialect::Sqlite) => format!("varchar({length})"),
-        (ColumnType::Varchar(length), Dialect::Postgres) => format!("character varying({length})"),
+        (ColumnType::Varchar(length), SqlDialect::Sqlite) => format!("varchar({length})"),
+        (ColumnType::Varchar(length), SqlDialect::Postgres) => {
+            format!("character varying({length})")
+        }
     }
 }
 
@@ -199,7 +215,7 @@ pub(crate) async fn existing_postgres_table(
     Ok(None)
 }
 
-/// A table in a SQLite database that is none of ours and none of SQLite's own.
+/// A table in a SQLite database that is neither the dashboard's nor SQLite's.
 pub(crate) fn unknown_sqlite_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare(
         "SELECT lower(name) FROM sqlite_schema

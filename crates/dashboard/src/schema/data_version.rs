@@ -1,28 +1,17 @@
-//! The data version: a number that is another one after every change of facts, articles and names,
-//! whoever made it. Whatever is derived from the data (totals, kept answers) belongs to one version
-//! and is worth nothing for another.
-//!
-//! Triggers raise it. In PostgreSQL they run once for each statement; SQLite only knows those for
-//! each row, which our own commands turn off on their connection and replace by one UPDATE.
+//! The data version: a number that changes with every change of facts, articles and names by any
+//! program. Whatever is derived from the data (totals, kept answers) belongs to one version and is
+//! worth nothing for another.
 
-use rusqlite::Connection;
-use tokio_postgres::GenericClient;
+use std::fmt;
 
-use super::{Dialect, Table, VERSION};
-use crate::transaction::{self, Row};
+use super::{DIMENSIONS, SqlDialect, Table, VERSION};
+use crate::database::{self, Snapshot, SqlRow, SqlValue};
 
 /// The tables whose changes count.
-const WATCHED: [Table; 9] = [
-    Table::Blogs,
-    Table::Authors,
-    Table::Teams,
-    Table::Products,
-    Table::Languages,
-    Table::HumanLanguages,
-    Table::Countries,
-    Table::Articles,
-    Table::Traffic,
-];
+fn watched() -> impl Iterator<Item = &'static str> {
+    let dimensions = DIMENSIONS.iter().map(|dimension| dimension.place().table);
+    dimensions.chain([Table::Traffic]).map(Table::name)
+}
 
 /// The row of `schema_version` in a new database: schema, data, and totals, which agree with no
 /// facts where there are none. Numbers only, for both engines.
@@ -31,40 +20,38 @@ pub(crate) const fn first_row(has_totals: bool) -> [Option<i32>; 3] {
 }
 
 /// The statements that make a database raise its data version from now on.
-pub(crate) fn watch_changes(dialect: Dialect) -> Vec<String> {
+pub(crate) fn watch_changes(dialect: SqlDialect) -> Vec<String> {
     let raise = "UPDATE schema_version SET data_version = data_version + 1";
     match dialect {
-        Dialect::Sqlite => WATCHED
-            .iter()
-            .flat_map(|table| ["insert", "update", "delete"].map(|change| (table.name(), change)))
+        SqlDialect::Sqlite => watched()
+            .flat_map(|table| ["insert", "update", "delete"].map(|change| (table, change)))
             .map(|(table, change)| {
                 format!(
                     "CREATE TRIGGER {table}_{change} AFTER {change} ON {table} BEGIN {raise}; END"
                 )
             })
             .collect(),
-        Dialect::Postgres => {
+        SqlDialect::Postgres => {
             let function = format!(
                 "CREATE OR REPLACE FUNCTION raise_data_version() RETURNS trigger LANGUAGE plpgsql \
                  AS $$ BEGIN {raise}; RETURN NULL; END $$"
             );
-            let trigger = |table: &Table| {
-                let table = table.name();
+            let trigger = |table: &str| {
                 format!(
                     "CREATE TRIGGER {table}_changed \
                      AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} \
                      FOR EACH STATEMENT EXECUTE PROCEDURE raise_data_version()"
                 )
             };
-            std::iter::once(function).chain(WATCHED.iter().map(trigger)).collect()
+            std::iter::once(function).chain(watched().map(trigger)).collect()
         }
     }
 }
 
-/// Which data there is, and which the totals were made of.
+/// The version of the data, and the version that the totals belong to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DataVersion {
-    /// Tells a table that was made anew, whose numbers begin again: by a restore, for example.
+    /// Identifies the table itself: after a restore, for example, the numbers start again.
     pub table: i64,
     pub data: i64,
     /// Of the totals, if there are any.
@@ -72,13 +59,13 @@ pub(crate) struct DataVersion {
 }
 
 /// The statement that reads it.
-pub(crate) const fn version_row(dialect: Dialect) -> &'static str {
+pub(crate) const fn version_row(dialect: SqlDialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => {
+        SqlDialect::Sqlite => {
             "SELECT data_version, totals_version, \
              (SELECT schema_version FROM pragma_schema_version) FROM schema_version"
         }
-        Dialect::Postgres => {
+        SqlDialect::Postgres => {
             "SELECT data_version, totals_version, tableoid::bigint FROM schema_version"
         }
     }
@@ -91,17 +78,32 @@ impl DataVersion {
     }
 
     /// From the row that [`version_row`] gives.
-    pub fn from_row(row: Row<'_>) -> Result<Self, transaction::Error> {
-        let (data, totals) = (row.integer(0)?, row.optional_integer(1)?);
-        Ok(Self { table: row.integer(2)?, data, totals })
+    pub fn from_row(row: SqlRow<'_>) -> Result<Self, database::Error> {
+        Ok(Self::from_values(&row.values()?))
     }
 
-    pub fn read_sqlite(connection: &Connection) -> Result<Self, transaction::Error> {
-        let mut prepared = connection.prepare_cached(version_row(Dialect::Sqlite))?;
-        prepared.query_row([], |found| Ok(Self::from_row(Row::Sqlite(found))))?
+    /// From the values of that row.
+    pub fn from_values(row: &[SqlValue<'_>]) -> Self {
+        let integer = |place: usize| row.get(place).and_then(SqlValue::integer);
+        let [data, table] = [0, 2].map(|place| integer(place).unwrap_or_default());
+        Self { table, data, totals: integer(1) }
     }
 
-    pub async fn read_postgres(client: &impl GenericClient) -> Result<Self, transaction::Error> {
-        Self::from_row(Row::Postgres(&client.query_one(version_row(Dialect::Postgres), &[]).await?))
+    pub async fn read<S: Snapshot>(snapshot: &S) -> Result<Self, database::Error> {
+        let mut version = Self::default();
+        let each = |row: SqlRow<'_>| {
+            version = Self::from_row(row)?;
+            Ok::<_, database::Error>(())
+        };
+        snapshot.rows(version_row(S::DIALECT), &[], each).await?;
+        Ok(version)
+    }
+}
+
+impl fmt::Display for DataVersion {
+    /// Another text for every other version.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.totals.map(|totals| totals.to_string()).unwrap_or_default();
+        write!(formatter, "{}-{totals}-{}", self.data, self.table)
     }
 }

@@ -1,4 +1,4 @@
-//! What tables and columns there are: the one place that both engines and all checks read.
+//! Tables and columns: the one place that both engines and all checks read.
 
 use sea_query::IdenStatic;
 
@@ -77,7 +77,7 @@ pub enum ColumnType {
     Integer,
     /// 64 bits.
     BigInteger,
-    /// Text of at most so many characters.
+    /// Text of at most this number of characters.
     Varchar(u32),
 }
 
@@ -85,7 +85,7 @@ pub enum ColumnType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declarations {
     Own,
-    /// As the author of the article found them in his own SQLite file when he moved to
+    /// As the author of the article found them in the SQLite file that was moved to
     /// PostgreSQL: `slug` too short for some, `uuid` still an integer from earlier days.
     AsFound,
 }

@@ -4,24 +4,30 @@
 //! database has it are both derived from there.
 
 mod check;
+mod create;
 mod data_version;
 mod definition;
-mod initialise;
+mod dimension;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod totals;
 pub mod version;
 
-use crate::new_file;
+use crate::database::{self, SqlDialect, from_clients};
 
+pub(crate) use check::{
+    check, existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table,
+};
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
-pub(crate) use check::{existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table};
+pub use create::{create_postgres, create_sqlite};
 pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
 };
-pub use initialise::{create_postgres, create_sqlite, initialise};
-pub use statements::{Dialect, column_names, create_indexes, create_tables, insert_row};
+pub use dimension::{DIMENSIONS, Dimension, DimensionPlace, NAMED};
+pub use statements::{column_names, create_indexes, create_tables, insert_row};
+pub(crate) use totals::{DROP_TOTALS, create_totals, find_totals};
 
 /// Why a database cannot be used as a dashboard's, or not be made one.
 #[derive(Debug, thiserror::Error)]
@@ -67,37 +73,14 @@ pub enum Error {
          schema_version has no row; restore a backup"
     )]
     NoVersion,
-    /// Tables were to be made where some of ours exist already.
+    /// A table of the dashboard exists already.
     #[error("the database already has a table {table:?}; name an empty database")]
     Occupied {
         /// The table that is in the way.
         table: &'static str,
     },
-    #[error("SQLite: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("PostgreSQL: {}", postgres_message(.0))]
-    Postgres(#[from] tokio_postgres::Error),
-    /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(Box<engine::Error>),
-    /// The new file cannot be made.
-    #[error(transparent)]
-    NewFile(Box<new_file::Error>),
+    Database(#[from] database::Error),
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
-        Self::Engine(Box::new(error))
-    }
-}
-
-impl From<new_file::Error> for Error {
-    fn from(error: new_file::Error) -> Self {
-        Self::NewFile(Box::new(error))
-    }
-}
-
-/// The server's own words: `tokio_postgres` itself only says "db error".
-pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
-    error.as_db_error().map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned())
-}
+from_clients!(Error);

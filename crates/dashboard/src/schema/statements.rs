@@ -5,30 +5,24 @@ use sea_query::{
     IndexCreateStatement, PostgresQueryBuilder, SqliteQueryBuilder, TableCreateStatement,
 };
 
+use super::SqlDialect;
 use super::definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition,
 };
-
-/// The SQL dialect of an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    Sqlite,
-    Postgres,
-}
 
 /// The statements that create all tables, to be run before the first row.
 ///
 /// In SQLite they hold every key, since none can be added later. In PostgreSQL foreign keys and
 /// the key of the facts follow with the indexes: over finished rows they are made faster.
 #[must_use]
-pub fn create_tables(dialect: Dialect, declarations: Declarations) -> Vec<String> {
+pub fn create_tables(dialect: SqlDialect, declarations: Declarations) -> Vec<String> {
     TABLES
         .iter()
         .map(|table| {
             let statement = create_table(table, declarations);
             match dialect {
-                Dialect::Sqlite => with_keys(statement, table).build(SqliteQueryBuilder),
-                Dialect::Postgres => statement.build(PostgresQueryBuilder),
+                SqlDialect::Sqlite => with_keys(statement, table).build(SqliteQueryBuilder),
+                SqlDialect::Postgres => statement.build(PostgresQueryBuilder),
             }
         })
         .collect()
@@ -36,10 +30,10 @@ pub fn create_tables(dialect: Dialect, declarations: Declarations) -> Vec<String
 
 /// The statement that inserts one row, with a parameter for each column.
 #[must_use]
-pub fn insert_row(dialect: Dialect, table: Table) -> String {
+pub fn insert_row(dialect: SqlDialect, table: Table) -> String {
     let sign = match dialect {
-        Dialect::Sqlite => '?',
-        Dialect::Postgres => '$',
+        SqlDialect::Sqlite => '?',
+        SqlDialect::Postgres => '$',
     };
     let columns = column_names(table);
     let parameters: Vec<_> = (1..=columns.len()).map(|place| format!("{sign}{place}")).collect();
@@ -61,10 +55,10 @@ pub fn column_names(table: Table) -> Vec<&'static str> {
 /// The statements that complete the schema after the rows: indexes, and in PostgreSQL the keys
 /// that [`create_tables`] left out.
 #[must_use]
-pub fn create_indexes(dialect: Dialect) -> Vec<String> {
+pub fn create_indexes(dialect: SqlDialect) -> Vec<String> {
     let mut statements = Vec::new();
     for table in TABLES {
-        if dialect == Dialect::Postgres {
+        if dialect == SqlDialect::Postgres {
             if has_composite_key(table) {
                 statements.push(add_primary_key(table));
             }
@@ -73,8 +67,8 @@ pub fn create_indexes(dialect: Dialect) -> Vec<String> {
         for column in table.columns.iter().filter(|column| column.indexed) {
             let index = create_index(table.name, column.name);
             statements.push(match dialect {
-                Dialect::Sqlite => index.build(SqliteQueryBuilder),
-                Dialect::Postgres => index.build(PostgresQueryBuilder),
+                SqlDialect::Sqlite => index.build(SqliteQueryBuilder),
+                SqlDialect::Postgres => index.build(PostgresQueryBuilder),
             });
         }
     }

@@ -16,7 +16,7 @@ fn a_new_database_passes_the_check() {
 }
 
 #[test]
-fn facts_are_stored_in_key_order_without_a_rowid_or_a_second_index() {
+fn facts_have_neither_a_rowid_nor_a_second_index() {
     let connection = dashboard();
     let without_rowid: bool = connection
         .query_row("SELECT wr FROM pragma_table_list WHERE name = 'traffic'", [], |row| row.get(0))
@@ -45,7 +45,7 @@ fn every_reference_is_a_foreign_key() {
 }
 
 #[test]
-fn an_empty_database_is_told_how_to_become_a_dashboard() {
+fn an_empty_database_gets_a_hint_to_init() {
     let error = check_sqlite(&Connection::open_in_memory().unwrap()).unwrap_err();
     assert!(matches!(error, Error::Empty));
     assert!(error.to_string().contains("crossover dashboard init"));

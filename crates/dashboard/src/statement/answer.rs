@@ -7,10 +7,11 @@ use sea_query::{
 };
 
 use super::dialect::{by_bytes, join};
-use super::dimension::Dimension;
-use super::{Conditions, Statement};
-use crate::query::{Count, Period, Query, SortBy, Split, Translations};
-use crate::schema::{Column, Dialect, Table};
+use super::grouped_by::GroupedBy;
+use super::{Conditions, QueryStatement};
+use crate::database::SqlDialect;
+use crate::query::{DistinctCount, Period, Query, SortBy, Split, Translations};
+use crate::schema::{Column, Table};
 
 /// The metrics, in the order of the columns.
 const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::EngagementSeconds];
@@ -19,10 +20,15 @@ const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::Engag
 /// the number of rows summed, then the number of distinct articles and the country's code if they
 /// were asked for.
 #[must_use]
-pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dialect) -> Statement {
-    let dimension = Dimension::of(query.grouping, dialect);
-    let mut select = traffic(query, period, dimension.needs_articles, conditions, dialect);
-    if let Some((table, refers)) = dimension.named_by {
+pub fn rows(
+    query: &Query,
+    period: Period,
+    conditions: &Conditions,
+    dialect: SqlDialect,
+) -> QueryStatement {
+    let grouped = GroupedBy::of(query.grouping, dialect);
+    let mut select = traffic(query, period, grouped.needs_articles, conditions, dialect);
+    if let Some((table, refers)) = grouped.named_by {
         let id = Expr::col((table, Column::Id));
         join(&mut select, table, id.equals(refers), dialect);
     }
@@ -31,35 +37,35 @@ pub fn rows(query: &Query, period: Period, conditions: &Conditions, dialect: Dia
         let refers = (Table::Traffic, Column::CountryId);
         join(&mut select, Table::Countries, id.equals(refers), dialect);
     }
-    select.expr_as(dimension.key.clone(), Alias::new("key"));
-    if let Some(label) = &dimension.label {
+    select.expr_as(grouped.key.clone(), Alias::new("key"));
+    if let Some(label) = &grouped.label {
         select.expr_as(label.clone(), Alias::new("label"));
     }
     for metric in METRICS {
         select.expr_as(Expr::col((Table::Traffic, metric)).sum(), metric);
     }
     select.expr_as(Expr::col(Asterisk).count(), Alias::new("rows_read"));
-    if query.count == Some(Count::Articles) {
+    if query.count == Some(DistinctCount::Articles) {
         select.expr_as(distinct_articles(query), Alias::new("articles"));
     }
-    select.add_group_by([dimension.group_by.clone()]);
+    select.add_group_by([grouped.group_by.clone()]);
     if query.split == Some(Split::Country) {
         select.expr_as(Expr::col((Table::Countries, Column::Code)), Alias::new("country"));
         select.add_group_by([Expr::col((Table::Countries, Column::Id))]);
     }
-    order(&mut select, query, &dimension, dialect);
-    Statement::build(&select, dialect)
+    order(&mut select, query, &grouped, dialect);
+    QueryStatement::build(&select, dialect)
 }
 
 /// The order that was asked for; ties by key, then by country.
-fn order(select: &mut SelectStatement, query: &Query, dimension: &Dimension, dialect: Dialect) {
+fn order(select: &mut SelectStatement, query: &Query, grouped: &GroupedBy, dialect: SqlDialect) {
     let order = if query.sort.descending { Order::Desc } else { Order::Asc };
-    let key = dimension.key_order(query.grouping, dialect);
+    let key = grouped.key_order(query.grouping, dialect);
     let by = match query.sort.by {
         SortBy::Pageviews => Expr::col(Column::Pageviews),
         SortBy::Sessions => Expr::col(Column::Sessions),
         SortBy::EngagementSeconds => Expr::col(Column::EngagementSeconds),
-        SortBy::Label => dimension.label_order(query.grouping, dialect),
+        SortBy::Label => grouped.label_order(query.grouping, dialect),
         SortBy::Key => key.clone(),
     };
     select.order_by_expr(by, order);
@@ -79,11 +85,11 @@ pub fn all_articles(
     query: &Query,
     period: Period,
     conditions: &Conditions,
-    dialect: Dialect,
-) -> Statement {
+    dialect: SqlDialect,
+) -> QueryStatement {
     let mut select = traffic(query, period, false, conditions, dialect);
     select.expr(distinct_articles(query));
-    Statement::build(&select, dialect)
+    QueryStatement::build(&select, dialect)
 }
 
 fn distinct_articles(query: &Query) -> Expr {
@@ -100,7 +106,7 @@ fn traffic(
     period: Period,
     needs_articles: bool,
     conditions: &Conditions,
-    dialect: Dialect,
+    dialect: SqlDialect,
 ) -> SelectStatement {
     let day = Expr::col((Table::Traffic, Column::Day));
     let mut select = Select::select()
@@ -122,7 +128,7 @@ fn traffic(
 
 /// Joins to each fact the original of its article, which then stands for it in every respect. An
 /// original is its own; a translation of a translation does not exist in this schema.
-fn originals(select: &mut SelectStatement, refers: (Table, Column), dialect: Dialect) {
+fn originals(select: &mut SelectStatement, refers: (Table, Column), dialect: SqlDialect) {
     let own = Alias::new("own_article");
     let id = Expr::col((own.clone(), Column::Id));
     let own_articles = Table::Articles.into_table_ref().alias(own.clone());

@@ -2,8 +2,8 @@
 
 use sea_query::{Expr, ExprTrait as _, SelectStatement};
 
-use crate::query::{Day, Field, Filters, Publication};
-use crate::schema::{Column, Table};
+use crate::query::{Day, Filters, Publication};
+use crate::schema::{Column, Dimension, Table};
 
 /// The filters of a question with their keys looked up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Conditions {
 /// One filter with the ids that its keys stand for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    pub field: Field,
+    pub dimension: Dimension,
     /// Whether the values are left out instead of let in.
     pub exclude: bool,
     pub ids: Vec<i32>,
@@ -31,7 +31,7 @@ impl Conditions {
         Self {
             values: with_ids
                 .map(|(filter, ids)| Condition {
-                    field: filter.field,
+                    dimension: filter.dimension,
                     exclude: filter.exclude,
                     ids,
                 })
@@ -43,7 +43,7 @@ impl Conditions {
 
     /// Whether one of them looks at an article's own columns.
     pub(super) fn need_articles(&self) -> bool {
-        self.values.iter().any(|condition| condition.field != Field::Country)
+        self.values.iter().any(|condition| condition.dimension.place().is_of_articles())
             || !self.published.is_open()
             || !self.not_published.is_open()
     }
@@ -51,7 +51,7 @@ impl Conditions {
     /// Adds them all to a statement over `traffic` and `articles`.
     pub(super) fn add_to(&self, select: &mut SelectStatement) {
         for condition in &self.values {
-            let column = Expr::col(column(condition.field));
+            let column = Expr::col(condition.dimension.place().refers);
             let ids = condition.ids.iter().copied();
             select.and_where(if condition.exclude {
                 column.is_not_in(ids)
@@ -65,20 +65,6 @@ impl Conditions {
         if let Some(inside) = within(self.not_published).into_iter().reduce(Expr::and) {
             select.and_where(inside.not());
         }
-    }
-}
-
-/// The column of the facts or the articles that holds a dimension's id.
-fn column(field: Field) -> (Table, Column) {
-    match field {
-        Field::Blog => (Table::Articles, Column::BlogId),
-        Field::Author => (Table::Articles, Column::AuthorId),
-        Field::Team => (Table::Articles, Column::TeamId),
-        Field::Product => (Table::Articles, Column::ProductId),
-        Field::Language => (Table::Articles, Column::LanguageId),
-        Field::HumanLanguage => (Table::Articles, Column::HumanLanguageId),
-        Field::Country => (Table::Traffic, Column::CountryId),
-        Field::Article => (Table::Articles, Column::Id),
     }
 }
 

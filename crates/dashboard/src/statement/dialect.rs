@@ -1,8 +1,8 @@
-//! All that differs between the engines in a statement: calendar, collation, the order of joins.
+//! Differences between the engines in a statement: calendar, collation, the order of joins.
 
 use sea_query::{Expr, ExprTrait as _, Func, IntoTableRef, SelectStatement};
 
-use crate::schema::Dialect;
+use crate::database::SqlDialect;
 
 /// An inner join. In SQLite it is written CROSS JOIN, which joins in the order written
 /// (<https://www.sqlite.org/optoverview.html>, section 7.5): the facts of the period first, then
@@ -12,19 +12,19 @@ pub(super) fn join(
     select: &mut SelectStatement,
     table: impl IntoTableRef,
     on: Expr,
-    dialect: Dialect,
+    dialect: SqlDialect,
 ) {
     match dialect {
-        Dialect::Sqlite => select.cross_join(table).and_where(on),
-        Dialect::Postgres => select.inner_join(table, on),
+        SqlDialect::Sqlite => select.cross_join(table).and_where(on),
+        SqlDialect::Postgres => select.inner_join(table, on),
     };
 }
 
 /// Text in the order of its bytes, whatever the database's collation; SQLite's default is that.
-pub(super) fn by_bytes(text: Expr, dialect: Dialect) -> Expr {
+pub(super) fn by_bytes(text: Expr, dialect: SqlDialect) -> Expr {
     match dialect {
-        Dialect::Sqlite => text,
-        Dialect::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, text),
+        SqlDialect::Sqlite => text,
+        SqlDialect::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, text),
     }
 }
 
@@ -38,13 +38,13 @@ pub(super) enum Span {
 }
 
 impl Span {
-    /// What facts are grouped by, and the key that is written out. PostgreSQL's `to_char` costs
+    /// The expression to group by, and the key that is written out. PostgreSQL's `to_char` costs
     /// as much as all the rest of a statement if it is called for each fact; so the facts are
     /// grouped by `date_trunc`, and only the groups are written out.
-    pub(super) fn of(self, day: Expr, dialect: Dialect) -> (Expr, Expr) {
+    pub(super) fn of(self, day: Expr, dialect: SqlDialect) -> (Expr, Expr) {
         match dialect {
-            Dialect::Sqlite => (self.strftime(day.clone()), self.strftime(day)),
-            Dialect::Postgres => {
+            SqlDialect::Sqlite => (self.strftime(day.clone()), self.strftime(day)),
+            SqlDialect::Postgres => {
                 let first_moment = self.date_trunc(day);
                 (first_moment.clone(), self.to_char(first_moment))
             }
@@ -83,7 +83,7 @@ fn function<const N: usize>(name: &'static str, arguments: [Expr; N]) -> Expr {
     Func::cust(name).args(arguments).into()
 }
 
-/// A constant of ours in the text itself: as a bound value it would be another parameter in
+/// A constant in the text itself: as a bound value it would be another parameter in
 /// GROUP BY than in SELECT, and PostgreSQL could not see that both are the same expression.
 pub(super) fn constant(text: &'static str) -> Expr {
     Expr::cust(text)

@@ -1,36 +1,20 @@
-//! The small statements around a question: what a filter's keys stand for, and whether the
-//! database answers at all.
+//! The look-up of the keys of filters.
 
 use sea_query::{Expr, ExprTrait as _, Query};
 
-use super::Statement;
-use crate::query::{Field, Filter};
-use crate::schema::{Column, Dialect, Table};
+use super::QueryStatement;
+use crate::database::SqlDialect;
+use crate::query::DimensionFilter;
+use crate::schema::{Column, DimensionPlace};
 
 /// Key and id of every key of `filter` that exists.
 #[must_use]
-pub fn ids(filter: &Filter, dialect: Dialect) -> Statement {
-    let (table, key) = match filter.field {
-        Field::Blog => (Table::Blogs, Column::Name),
-        Field::Author => (Table::Authors, Column::Name),
-        Field::Team => (Table::Teams, Column::Name),
-        Field::Product => (Table::Products, Column::Name),
-        Field::Language => (Table::Languages, Column::Name),
-        Field::HumanLanguage => (Table::HumanLanguages, Column::Name),
-        Field::Country => (Table::Countries, Column::Code),
-        Field::Article => (Table::Articles, Column::Uuid),
-    };
+pub fn ids(filter: &DimensionFilter, dialect: SqlDialect) -> QueryStatement {
+    let DimensionPlace { table, key, .. } = filter.dimension.place();
     let statement = Query::select()
         .columns([key, Column::Id])
         .from(table)
         .and_where(Expr::col(key).is_in(filter.keys.iter().map(String::as_str)))
         .take();
-    Statement::build(&statement, dialect)
-}
-
-/// A row that every dashboard has: reading it shows that the database answers.
-#[must_use]
-pub fn any_row(dialect: Dialect) -> Statement {
-    let statement = Query::select().column(Column::Version).from(Table::SchemaVersion).take();
-    Statement::build(&statement, dialect)
+    QueryStatement::build(&statement, dialect)
 }

@@ -1,49 +1,23 @@
-//! The statements of the dashboard, built by sea-query for both engines from one description and
-//! run with bound values by `store`.
+//! Statements of the `daily` design, built by sea-query for both engines from one description.
 
 pub mod answer;
-mod bind;
 mod condition;
 mod dialect;
-mod dimension;
+mod grouped_by;
 mod lookup;
 #[cfg(test)]
 mod tests;
 
-pub use bind::Bound;
 pub use condition::{Condition, Conditions};
-pub(crate) use dimension::key_is_day;
-pub use lookup::{any_row, ids};
+pub(crate) use grouped_by::key_is_day;
+pub use lookup::ids;
 
-use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder, Value};
+use sea_query::{PostgresQueryBuilder, QueryStatementWriter, SqliteQueryBuilder};
 
+use crate::database::{SqlDialect, SqlValue};
 use crate::query::Query;
-use crate::schema::Dialect;
 
-/// How the database answers: which tables the statements read. One variant for each design.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Design {
-    /// From the daily facts, with the statements an ORM writes.
-    #[default]
-    Daily,
-    /// From totals of days, months and years (see `rollup`), without any statement from here.
-    Rollup,
-}
-
-impl Design {
-    /// Every design with its name on the command line and in the header `Crossover-Design`.
-    pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Daily => "daily",
-            Self::Rollup => "rollup",
-        }
-    }
-}
-
-/// Where the columns of an answer's rows stand, counted from 0; the key is always the first.
+/// The places of an answer's columns in a row, counted from 0; the key is always the first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowColumns {
     /// The label, where it is not the key itself.
@@ -60,7 +34,7 @@ pub(crate) struct RowColumns {
 
 impl RowColumns {
     pub(crate) fn of(query: &Query) -> Self {
-        let has_label = dimension::has_label(query.grouping);
+        let has_label = grouped_by::has_label(query.grouping);
         let metrics = 1 + usize::from(has_label);
         let rows_read = metrics + 3;
         let articles = query.count.map(|_| rows_read + 1);
@@ -76,23 +50,18 @@ impl RowColumns {
 
 /// SQL with its bound values, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statement {
+pub struct QueryStatement {
     /// The text, with `?` (SQLite) or `$1` (PostgreSQL) where values go.
     pub sql: String,
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue<'static>>,
 }
 
-impl Statement {
-    fn build(statement: &impl QueryStatementWriter, dialect: Dialect) -> Self {
+impl QueryStatement {
+    fn build(statement: &impl QueryStatementWriter, dialect: SqlDialect) -> Self {
         let (sql, values) = match dialect {
-            Dialect::Sqlite => statement.build(SqliteQueryBuilder),
-            Dialect::Postgres => statement.build(PostgresQueryBuilder),
+            SqlDialect::Sqlite => statement.build(SqliteQueryBuilder),
+            SqlDialect::Postgres => statement.build(PostgresQueryBuilder),
         };
-        Self { sql, values: values.0 }
-    }
-
-    /// The values as both clients take them.
-    pub fn bound(&self) -> impl ExactSizeIterator<Item = Bound<'_>> {
-        self.values.iter().map(Bound)
+        Self { sql, values: values.0.into_iter().map(SqlValue::from).collect() }
     }
 }

@@ -1,7 +1,8 @@
-//! The statements as both engines get them, to be read by people.
+//! Statements as both engines get them, for people to read.
 
 use super::*;
-use crate::query::{Field, Filter, Grouping, Query};
+use crate::query::{DimensionFilter, Grouping, Query};
+use crate::schema::Dimension;
 
 fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
     let pairs: Vec<_> = [("start", "2021-01-01"), ("end", "2021-12-31")]
@@ -12,7 +13,7 @@ fn query(grouping: Grouping, parameters: &[(&str, &str)]) -> Query {
     Query::parse(grouping, &pairs).unwrap()
 }
 
-fn rows(query: &Query, conditions: &Conditions, dialect: Dialect) -> Statement {
+fn rows(query: &Query, conditions: &Conditions, dialect: SqlDialect) -> QueryStatement {
     answer::rows(query, query.period, conditions, dialect)
 }
 
@@ -25,11 +26,11 @@ fn split_translations_and_filters_are_joins_and_conditions() {
         ("published_to", "2021-01-01"),
     ];
     let query = query(Grouping::Authors, &parameters);
-    let team = Condition { field: Field::Team, exclude: true, ids: vec![3, 4] };
-    let country = Condition { field: Field::Country, exclude: false, ids: vec![5] };
+    let team = Condition { dimension: Dimension::Team, exclude: true, ids: vec![3, 4] };
+    let country = Condition { dimension: Dimension::Country, exclude: false, ids: vec![5] };
     let conditions =
         Conditions { values: vec![team, country], ..Conditions::new(&query.filters, Vec::new()) };
-    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+    for dialect in [SqlDialect::Sqlite, SqlDialect::Postgres] {
         insta::assert_snapshot!(rows(&query, &conditions, dialect).sql);
     }
 }
@@ -38,7 +39,7 @@ fn split_translations_and_filters_are_joins_and_conditions() {
 fn every_grouping_is_a_statement_for_both_engines() {
     let mut all = String::new();
     for (name, grouping) in Grouping::ALL {
-        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        for dialect in [SqlDialect::Sqlite, SqlDialect::Postgres] {
             let statement = rows(&query(grouping, &[]), &Conditions::default(), dialect);
             all += &format!("{name}, {dialect:?}:\n{}\n", statement.sql);
         }
@@ -49,20 +50,21 @@ fn every_grouping_is_a_statement_for_both_engines() {
 #[test]
 fn blog_count_and_sort_are_a_condition_a_column_and_an_order() {
     let query = query(Grouping::Days, &[("count", "articles"), ("sort", "label")]);
-    let blog = Condition { field: Field::Blog, exclude: false, ids: vec![7] };
+    let blog = Condition { dimension: Dimension::Blog, exclude: false, ids: vec![7] };
     let conditions = Conditions { values: vec![blog], ..Conditions::default() };
-    insta::assert_debug_snapshot!(rows(&query, &conditions, Dialect::Postgres));
-    let all = answer::all_articles(&query, query.period, &conditions, Dialect::Sqlite);
+    insta::assert_debug_snapshot!(rows(&query, &conditions, SqlDialect::Postgres));
+    let all = answer::all_articles(&query, query.period, &conditions, SqlDialect::Sqlite);
     insta::assert_debug_snapshot!(all);
 }
 
 #[test]
 fn values_are_bound_and_never_part_of_the_text() {
     let name = "'; DROP TABLE traffic; --";
-    let filter = Filter { field: Field::Blog, exclude: false, keys: vec![name.to_owned()] };
-    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+    let filter =
+        DimensionFilter { dimension: Dimension::Blog, exclude: false, keys: vec![name.to_owned()] };
+    for dialect in [SqlDialect::Sqlite, SqlDialect::Postgres] {
         let statement = ids(&filter, dialect);
         assert!(!statement.sql.contains("DROP"), "{}", statement.sql);
-        assert_eq!(statement.values, [Value::from(name)]);
+        assert_eq!(statement.values, [SqlValue::from(name)]);
     }
 }

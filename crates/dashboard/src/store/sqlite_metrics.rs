@@ -1,5 +1,5 @@
-//! What SQLite counted while it answered questions, for `/metrics`. The names are the laboratory's
-//! (with Prometheus's `_total`), without a prefix: any application may offer them.
+//! SQLite's counters of queries, for `/metrics`. The names are the laboratory's (with Prometheus's
+//! `_total`), without a prefix: any application may offer them.
 
 use engine::SqliteCounters;
 use prometheus_client::metrics::counter::Counter;

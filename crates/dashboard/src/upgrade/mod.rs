@@ -1,5 +1,5 @@
-//! `dashboard upgrade`: numbered steps that bring the schema of an older program to this one's,
-//! each in one transaction. There is no way back but the backup that is made first.
+//! `dashboard upgrade`: numbered steps from the schema of an older program to this one's, each in
+//! one transaction. The only way back is the backup that is made first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -8,26 +8,27 @@ use engine::DatabaseUrl;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::backup;
-use crate::rollup::{self, Work};
-use crate::schema::version::{self, Version};
+use crate::database::postgres_message;
+use crate::rollup::{self, CommandWork};
+use crate::schema::version::{self, SchemaVersion};
 use crate::schema::{self, Declarations, VERSION};
 
 /// A step from the version before to `to`. Its statements are those that its own program would
 /// have used, so they never follow a later definition; the last one stores the version.
-struct Step {
+struct UpgradeStep {
     to: i32,
     sqlite: &'static str,
     postgres: &'static str,
 }
 
 /// One step for each version but the first: a new version cannot be compiled without its step.
-const STEPS: [Step; VERSION as usize - 1] = [
-    Step {
+const STEPS: [UpgradeStep; VERSION as usize - 1] = [
+    UpgradeStep {
         to: 2,
         sqlite: include_str!("to_2.sqlite.sql"),
         postgres: include_str!("to_2.postgres.sql"),
     },
-    Step { to: 3, sqlite: include_str!("to_3.sql"), postgres: include_str!("to_3.sql") },
+    UpgradeStep { to: 3, sqlite: include_str!("to_3.sql"), postgres: include_str!("to_3.sql") },
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct Upgraded {
 ///
 /// # Errors
 /// [`Error`]; no step is done in part.
-pub fn upgrade(target: &DatabaseUrl, work: Work<'_>) -> Result<Upgraded, Error> {
+pub fn upgrade(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<Upgraded, Error> {
     let upgraded = match target {
         DatabaseUrl::Sqlite(path) => upgrade_sqlite(path, work)?,
         DatabaseUrl::Postgres(url) => upgrade_postgres(url, work)?,
@@ -58,7 +59,7 @@ pub fn upgrade(target: &DatabaseUrl, work: Work<'_>) -> Result<Upgraded, Error> 
     Ok(upgraded)
 }
 
-fn upgrade_sqlite(path: &Path, work: Work<'_>) -> Result<Upgraded, Error> {
+fn upgrade_sqlite(path: &Path, work: CommandWork<'_>) -> Result<Upgraded, Error> {
     let mut connection = engine::sqlite::open_existing(path)?;
     engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
     let from = known(version::of_sqlite(&connection)?)?;
@@ -81,7 +82,7 @@ fn declarations(path: &Path) -> Result<Declarations, Error> {
 }
 
 /// Does the step unless another program was quicker.
-fn step_sqlite(connection: &mut Connection, step: &Step) -> Result<(), Error> {
+fn step_sqlite(connection: &mut Connection, step: &UpgradeStep) -> Result<(), Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if known(version::of_sqlite(&transaction)?)? < step.to {
         transaction.execute_batch(step.sqlite)?;
@@ -90,7 +91,7 @@ fn step_sqlite(connection: &mut Connection, step: &Step) -> Result<(), Error> {
     Ok(())
 }
 
-fn upgrade_postgres(url: &engine::PostgresUrl, work: Work<'_>) -> Result<Upgraded, Error> {
+fn upgrade_postgres(url: &engine::PostgresUrl, work: CommandWork<'_>) -> Result<Upgraded, Error> {
     work.runtime.block_on(async {
         let mut client = engine::postgres::connect(url).await?;
         let from = known(version::of_postgres(&client).await?)?;
@@ -111,16 +112,18 @@ fn upgrade_postgres(url: &engine::PostgresUrl, work: Work<'_>) -> Result<Upgrade
 }
 
 /// The version to begin from.
-fn known(version: Version) -> Result<i32, Error> {
+fn known(version: SchemaVersion) -> Result<i32, Error> {
     match version {
-        Version::Known(found) if found > VERSION => Err(schema::Error::Newer { found }.into()),
-        Version::Known(found) => Ok(found),
-        Version::Unknown => Err(schema::Error::NoVersion.into()),
-        Version::Absent => Err(schema::Error::Empty.into()),
+        SchemaVersion::Known(found) if found > VERSION => {
+            Err(schema::Error::Newer { found }.into())
+        }
+        SchemaVersion::Known(found) => Ok(found),
+        SchemaVersion::Unknown => Err(schema::Error::NoVersion.into()),
+        SchemaVersion::Absent => Err(schema::Error::Empty.into()),
     }
 }
 
-fn go_on(work: Work<'_>) -> Result<(), Error> {
+fn go_on(work: CommandWork<'_>) -> Result<(), Error> {
     if work.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
@@ -160,7 +163,7 @@ pub enum Error {
     #[error("SQLite: {0}; the database is as it was before this step")]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL refused a step, which was rolled back.
-    #[error("PostgreSQL: {}; the database is as it was before this step", schema::postgres_message(.0))]
+    #[error("PostgreSQL: {}; the database is as it was before this step", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The schema is upgraded, but the totals could not be made.
     #[error(

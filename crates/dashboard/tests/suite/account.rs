@@ -1,7 +1,7 @@
 //! Accounts in both engines: only hashes are stored, a session ends with its account, its password
 //! and its time.
 
-use dashboard::account::{self, Access, Error, Password, SessionToken};
+use dashboard::account::{self, AccessControl, Error, Password, SessionToken};
 use engine::DatabaseUrl;
 
 use crate::database::both;
@@ -11,14 +11,14 @@ fn password(text: &str) -> Password {
     Password::chosen(text).unwrap()
 }
 
-async fn signed_in(access: &Access, name: &str, password: &str) -> Option<SessionToken> {
+async fn signed_in(access: &AccessControl, name: &str, password: &str) -> Option<SessionToken> {
     access.sign_in(name, password).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_signs_in_by_the_password_and_by_nothing_else() {
     for database in both(&Rows::none()).await {
-        let access = Access::open(&database.url).await.unwrap();
+        let access = AccessControl::open(&database.url).await.unwrap();
         assert!(!access.has_accounts().await.unwrap());
         assert!(signed_in(&access, "ann", "correct horse").await.is_none());
         account::add(&database.url, "ann", password("correct horse")).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_person_signs_in_by_the_password_and_by_nothing_else() {
 async fn a_session_ends_with_its_time_its_password_and_its_account() {
     for database in both(&Rows::none()).await {
         let url = &database.url;
-        let access = Access::open(url).await.unwrap();
+        let access = AccessControl::open(url).await.unwrap();
         account::add(url, "ann", password("correct horse")).await.unwrap();
         let first = signed_in(&access, "ann", "correct horse").await.unwrap();
         assert_eq!(account::list(url).await.unwrap()[0].sessions, 1);
@@ -71,7 +71,7 @@ async fn a_session_ends_with_its_time_its_password_and_its_account() {
 async fn neither_password_nor_session_can_be_read_in_the_database() {
     for database in both(&Rows::none()).await {
         account::add(&database.url, "ann", password("correct horse")).await.unwrap();
-        let access = Access::open(&database.url).await.unwrap();
+        let access = AccessControl::open(&database.url).await.unwrap();
         let session = signed_in(&access, "ann", "correct horse").await.unwrap();
         let everything = match &database.url {
             DatabaseUrl::Sqlite(path) => {
@@ -117,7 +117,7 @@ async fn mistakes_are_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_link_makes_one_account_and_no_second() {
     for database in both(&Rows::none()).await {
-        let access = Access::open(&database.url).await.unwrap();
+        let access = AccessControl::open(&database.url).await.unwrap();
         let make = async |secret: &str, password: &str| {
             access.make_first_account(secret, "ann", password).await
         };
@@ -125,7 +125,7 @@ async fn the_link_makes_one_account_and_no_second() {
         let earlier = access.offer_first_account().unwrap();
         let link = access.offer_first_account().unwrap();
         assert!(matches!(make(earlier.expose(), "correct horse").await, Err(Error::LinkExpired)));
-        // A password that is too short costs nobody the link.
+        // A password that is too short does not use up the link.
         assert!(matches!(make(link.expose(), "short").await, Err(Error::BadPassword)));
         let session = make(link.expose(), "correct horse").await.unwrap();
         assert_eq!(access.person(&session).await.unwrap().unwrap().name, "ann");
@@ -140,7 +140,8 @@ async fn the_link_makes_one_account_and_no_second() {
 /// A session outlives another address of its server, and no two databases share one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cookie_belongs_to_a_database_and_not_to_its_url() {
-    let cookie = async |url: &DatabaseUrl| Access::open(url).await.unwrap().cookie().to_owned();
+    let cookie =
+        async |url: &DatabaseUrl| AccessControl::open(url).await.unwrap().cookie().to_owned();
     let mut cookies = Vec::new();
     for database in [both(&Rows::none()).await, both(&Rows::none()).await].iter().flatten() {
         let here = cookie(&database.url).await;

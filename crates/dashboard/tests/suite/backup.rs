@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use dashboard::backup::{self, Error};
 use dashboard::query::{Grouping, Query};
-use dashboard::store::{Options, Store};
+use dashboard::store::{DashboardStore, Options};
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
 
@@ -20,14 +20,14 @@ fn make(source: &Path, target: &Path) -> Result<u64, Error> {
 
 async fn teams(path: &Path) -> Vec<u8> {
     let url = DatabaseUrl::Sqlite(path.to_owned());
-    let store = Store::open(&url, &Options::default()).await.unwrap();
+    let store = DashboardStore::open(&url, &Options::default()).await.unwrap();
     let pairs = [("start", "1960-01-01"), ("end", "2030-01-01")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
     store.answer(Query::parse(Grouping::Teams, &pairs).unwrap()).await.unwrap().body
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
+async fn a_backup_during_writes_answers_as_the_original() {
     let database = sqlite(&Rows::nasty());
     let source = database.file();
     let before = teams(source).await;
@@ -45,7 +45,7 @@ async fn it_answers_as_the_original_did_whatever_is_written_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_file_that_exists_is_never_replaced_and_an_interruption_leaves_none() {
+async fn a_backup_replaces_no_file_and_leaves_none_unfinished() {
     let database = sqlite(&Rows::nasty());
     let source = database.file();
     let thesis = source.with_file_name("thesis.txt");

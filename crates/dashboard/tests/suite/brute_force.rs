@@ -1,11 +1,12 @@
-//! The independent judge: reads the raw rows and sums them with plain maps, knowing nothing of
-//! the statements under test.
+//! The independent judge of answers: reads the raw rows and sums them with plain maps, without the
+//! statements under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashboard::query::{
-    Count, Day, Field, Grouping, Period, Publication, Query, SortBy, Translations,
+    Day, DistinctCount, Grouping, Period, Publication, Query, SortBy, Translations,
 };
+use dashboard::schema::Dimension;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use rusqlite::Connection;
@@ -167,7 +168,7 @@ impl RawRows {
                 sums.pageviews += fact.sums[0];
                 sums.sessions += fact.sums[1];
                 sums.engagement_seconds += fact.sums[2];
-                if query.count == Some(Count::Articles) {
+                if query.count == Some(DistinctCount::Articles) {
                     sums.articles.insert(article);
                 }
             }
@@ -179,15 +180,15 @@ impl RawRows {
     fn counts(&self, query: &Query, article: i32, country: i32) -> bool {
         let article = &self.articles[&article];
         let by_values = query.filters.values.iter().all(|filter| {
-            let key = match filter.field {
-                Field::Country => &self.countries[&country].0,
-                Field::Article => &article.uuid,
-                Field::Blog => &article.names["blogs"],
-                Field::Author => &article.names["authors"],
-                Field::Team => &article.names["teams"],
-                Field::Product => &article.names["products"],
-                Field::Language => &article.names["languages"],
-                Field::HumanLanguage => &article.names["human_languages"],
+            let key = match filter.dimension {
+                Dimension::Country => &self.countries[&country].0,
+                Dimension::Article => &article.uuid,
+                Dimension::Blog => &article.names["blogs"],
+                Dimension::Author => &article.names["authors"],
+                Dimension::Team => &article.names["teams"],
+                Dimension::Product => &article.names["products"],
+                Dimension::Language => &article.names["languages"],
+                Dimension::HumanLanguage => &article.names["human_languages"],
             };
             filter.keys.contains(key) != filter.exclude
         });

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
-use dashboard::generate::{Generate, generate};
-use dashboard::rollup::{self, Work};
+use dashboard::answer::AnswerDesign;
+use dashboard::generate::{DatasetOptions, generate};
+use dashboard::rollup::{self, CommandWork};
 use dashboard::schema;
-use dashboard::statement::Design;
-use dashboard::store::{Options, Store};
+use dashboard::store::{DashboardStore, Options};
 use engine::{DatabaseUrl, PostgresUrl};
 use indicatif::ProgressBar;
 use rusqlite::params_from_iter;
@@ -27,18 +27,18 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
-    pub async fn store(&self) -> Store {
-        let options = Options { design: Some(Design::Daily), ..Options::default() };
-        Store::open(&self.url, &options).await.unwrap()
+    pub async fn store(&self) -> DashboardStore {
+        let options = Options { design: Some(AnswerDesign::Daily), ..Options::default() };
+        DashboardStore::open(&self.url, &options).await.unwrap()
     }
 
     /// The store in the design that answers from totals, which are made first.
-    pub async fn rollup_store(&self) -> Store {
+    pub async fn rollup_store(&self) -> DashboardStore {
         let (url, runtime) = (self.url.clone(), tokio::runtime::Handle::current());
         let make = move || rollup::rebuild(&url, work(&runtime)).unwrap();
         tokio::task::spawn_blocking(make).await.unwrap();
-        let options = Options { design: Some(Design::Rollup), ..Options::default() };
-        Store::open(&self.url, &options).await.unwrap()
+        let options = Options { design: Some(AnswerDesign::Rollup), ..Options::default() };
+        DashboardStore::open(&self.url, &options).await.unwrap()
     }
 
     pub fn is_postgres(&self) -> bool {
@@ -69,11 +69,11 @@ pub async fn execute(url: &DatabaseUrl, sql: &str) {
     }
 }
 
-/// Work that nobody watches or stops.
-pub fn work(runtime: &tokio::runtime::Handle) -> Work<'_> {
+/// Work without progress and interruption.
+pub fn work(runtime: &tokio::runtime::Handle) -> CommandWork<'_> {
     static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
     static HIDDEN: LazyLock<ProgressBar> = LazyLock::new(ProgressBar::hidden);
-    Work { runtime, progress: &HIDDEN, interrupted: &NEVER }
+    CommandWork { runtime, progress: &HIDDEN, interrupted: &NEVER }
 }
 
 /// `rows` in both engines.
@@ -124,7 +124,7 @@ pub async fn both_empty() -> [TestDatabase; 2] {
 }
 
 /// The generator's rows in both engines.
-pub async fn both_generated(wish: Generate) -> [TestDatabase; 2] {
+pub async fn both_generated(wish: DatasetOptions) -> [TestDatabase; 2] {
     let folder = tempfile::tempdir().unwrap();
     let file = DatabaseUrl::Sqlite(folder.path().join("generated.db"));
     let server = server().await;

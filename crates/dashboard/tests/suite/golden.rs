@@ -1,9 +1,9 @@
 //! Every grouping, random periods, filters, orders and pages: both engines give the same bytes in
 //! both designs, and they say what the raw rows add up to.
 
-use dashboard::generate::Generate;
+use dashboard::generate::DatasetOptions;
 use dashboard::query::{Grouping, Query};
-use dashboard::store::Store;
+use dashboard::store::DashboardStore;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::Deserialize;
@@ -46,7 +46,7 @@ struct BodyRow {
 
 struct Judge {
     raw: RawRows,
-    stores: [Store; 4],
+    stores: [DashboardStore; 4],
 }
 
 impl Judge {
@@ -110,7 +110,7 @@ fn query(grouping: Grouping, parameters: &[(&str, String)]) -> Query {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_grouping_with_and_without_blog_and_count_is_what_the_raw_rows_say() {
+async fn every_grouping_agrees_with_the_raw_rows() {
     let databases = both(&Rows::nasty()).await;
     let judge = Judge::new(&databases).await;
     assert!(judge.raw.facts() > 2_000);
@@ -134,7 +134,7 @@ async fn every_grouping_with_and_without_blog_and_count_is_what_the_raw_rows_say
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_generated_dataset_is_answered_as_its_raw_rows_say() {
-    let wish = Generate { articles: 80, rows: 20_000, ..Generate::default() };
+    let wish = DatasetOptions { articles: 80, rows: 20_000, ..DatasetOptions::default() };
     let databases = both_generated(wish).await;
     let judge = Judge::new(&databases).await;
     assert_eq!(judge.raw.facts(), 20_000);

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use dashboard::account::Access;
-use dashboard::key::{self, Error, Key};
-use dashboard::store;
+use dashboard::account::AccessControl;
+use dashboard::key::{self, ApiKey, Error};
 use engine::DatabaseUrl;
 
 use crate::database::{TestDatabase, both};
@@ -23,8 +22,8 @@ async fn only_the_hash_is_stored() {
 }
 
 /// The name of the key, if it is let in.
-async fn holder(database: &TestDatabase, key: &Key) -> Option<String> {
-    let access = Access::open(&database.url).await.unwrap();
+async fn holder(database: &TestDatabase, key: &ApiKey) -> Option<String> {
+    let access = AccessControl::open(&database.url).await.unwrap();
     access.key_holder(&key.hash()).await.unwrap().map(|holder| holder.name)
 }
 
@@ -106,5 +105,5 @@ async fn a_file_that_is_no_dashboard_is_refused() {
     let path = folder.path().join("other.db");
     engine::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     let error = key::add(&DatabaseUrl::Sqlite(path), "laptop", None).await.unwrap_err();
-    assert!(matches!(error, Error::Database(store::Error::Schema(_))), "{error}");
+    assert!(matches!(error, Error::Schema(_)), "{error}");
 }

@@ -2,18 +2,19 @@
 //! once, by their key, and nothing is read before them. (The other way round, once for each
 //! article of the blog, the year takes minutes.)
 
-use dashboard::query::{Field, Grouping, Query};
-use dashboard::schema::Dialect;
-use dashboard::statement::{Condition, Conditions, Statement, answer};
+use dashboard::database::SqlDialect;
+use dashboard::query::{Grouping, Query};
+use dashboard::schema::Dimension;
+use dashboard::statement::{Condition, Conditions, QueryStatement, answer};
 use rusqlite::{Connection, params_from_iter};
 
 use crate::database::sqlite;
 use crate::rows::Rows;
 
-fn plan(connection: &Connection, statement: &Statement) -> Vec<String> {
+fn plan(connection: &Connection, statement: &QueryStatement) -> Vec<String> {
     let explain = format!("EXPLAIN QUERY PLAN {}", statement.sql);
     let mut prepared = connection.prepare(&explain).unwrap();
-    let rows = prepared.query_map(params_from_iter(statement.bound()), |row| row.get("detail"));
+    let rows = prepared.query_map(params_from_iter(&statement.values), |row| row.get("detail"));
     let steps: Vec<String> = rows.unwrap().map(Result::unwrap).collect();
     steps
         .into_iter()
@@ -33,15 +34,15 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
             let query = Query::parse(grouping, &pairs).unwrap();
             for blog_id in [None, Some(1)] {
                 let blogs = blog_id.map(|id| Condition {
-                    field: Field::Blog,
+                    dimension: Dimension::Blog,
                     exclude: false,
                     ids: vec![id],
                 });
                 let values = blogs.into_iter().collect();
                 let conditions = Conditions { values, ..Conditions::default() };
                 for statement in [
-                    answer::rows(&query, query.period, &conditions, Dialect::Sqlite),
-                    answer::all_articles(&query, query.period, &conditions, Dialect::Sqlite),
+                    answer::rows(&query, query.period, &conditions, SqlDialect::Sqlite),
+                    answer::all_articles(&query, query.period, &conditions, SqlDialect::Sqlite),
                 ] {
                     let steps = plan(&connection, &statement);
                     let facts = "SEARCH traffic USING PRIMARY KEY (day>? AND day<?)";

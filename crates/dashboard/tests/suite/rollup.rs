@@ -1,32 +1,36 @@
 //! The totals of the `rollup` design beside right answers (`golden.rs` has those): they are
 //! proved against the facts, wrong ones are found, and totals of other data never answer.
 
+use dashboard::answer::AnswerDesign;
 use dashboard::query::{Grouping, Query};
-use dashboard::rollup::{self, Verification};
-use dashboard::statement::Design;
-use dashboard::store::{Options, Store};
+use dashboard::rollup::{self, TotalsVerification};
+use dashboard::store::{DashboardStore, Options};
 use engine::DatabaseUrl;
 
 use crate::database::{TestDatabase, both, work};
 use crate::import::{traffic, unmatched_urls};
 use crate::rows::Rows;
 
-pub async fn verify(database: &TestDatabase) -> Result<Verification, rollup::Error> {
+pub async fn verify(database: &TestDatabase) -> Result<TotalsVerification, rollup::Error> {
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || rollup::verify(&url, work(&runtime))).await.unwrap()
 }
 
-async fn open(database: &TestDatabase, design: Option<Design>) -> Result<Store, String> {
+async fn open(
+    database: &TestDatabase,
+    design: Option<AnswerDesign>,
+) -> Result<DashboardStore, String> {
     let options = Options { design, ..Options::default() };
-    Store::open(&database.url, &options).await.map_err(|error| error.to_string())
+    DashboardStore::open(&database.url, &options).await.map_err(|error| error.to_string())
 }
 
 /// The body, and what it says that it was made of.
-async fn answer(store: &Store) -> Result<(String, Design), String> {
+async fn answer(store: &DashboardStore) -> Result<(String, AnswerDesign), String> {
     let pairs = [("start", "2020-01-01"), ("end", "2021-12-31")];
     let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let answer = store.answer(Query::parse(Grouping::Blogs, &pairs).unwrap()).await;
-    let told = |it: dashboard::answer::Answer| (String::from_utf8(it.body).unwrap(), it.design);
+    let told =
+        |it: dashboard::answer::QueryAnswer| (String::from_utf8(it.body).unwrap(), it.design);
     answer.map(told).map_err(|error| error.to_string())
 }
 
@@ -34,13 +38,13 @@ async fn answer(store: &Store) -> Result<(String, Design), String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn totals_of_other_data_are_refused_with_the_way_out() {
     for database in both(&Rows::nasty()).await {
-        let error = open(&database, Some(Design::Rollup)).await.unwrap_err();
+        let error = open(&database, Some(AnswerDesign::Rollup)).await.unwrap_err();
         assert!(error.contains("another program") && error.contains("rollup rebuild"), "{error}");
-        assert_eq!(open(&database, None).await.unwrap().design(), Design::Daily);
+        assert_eq!(open(&database, None).await.unwrap().design(), AnswerDesign::Daily);
         database.execute("DROP TABLE totals").await;
-        let error = open(&database, Some(Design::Rollup)).await.unwrap_err();
+        let error = open(&database, Some(AnswerDesign::Rollup)).await.unwrap_err();
         assert!(error.contains("no totals") && error.contains("rollup rebuild"), "{error}");
-        assert_eq!(open(&database, None).await.unwrap().design(), Design::Daily);
+        assert_eq!(open(&database, None).await.unwrap().design(), AnswerDesign::Daily);
         assert!(matches!(verify(&database).await, Err(rollup::Error::Missing)));
     }
 }
@@ -51,7 +55,7 @@ async fn a_change_by_hand_is_in_the_next_answer() {
     for database in both(&Rows::nasty()).await {
         drop(database.rollup_store().await);
         let by_default = open(&database, None).await.unwrap();
-        assert_eq!(by_default.design(), Design::Rollup);
+        assert_eq!(by_default.design(), AnswerDesign::Rollup);
         let daily = database.store().await;
         for change in [
             "UPDATE traffic SET pageviews = pageviews + 1 WHERE article_id = 7",
@@ -60,19 +64,19 @@ async fn a_change_by_hand_is_in_the_next_answer() {
             "UPDATE articles SET blog_id = 2 WHERE id = 8",
             "UPDATE blogs SET name = 'other' WHERE id = 1",
         ] {
-            let strict = open(&database, Some(Design::Rollup)).await.unwrap();
+            let strict = open(&database, Some(AnswerDesign::Rollup)).await.unwrap();
             let (before, design) = answer(&by_default).await.unwrap();
-            assert_eq!(design, Design::Rollup);
+            assert_eq!(design, AnswerDesign::Rollup);
             database.execute(change).await;
             let after = answer(&by_default).await.unwrap();
             assert_ne!(before, after.0, "{change}");
             assert_eq!(after, answer(&daily).await.unwrap(), "{change}");
-            assert_eq!(by_default.design(), Design::Daily);
+            assert_eq!(by_default.design(), AnswerDesign::Daily);
             assert!(answer(&strict).await.unwrap_err().contains("rollup rebuild"), "{change}");
             assert_ne!(verify(&database).await.unwrap().differences, [], "{change}");
             drop(database.rollup_store().await);
             let again = answer(&by_default).await.unwrap();
-            assert_eq!(again, (after.0, Design::Rollup), "{change}");
+            assert_eq!(again, (after.0, AnswerDesign::Rollup), "{change}");
         }
     }
 }
@@ -117,13 +121,13 @@ async fn no_facts_give_no_totals() {
         let store = database.rollup_store().await;
         store.check().await.unwrap();
         assert!(answer(&store).await.unwrap().0.contains("\"row_count\":0"));
-        assert_eq!(verify(&database).await.unwrap(), Verification::default());
+        assert_eq!(verify(&database).await.unwrap(), TotalsVerification::default());
     }
 }
 
 /// Its numbers begin again: the names of before must not answer for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
+async fn a_restored_database_gets_a_new_dictionary() {
     for database in both(&Rows::nasty()).await {
         let store = database.rollup_store().await;
         let (before, _) = answer(&store).await.unwrap();
@@ -135,12 +139,12 @@ async fn names_in_memory_are_not_taken_for_those_of_a_restored_database() {
             DROP TABLE kept";
         database.execute(restore).await;
         let after = answer(&store).await.unwrap();
-        assert_eq!(after, (before.replace("twilio", "restored"), Design::Rollup));
+        assert_eq!(after, (before.replace("twilio", "restored"), AnswerDesign::Rollup));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proof_and_a_list_need_not_wait_for_who_writes() {
+async fn verification_and_lists_do_not_wait_for_a_writer() {
     let half = "BEGIN; UPDATE traffic SET pageviews = pageviews + 1; DELETE FROM totals";
     for database in both(&Rows::nasty()).await {
         drop(database.rollup_store().await);

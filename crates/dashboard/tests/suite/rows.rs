@@ -1,4 +1,4 @@
-//! A small dataset made to hurt: names whose order depends on the collation, quotes, days before
+//! A small dataset of hard cases: names whose order depends on the collation, quotes, days before
 //! 1970 and around the turn of years, equal sums, articles that span many days and countries.
 
 use rusqlite::types::{ToSql, ToSqlOutput};

@@ -1,12 +1,14 @@
-//! What a store promises beside right answers, on both engines: one snapshot for each question,
-//! slow questions that block nobody, lost connections replaced, mistakes named.
+//! Promises of a store beside right answers, on both engines: one snapshot for each query, slow
+//! queries that block no others, lost connections replaced, mistakes named.
 
 use std::time::Duration;
 
-use dashboard::account::Access;
+use dashboard::account::AccessControl;
+use dashboard::answer::Error;
+use dashboard::database;
 use dashboard::key::KeyHash;
-use dashboard::query::{Grouping, Query, Refusal};
-use dashboard::store::{Error, Options, Store};
+use dashboard::query::{Grouping, Query, QueryRefusal};
+use dashboard::store::{DashboardStore, Options};
 use engine::{DatabaseUrl, Settings};
 
 use crate::database::{both, execute, postgres, sqlite};
@@ -28,7 +30,7 @@ async fn an_unknown_blog_is_refused_by_name() {
         let store = database.store().await;
         for name in ["Twilio", "", "' OR 1=1 --", &"x".repeat(10_000)] {
             let error = store.answer(query(Grouping::Days, &[("blog", name)])).await.unwrap_err();
-            let Error::Refused(Refusal::UnknownKey { name: "blog", key }) = error else {
+            let Error::Refused(QueryRefusal::UnknownKey { name: "blog", key }) = error else {
                 panic!("{name:?}: {error}")
             };
             assert_eq!(key, name);
@@ -70,7 +72,7 @@ async fn settings_are_applied_or_refused_before_anything_is_answered() {
             let mut settings = Settings::default();
             settings.set(name, value).unwrap();
             let options = Options { settings, ..Options::default() };
-            Store::open(&database.url, &options).await
+            DashboardStore::open(&database.url, &options).await
         };
         open(name).await.unwrap().check().await.unwrap();
         let error = open(misspelt).await.unwrap_err().to_string();
@@ -82,7 +84,7 @@ async fn settings_are_applied_or_refused_before_anything_is_answered() {
 async fn a_stranger_s_schema_is_refused_with_the_difference() {
     for database in both(&Rows::none()).await {
         database.execute("ALTER TABLE teams ADD COLUMN city varchar(64)").await;
-        let error = Store::open(&database.url, &Options::default()).await.unwrap_err();
+        let error = DashboardStore::open(&database.url, &Options::default()).await.unwrap_err();
         assert!(error.to_string().contains("teams.city"), "{error}");
     }
 }
@@ -93,8 +95,8 @@ async fn a_stranger_s_schema_is_refused_with_the_difference() {
 async fn keys_and_health_answer_while_every_connection_is_busy() {
     let database = postgres(&Rows::nasty()).await;
     let options = Options { connections: 2, ..Options::default() };
-    let store = Store::open(&database.url, &options).await.unwrap();
-    let access = Access::open(&database.url).await.unwrap();
+    let store = DashboardStore::open(&database.url, &options).await.unwrap();
+    let access = AccessControl::open(&database.url).await.unwrap();
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
     let mut other = engine::postgres::connect(url).await.unwrap();
     let lock = other.transaction().await.unwrap();
@@ -139,13 +141,13 @@ async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
 /// A question that waits for a lock is stopped in the server too, and the next is answered by a
 /// connection that the cancellation cannot meet.
 #[tokio::test(flavor = "multi_thread")]
-async fn postgresql_s_work_is_stopped_at_the_limit_and_when_the_asker_goes_away() {
+async fn postgresql_work_stops_at_the_limit_and_on_cancellation() {
     let database = postgres(&Rows::nasty()).await;
     // Long for the questions that nothing keeps waiting, on the busiest machine.
     let limit = Some(Duration::from_secs(2));
     for query_limit in [limit, None] {
         let options = Options { connections: 1, query_limit, ..Options::default() };
-        let store = Store::open(&database.url, &options).await.unwrap();
+        let store = DashboardStore::open(&database.url, &options).await.unwrap();
         let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
         let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
         let mut other = engine::postgres::connect(url).await.unwrap();
@@ -154,7 +156,7 @@ async fn postgresql_s_work_is_stopped_at_the_limit_and_when_the_asker_goes_away(
         let question = store.answer(query(Grouping::Teams, &[]));
         if query_limit.is_some() {
             let error = question.await.unwrap_err();
-            assert!(matches!(error, Error::TooSlow { .. }), "{error}");
+            assert!(matches!(error, Error::Database(database::Error::TooSlow { .. })), "{error}");
         } else {
             let gone = tokio::time::timeout(Duration::from_millis(200), question).await;
             assert!(gone.is_err());

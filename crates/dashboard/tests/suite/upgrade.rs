@@ -111,7 +111,7 @@ async fn every_version_becomes_this_one_with_all_that_it_held() {
     let fresh = both_empty().await;
     for database in &fresh {
         let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
-        let make = move || schema::initialise(&url, &runtime).unwrap();
+        let make = move || dashboard::init::initialise(&url, &runtime).unwrap();
         tokio::task::spawn_blocking(make).await.unwrap();
     }
     for (version, ..) in FIXTURES {
@@ -197,7 +197,7 @@ async fn a_step_that_fails_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_newer_or_no_dashboard_is_refused_and_not_copied() {
+async fn newer_and_foreign_files_are_refused_and_not_copied() {
     for database in of_version(2).await {
         database.execute("UPDATE schema_version SET version = 99").await;
         let error = upgrade(&database.url).await.unwrap_err().to_string();

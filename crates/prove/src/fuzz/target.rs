@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, ensure};
 use dashboard::import::{ImportArticles, ImportTraffic, import_articles, import_traffic};
-use dashboard::rollup::Work;
+use dashboard::rollup::CommandWork;
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
 use tempfile::TempDir;
@@ -63,7 +63,7 @@ impl Target {
     }
 
     fn make_dashboard(&self) -> anyhow::Result<()> {
-        dashboard::schema::initialise(&self.url(), self.runtime.handle())?;
+        dashboard::init::initialise(&self.url(), self.runtime.handle())?;
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Target {
         let before = self.rows()?;
         let progress = ProgressBar::hidden();
         let (runtime, interrupted) = (self.runtime.handle(), &self.interrupted);
-        let work = Work { runtime, progress: &progress, interrupted };
+        let work = CommandWork { runtime, progress: &progress, interrupted };
         let articles =
             ImportArticles { file: file.clone(), mapping: Vec::new(), allow_empty: false };
         let refused = import_articles(&self.url(), &articles, work).is_err();

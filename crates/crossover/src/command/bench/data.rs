@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dashboard::generate::{Generate, generate};
+use dashboard::generate::{DatasetOptions, generate};
 use engine::DatabaseUrl;
 use server::Locations;
 
@@ -21,7 +21,7 @@ pub fn reference(
     locations: &Locations,
     shared: &Shared,
 ) -> anyhow::Result<PathBuf> {
-    let options = Generate::scaled(data.scale);
+    let options = DatasetOptions::scaled(data.scale);
     let folder = locations.data.join("datasets");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dashboard::generate::{Error, Generate, Summary, generate};
+use dashboard::generate::{DatasetOptions, Error, Summary, generate};
 use dashboard::query::Day;
 use engine::DatabaseUrl;
 use indicatif::{DecimalBytes, HumanCount};
@@ -73,9 +73,9 @@ fn day(text: &str) -> Result<Day, String> {
 }
 
 impl Arguments {
-    fn wish(&self) -> Generate {
-        let reference = Generate::scaled(self.scale);
-        Generate {
+    fn wish(&self) -> DatasetOptions {
+        let reference = DatasetOptions::scaled(self.scale);
+        DatasetOptions {
             articles: self.articles.unwrap_or(reference.articles),
             rows: self.rows.unwrap_or(reference.rows),
             start: self.start.unwrap_or(reference.start),

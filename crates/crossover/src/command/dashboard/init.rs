@@ -1,6 +1,6 @@
 //! `crossover dashboard init`.
 
-use dashboard::schema;
+use dashboard::init;
 use serde_json::json;
 
 use super::database::DatabaseArgument;
@@ -15,7 +15,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let database = arguments.database.resolve()?;
-    schema::initialise(&database, shared.runtime().handle())?;
+    init::initialise(&database, shared.runtime().handle())?;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&json!({"database": database.to_string()}))?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{database}\n"))?,

@@ -15,7 +15,7 @@ mod serve;
 mod span;
 mod upgrade;
 
-use dashboard::rollup::Work;
+use dashboard::rollup::CommandWork;
 
 use crate::shared::{Outcome, Shared};
 
@@ -60,10 +60,10 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
 fn in_work<T, E>(
     shared: &Shared,
     label: &'static str,
-    work: impl FnOnce(Work<'_>) -> Result<T, E>,
+    work: impl FnOnce(CommandWork<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let progress = shared.progress(label);
-    let done = work(Work {
+    let done = work(CommandWork {
         runtime: shared.runtime().handle(),
         progress: &progress,
         interrupted: shared.interrupted(),

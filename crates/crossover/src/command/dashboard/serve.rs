@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dashboard::account::Access;
-use dashboard::catalog::Catalog;
+use dashboard::account::AccessControl;
+use dashboard::answer::AnswerDesign;
+use dashboard::catalog::DataCatalog;
 use dashboard::http::{self, App};
-use dashboard::key::Key;
-use dashboard::statement::Design;
-use dashboard::store::{Options, Store};
+use dashboard::key::ApiKey;
+use dashboard::store::{DashboardStore, Options};
 use engine::DatabaseUrl;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -46,7 +46,7 @@ pub struct Arguments {
     /// What answers: rollup the totals that generate and import keep, daily the facts of each day
     /// [default: rollup, as long as the totals are those of the data]
     #[arg(long, value_parser = design(), env = "CROSSOVER_DESIGN")]
-    design: Option<Design>,
+    design: Option<AnswerDesign>,
     /// Whether answers are kept for those who ask the same while the data is the same
     #[arg(
         long,
@@ -99,9 +99,9 @@ pub struct Arguments {
     log: LogArguments,
 }
 
-fn design() -> impl TypedValueParser<Value = Design> {
-    PossibleValuesParser::new(Design::ALL.map(|(name, _)| name)).try_map(|name| {
-        let found = Design::ALL.into_iter().find(|(known, _)| *known == name);
+fn design() -> impl TypedValueParser<Value = AnswerDesign> {
+    PossibleValuesParser::new(AnswerDesign::ALL.map(|(name, _)| name)).try_map(|name| {
+        let found = AnswerDesign::ALL.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, design)| design).ok_or("no such design")
     })
 }
@@ -132,16 +132,16 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
     let database = arguments.database.resolve()?;
     let key = secret::key(arguments.key_file.as_deref())?;
-    let extra_key = key.as_deref().map(Key::given).transpose()?;
+    let extra_key = key.as_deref().map(ApiKey::given).transpose()?;
     let options = store_options(&arguments)?;
     let connections = connections::allowed(options.connections);
     let stop = stop_signal(shared)?;
-    let store = Store::open(&database, &options).await?;
+    let store = DashboardStore::open(&database, &options).await?;
     if let DatabaseUrl::Sqlite(path) = &database {
         warn_of_rights(path, shared);
     }
-    let access = Access::open(&database).await?;
-    let catalog = Catalog::open(&database).await?;
+    let access = AccessControl::open(&database).await?;
+    let catalog = DataCatalog::open(&database).await?;
     let listener = http::listen(&arguments.listen).await?;
     let address = listener.local_addr().context("cannot read the address")?;
     let is_keyed = extra_key.is_some();
@@ -197,7 +197,7 @@ fn store_options(arguments: &Arguments) -> anyhow::Result<Options> {
 /// Prints the link by which the first account is made. It is told to nobody but the terminal: who
 /// reads it may make himself the first account.
 async fn invite(
-    access: &Access,
+    access: &AccessControl,
     address: SocketAddr,
     database: &DatabaseUrl,
     is_let_in: bool,
@@ -219,7 +219,7 @@ async fn invite(
     Ok(())
 }
 
-fn introduction(store: &Store, options: &Options, arguments: &Arguments) -> String {
+fn introduction(store: &DashboardStore, options: &Options, arguments: &Arguments) -> String {
     let settings = match options.settings.is_empty() {
         true => String::new(),
         false => format!(" [{}]", options.settings),

@@ -1,6 +1,6 @@
-//! `dashboard import articles`: a file of articles, in one transaction. Known ones, by UUID or URL,
-//! are brought up to date; authors, teams, products and languages are made on the way; traffic that
-//! waited for an article is given to it.
+//! `dashboard import articles`: a file of articles, in one transaction. Articles known by UUID or
+//! URL are updated; new authors, teams, products and languages are added; unmatched traffic of the
+//! articles becomes facts.
 
 mod read;
 mod rematch;
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::{Database, Error};
-use crate::rollup::{self, Work};
+use super::{Error, open};
+use crate::rollup::{self, CommandWork};
 
 #[derive(Debug, Clone)]
 pub struct ImportArticles {
     /// CSV, a JSON array of objects, or an object on each line.
     pub file: PathBuf,
-    /// What the import calls a column, and what the file calls it.
+    /// Pairs of a column's name in the import and its name in the file.
     pub mapping: Vec<(String, String)>,
     /// Whether the file may have no rows.
     pub allow_empty: bool,
@@ -45,7 +45,7 @@ pub struct ImportedArticles {
 pub fn import_articles(
     target: &DatabaseUrl,
     wish: &ImportArticles,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<ImportedArticles, Error> {
     work.progress.set_message("reading");
     let rows = read::read(&wish.file, &wish.mapping)?;
@@ -53,11 +53,11 @@ pub fn import_articles(
         let (path, found) = (wish.file.clone(), "a header alone, or an empty list");
         return Err(Error::Empty { path, found, expected: "articles" });
     }
-    Database::open(target, work)?.transaction(|transaction| {
+    open(target, work)?.write(|transaction| {
         // Totals can follow only from where they agree.
         rollup::bring_into_step(transaction, work)?;
         work.progress.set_message("writing");
-        let mut keeper = rollup::maintain::Keeper::new();
+        let mut keeper = rollup::maintain::TotalsKeeper::new();
         keeper.begin(transaction)?;
         let (mut imported, moved) = write::write(transaction, &wish.file, &rows)?;
         if moved {

@@ -1,38 +1,47 @@
-//! A file of articles as rows of texts, whichever of its three forms it has.
+//! A file of articles as rows of texts, in any of its three forms.
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::import::Error;
-use crate::import::table::{Known, Mapping, Table, find_columns};
+use crate::import::table::{ColumnMapping, CsvTable, KnownColumn, find_columns};
+use crate::schema::Dimension;
 
 /// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
 #[derive(Debug)]
-pub(super) struct Row {
-    /// Where it is in the file.
+pub(super) struct ArticleRow {
+    /// The line or object in the file.
     pub place: String,
     pub cells: [Option<String>; COLUMNS.len()],
 }
 
 /// The columns of a file of articles.
-pub(super) const COLUMNS: [Known; 12] = [
-    Known { name: "url", also: &["link", "permalink"], required: true },
-    Known { name: "title", also: &["headline"], required: true },
-    Known { name: "published", also: &["date", "publishedat", "publicationdate"], required: true },
-    Known { name: "uuid", also: &["guid"], required: false },
-    Known { name: "slug", also: &[], required: false },
-    Known { name: "blog", also: &["site"], required: false },
-    Known { name: "author", also: &[], required: false },
-    Known { name: "team", also: &[], required: false },
-    Known { name: "product", also: &[], required: false },
-    Known { name: "language", also: &["computerlanguage", "programminglanguage"], required: false },
-    Known { name: "human_language", also: &["locale"], required: false },
-    Known { name: "original", also: &["translationof", "originaluuid"], required: false },
+pub(super) const COLUMNS: [KnownColumn; 12] = [
+    KnownColumn { name: "url", also: &["link", "permalink"], required: true },
+    KnownColumn { name: "title", also: &["headline"], required: true },
+    KnownColumn {
+        name: "published",
+        also: &["date", "publishedat", "publicationdate"],
+        required: true,
+    },
+    KnownColumn { name: "uuid", also: &["guid"], required: false },
+    KnownColumn { name: "slug", also: &[], required: false },
+    KnownColumn { name: Dimension::Blog.name(), also: &["site"], required: false },
+    KnownColumn { name: Dimension::Author.name(), also: &[], required: false },
+    KnownColumn { name: Dimension::Team.name(), also: &[], required: false },
+    KnownColumn { name: Dimension::Product.name(), also: &[], required: false },
+    KnownColumn {
+        name: Dimension::Language.name(),
+        also: &["computerlanguage", "programminglanguage"],
+        required: false,
+    },
+    KnownColumn { name: Dimension::HumanLanguage.name(), also: &["locale"], required: false },
+    KnownColumn { name: "original", also: &["translationof", "originaluuid"], required: false },
 ];
 
 /// All rows of a file.
-pub(super) fn read(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
+pub(super) fn read(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
     let start = {
         let mut start = [0; 1024];
         let mut file = std::fs::File::open(path).map_err(Error::io(path))?;
@@ -46,8 +55,8 @@ pub(super) fn read(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
     }
 }
 
-fn read_csv(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
-    let mut table = Table::open(path)?;
+fn read_csv(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
+    let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, mapping)?;
     let width = table.header.len();
     let mut rows = Vec::new();
@@ -60,13 +69,13 @@ fn read_csv(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
         for (cell, column) in cells.iter_mut().zip(columns) {
             *cell = column.map(|column| table.text(column).map(str::to_owned)).transpose()?;
         }
-        rows.push(Row { place: format!("line {line}"), cells });
+        rows.push(ArticleRow { place: format!("line {line}"), cells });
     }
     Ok(rows)
 }
 
 /// An array of objects, or an object on each line.
-fn read_json(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
+fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
         _ => Error::io(path)(error),
@@ -115,13 +124,17 @@ fn read_json(path: &Path, mapping: &Mapping) -> Result<Vec<Row>, Error> {
                     }
                 };
             }
-            Ok(Row { place, cells })
+            Ok(ArticleRow { place, cells })
         })
         .collect()
 }
 
 /// Objects may lack columns; a mapping of a column that none of them has is a mistake.
-fn check_mapping(path: &Path, objects: &[(String, Value)], mapping: &Mapping) -> Result<(), Error> {
+fn check_mapping(
+    path: &Path,
+    objects: &[(String, Value)],
+    mapping: &ColumnMapping,
+) -> Result<(), Error> {
     let has = |(_, value): &(String, Value), column: &str| value.get(column).is_some();
     for (name, column) in mapping {
         let problem = if !COLUMNS.iter().any(|known| known.name == name) {

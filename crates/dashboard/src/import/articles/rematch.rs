@@ -1,27 +1,27 @@
-//! Traffic that waited for its article: as soon as one has its URL, it becomes facts.
+//! Unmatched traffic that becomes facts once an article has its URL.
 
 use std::collections::BTreeMap;
 
 use super::ImportedArticles;
+use crate::database::{CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::facts::replace_day;
-use crate::import::matching::Articles;
+use crate::import::matching::ArticleUrls;
 use crate::query::Day;
-use crate::rollup::maintain::Keeper;
-use crate::rollup::page::{Entry, Sums, collect};
-use crate::transaction::{Transaction, Value};
+use crate::rollup::maintain::TotalsKeeper;
+use crate::rollup::page::{PageEntry, TotalSums, collect};
 
 /// Traffic that has found its article: the form of its URL, and the fact that it becomes.
-type Found = (String, Entry);
+type WaitingTraffic = (String, PageEntry);
 
 /// Gives unmatched traffic to the articles that there are now, with its totals.
 pub(super) fn rematch(
-    transaction: &Transaction<'_>,
-    keeper: &mut Keeper,
+    transaction: &CommandTransaction<'_>,
+    keeper: &mut TotalsKeeper,
     imported: &mut ImportedArticles,
 ) -> Result<(), Error> {
-    let articles = Articles::read(transaction)?;
-    let mut found: BTreeMap<i32, Vec<Found>> = BTreeMap::new();
+    let articles = ArticleUrls::read(transaction)?;
+    let mut found: BTreeMap<i32, Vec<WaitingTraffic>> = BTreeMap::new();
     let all = "SELECT day, url, country_id, pageviews, sessions, engagement_seconds \
                FROM unmatched_traffic";
     transaction.rows(all, &[], |row| {
@@ -29,7 +29,7 @@ pub(super) fn rematch(
         if let Some(article) = articles.of(url) {
             let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
             let key = (article, row.small(2)?);
-            let fact = Entry { key, sums: Sums { facts: 1, metrics } };
+            let fact = PageEntry { key, sums: TotalSums { facts: 1, metrics } };
             found.entry(row.small(0)?).or_default().push((url.to_owned(), fact));
         }
         Ok::<_, Error>(())
@@ -45,19 +45,19 @@ pub(super) fn rematch(
 }
 
 fn add_to_day(
-    transaction: &Transaction<'_>,
-    keeper: &mut Keeper,
+    transaction: &CommandTransaction<'_>,
+    keeper: &mut TotalsKeeper,
     day: Day,
-    found: &[Found],
+    found: &[WaitingTraffic],
 ) -> Result<(), Error> {
-    let day_value = Value::from(day.number());
-    let mut facts: Vec<Entry> = found.iter().map(|(_, fact)| *fact).collect();
+    let day_value = || SqlValue::from(day.number());
+    let mut facts: Vec<PageEntry> = found.iter().map(|(_, fact)| *fact).collect();
     let known = "SELECT article_id, country_id, pageviews, sessions, engagement_seconds \
                  FROM traffic WHERE day = $1";
-    transaction.rows(known, &[day_value], |row| {
+    transaction.rows(known, &[day_value()], |row| {
         let metrics = [row.integer(2)?, row.integer(3)?, row.integer(4)?];
         let key = (row.small(0)?, row.small(1)?);
-        facts.push(Entry { key, sums: Sums { facts: 1, metrics } });
+        facts.push(PageEntry { key, sums: TotalSums { facts: 1, metrics } });
         Ok::<_, Error>(())
     })?;
     let mut facts = collect(facts);
@@ -70,7 +70,7 @@ fn add_to_day(
         }
         let remove =
             "DELETE FROM unmatched_traffic WHERE day = $1 AND url = $2 AND country_id = $3";
-        transaction.execute(remove, &[day_value, url.as_str().into(), waited.key.1.into()])?;
+        transaction.execute(remove, &[day_value(), url.as_str().into(), waited.key.1.into()])?;
     }
     replace_day(transaction, keeper, day, facts)
 }

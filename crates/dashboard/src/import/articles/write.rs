@@ -6,16 +6,14 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::ImportedArticles;
-use super::read::{COLUMNS, Row};
+use super::read::{ArticleRow, COLUMNS};
+use crate::database::{self, CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::{Day, quoted};
-use crate::transaction::{self, Transaction, Value};
+use crate::schema::{Dimension, NAMED};
 
-/// The tables of names that an article refers to, in the order of the columns from `blog` on.
-const NAMES: [&str; 6] = ["blogs", "authors", "teams", "products", "languages", "human_languages"];
-
-/// What stands for a name that is not given.
+/// The name where none is given.
 const NO_NAME: &str = "none";
 
 const URL: usize = 0;
@@ -23,9 +21,9 @@ const TITLE: usize = 1;
 const PUBLISHED: usize = 2;
 const UUID: usize = 3;
 const SLUG: usize = 4;
-/// The first of [`NAMES`].
+/// The first of [`NAMED`].
 const BLOG: usize = 5;
-const ORIGINAL: usize = 11;
+const ORIGINAL: usize = BLOG + NAMED.len();
 
 /// An article as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,18 +32,18 @@ struct Stored {
     slug: String,
     url: String,
     title: String,
-    names: [i32; NAMES.len()],
+    names: [i32; NAMED.len()],
     published: i32,
     original: Option<i32>,
 }
 
 /// Writes all rows; whether an article has gone to another blog.
 pub(super) fn write(
-    transaction: &Transaction<'_>,
+    transaction: &CommandTransaction<'_>,
     path: &Path,
-    rows: &[Row],
+    rows: &[ArticleRow],
 ) -> Result<(ImportedArticles, bool), Error> {
-    let mut articles = Articles::read(transaction)?;
+    let mut articles = ArticleChanges::read(transaction)?;
     let mut ids = Vec::with_capacity(rows.len());
     for row in rows {
         let fault = |column: usize, problem: String| fault(path, row, column, problem);
@@ -63,65 +61,88 @@ pub(super) fn write(
     Ok(articles.write(transaction)?)
 }
 
-fn fault(path: &Path, row: &Row, column: usize, problem: String) -> Error {
+fn fault(path: &Path, row: &ArticleRow, column: usize, problem: String) -> Error {
     let column = COLUMNS.get(column).map_or("", |column| column.name).to_owned();
     Error::Cell { path: path.to_owned(), place: row.place.clone(), column, problem }
+}
+
+/// The statements that insert and change an article, both with its id as the last value.
+fn statements() -> (String, String) {
+    let columns: Vec<&str> = ["uuid", "slug", "url", "title"]
+        .into_iter()
+        .chain(NAMED.map(id_column))
+        .chain(["published", "id"])
+        .collect();
+    let marks: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+    let mut set: Vec<String> =
+        columns.iter().zip(&marks).map(|(column, mark)| format!("{column} = {mark}")).collect();
+    let id = set.pop().unwrap_or_default();
+    let (names, marks, set) = (columns.join(", "), marks.join(", "), set.join(", "));
+    let insert = format!("INSERT INTO articles ({names}) VALUES ({marks})");
+    (insert, format!("UPDATE articles SET {set} WHERE {id}"))
+}
+
+/// The column of an article that refers to its name.
+fn id_column(dimension: Dimension) -> &'static str {
+    dimension.place().refers.1.name()
 }
 
 /// Makes an error of a column's place and what is wrong there.
 type MakeFault<'f> = &'f dyn Fn(usize, String) -> Error;
 
 /// The articles as they are, and as they will be.
-struct Articles {
+struct ArticleChanges {
     before: HashMap<i32, Stored>,
     after: HashMap<i32, Stored>,
     by_uuid: HashMap<String, i32>,
     by_form: HashMap<String, i32>,
     /// The places of the rows taken, by the articles that they are.
     taken: HashMap<i32, String>,
-    names: [Names; NAMES.len()],
+    names: [NameTable; NAMED.len()],
     last_id: i32,
 }
 
 /// One of the tables of names.
 #[derive(Default)]
-struct Names {
+struct NameTable {
     ids: HashMap<String, i32>,
     last: i32,
 }
 
-impl Articles {
-    fn read(transaction: &Transaction<'_>) -> Result<Self, transaction::Error> {
-        let mut names: [Names; NAMES.len()] = Default::default();
-        for (names, table) in names.iter_mut().zip(NAMES) {
-            let sql = format!("SELECT id, name FROM {table}");
+impl ArticleChanges {
+    fn read(transaction: &CommandTransaction<'_>) -> Result<Self, database::Error> {
+        let mut names: [NameTable; NAMED.len()] = Default::default();
+        for (names, dimension) in names.iter_mut().zip(NAMED) {
+            let sql = format!("SELECT id, name FROM {}", dimension.place().table.name());
             transaction.rows(&sql, &[], |row| {
                 let id = row.small(0)?;
                 names.last = names.last.max(id);
                 names.ids.insert(row.text(1)?.to_owned(), id);
-                Ok::<_, transaction::Error>(())
+                Ok::<_, database::Error>(())
             })?;
         }
         let mut before = HashMap::new();
-        let all = "SELECT id, uuid, slug, url, title, blog_id, author_id, team_id, product_id, \
-                   language_id, human_language_id, published, original_id FROM articles";
-        transaction.rows(all, &[], |row| {
-            let mut names = [0; NAMES.len()];
+        let all = format!(
+            "SELECT id, uuid, slug, url, title, {}, published, original_id FROM articles",
+            NAMED.map(id_column).join(", ")
+        );
+        transaction.rows(&all, &[], |row| {
+            let mut names = [0; NAMED.len()];
             for (name, place) in names.iter_mut().zip(5..) {
                 *name = row.small(place)?;
             }
-            let original = row.optional_integer(12)?;
+            let original = row.optional_integer(6 + NAMED.len())?;
             let stored = Stored {
                 uuid: row.text(1)?.to_owned(),
                 slug: row.text(2)?.to_owned(),
                 url: row.text(3)?.to_owned(),
                 title: row.text(4)?.to_owned(),
                 names,
-                published: row.small(11)?,
+                published: row.small(5 + NAMED.len())?,
                 original: original.and_then(|id| i32::try_from(id).ok()),
             };
             before.insert(row.small(0)?, stored);
-            Ok::<_, transaction::Error>(())
+            Ok::<_, database::Error>(())
         })?;
         let mut ids: Vec<i32> = before.keys().copied().collect();
         ids.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
@@ -139,8 +160,8 @@ impl Articles {
     /// Takes a row, its original aside; the id of its article.
     fn take(
         &mut self,
-        transaction: &Transaction<'_>,
-        row: &Row,
+        transaction: &CommandTransaction<'_>,
+        row: &ArticleRow,
         fault: MakeFault<'_>,
     ) -> Result<i32, Error> {
         let url = required(row, URL, 1_024, fault)?;
@@ -183,7 +204,8 @@ impl Articles {
             let slug = if slug.is_empty() { last.unwrap_or_default() } else { slug };
             stored.slug = fitting(slug, 512).map_err(|problem| fault(SLUG, problem))?.to_owned();
         }
-        for (place, table) in NAMES.into_iter().enumerate() {
+        for (place, dimension) in NAMED.into_iter().enumerate() {
+            let table = dimension.place().table.name();
             let Some(name) = given(row, BLOG + place).or(is_new.then_some("")) else { continue };
             let name = match (name, place) {
                 ("", 0) => host.as_str(),
@@ -203,7 +225,7 @@ impl Articles {
         Ok(id)
     }
 
-    /// The article with that UUID, or else with that URL, or else a new one.
+    /// The article with that UUID, with that URL, or a new one.
     fn id(&mut self, uuid: Option<&str>, form: &str, fault: MakeFault<'_>) -> Result<i32, Error> {
         let by_form = self.by_form.get(form).copied();
         let by_uuid = uuid.map(|uuid| self.by_uuid.get(uuid).copied());
@@ -225,7 +247,12 @@ impl Articles {
     }
 
     /// The original, which may come later in the file than its translation.
-    fn set_original(&mut self, row: &Row, id: i32, fault: MakeFault<'_>) -> Result<(), Error> {
+    fn set_original(
+        &mut self,
+        row: &ArticleRow,
+        id: i32,
+        fault: MakeFault<'_>,
+    ) -> Result<(), Error> {
         let Some(text) = given(row, ORIGINAL) else { return Ok(()) };
         let original = if text.is_empty() {
             None
@@ -260,11 +287,12 @@ impl Articles {
         Ok(())
     }
 
-    /// Inserts and changes what is to be; originals last, since they refer to other articles.
+    /// Inserts and changes articles; originals last, since they refer to other articles.
     fn write(
         self,
-        transaction: &Transaction<'_>,
-    ) -> Result<(ImportedArticles, bool), transaction::Error> {
+        transaction: &CommandTransaction<'_>,
+    ) -> Result<(ImportedArticles, bool), database::Error> {
+        let (insert, update) = statements();
         let (mut imported, mut moved) = (ImportedArticles::default(), false);
         let mut ids: Vec<i32> = self.taken.keys().copied().collect();
         ids.sort_unstable();
@@ -274,9 +302,7 @@ impl Articles {
             let sql = match before {
                 None => {
                     imported.added += 1;
-                    "INSERT INTO articles (uuid, slug, url, title, blog_id, author_id, team_id, \
-                     product_id, language_id, human_language_id, published, id) \
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+                    &insert
                 }
                 Some(before) if before == stored => {
                     imported.unchanged += 1;
@@ -285,15 +311,13 @@ impl Articles {
                 Some(before) => {
                     imported.changed += 1;
                     moved |= before.names.first() != stored.names.first();
-                    "UPDATE articles SET uuid = $1, slug = $2, url = $3, title = $4, blog_id = $5, \
-                     author_id = $6, team_id = $7, product_id = $8, language_id = $9, \
-                     human_language_id = $10, published = $11 WHERE id = $12"
+                    &update
                 }
             };
             let texts = [&stored.uuid, &stored.slug, &stored.url, &stored.title];
-            let mut values: Vec<Value<'_>> = texts.map(|text| text.as_str().into()).to_vec();
-            values.extend(stored.names.map(Value::from));
-            values.extend([Value::from(stored.published), Value::from(*id)]);
+            let mut values: Vec<SqlValue<'_>> = texts.map(|text| text.as_str().into()).to_vec();
+            values.extend(stored.names.map(SqlValue::from));
+            values.extend([SqlValue::from(stored.published), SqlValue::from(*id)]);
             transaction.execute(sql, &values)?;
         }
         for id in &ids {
@@ -302,7 +326,7 @@ impl Articles {
             let after = original(&self.after);
             if after != original(&self.before) {
                 let set = "UPDATE articles SET original_id = $1 WHERE id = $2";
-                let after = after.map_or(Value::Null, Value::from);
+                let after = after.map_or(SqlValue::Null, SqlValue::from);
                 transaction.execute(set, &[after, (*id).into()])?;
             }
         }
@@ -310,14 +334,14 @@ impl Articles {
     }
 }
 
-impl Names {
+impl NameTable {
     /// The id of a name, which is made if it is not there.
     fn id(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &CommandTransaction<'_>,
         table: &str,
         name: &str,
-    ) -> Result<i32, transaction::Error> {
+    ) -> Result<i32, database::Error> {
         if let Some(id) = self.ids.get(name) {
             return Ok(*id);
         }
@@ -330,12 +354,12 @@ impl Names {
 }
 
 /// A cell of a column that the file has.
-fn given(row: &Row, column: usize) -> Option<&str> {
+fn given(row: &ArticleRow, column: usize) -> Option<&str> {
     row.cells.get(column).and_then(Option::as_deref).map(str::trim)
 }
 
 fn required<'r>(
-    row: &'r Row,
+    row: &'r ArticleRow,
     column: usize,
     length: usize,
     fault: MakeFault<'_>,

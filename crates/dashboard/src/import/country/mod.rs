@@ -1,13 +1,17 @@
 //! Countries by their ISO 3166-1 codes, or by their English names as analytics services write
 //! them.
 
-mod names;
-
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use names::COUNTRIES;
+use crate::tsv::{Tsv, rows};
 
-/// Where a service does not know the country.
+/// Code and names; names are separated by `|`.
+static COUNTRIES: Tsv<(&str, &str)> = LazyLock::new(|| {
+    rows(include_str!("countries.tsv")).into_iter().map(|[code, names]| (code, names)).collect()
+});
+
+/// The country of visits whose country a service does not know.
 pub(super) const UNKNOWN: (&str, &str) = ("ZZ", "Unknown");
 
 const NOT_KNOWN: [&str; 4] = ["(not set)", "(other)", "zz", "unknown"];

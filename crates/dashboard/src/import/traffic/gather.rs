@@ -1,29 +1,29 @@
-//! The rows of all files as records: URLs matched, countries known, counts read. Everything that
-//! can be wrong with them is found here.
+//! Rows of all files as records: URLs matched, countries known, counts read. All checks of rows are
+//! made here.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::spill::{Record, Spill};
+use super::spill::{Spill, TrafficRecord};
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::country::Countries;
-use crate::import::matching::Articles;
+use crate::import::matching::ArticleUrls;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::import::{Error, field};
 use crate::query::{Day, quoted};
-use crate::rollup::Work;
+use crate::rollup::CommandWork;
 
 /// The cells of a row in the order of [`COLUMNS`]: day, URL, host, country, three counts.
-pub(super) type Cells<'a> = [&'a str; COLUMNS.len()];
+pub(super) type RowCells<'a> = [&'a str; COLUMNS.len()];
 
-/// What is wrong with a cell.
-pub(super) struct Fault {
-    /// Its place in [`Cells`].
+/// The error of a cell.
+pub(super) struct CellFault {
+    /// Its place in [`RowCells`].
     pub column: usize,
     pub problem: String,
 }
 
-/// Where a URL's traffic goes.
+/// The target of a URL's traffic.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Article(i32),
@@ -31,12 +31,12 @@ enum Target {
     Unmatched(i32),
 }
 
-/// So many URLs as they are written are remembered at most.
+/// The most URLs that are remembered as they are written.
 const REMEMBERED: usize = 200_000;
 
 /// All rows, gathered by day.
 pub(super) struct Gather<'a> {
-    articles: &'a Articles,
+    articles: &'a ArticleUrls,
     site: Option<String>,
     today: Day,
     countries: Countries,
@@ -56,7 +56,7 @@ pub(super) struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(articles: &'a Articles, wish: &ImportTraffic) -> Result<Self, Error> {
+    pub fn new(articles: &'a ArticleUrls, wish: &ImportTraffic) -> Result<Self, Error> {
         let site = wish.site.as_deref().map(normal_form);
         Ok(Self {
             articles,
@@ -90,16 +90,16 @@ impl<'a> Gather<'a> {
     /// are different rows of the same URL, and are added up.
     pub fn add<'c>(
         &mut self,
-        cells: &Cells<'_>,
+        cells: &RowCells<'_>,
         others: impl Iterator<Item = &'c [u8]>,
         file: u32,
         line: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), CellFault> {
         let [date, url, host, country, pageviews, sessions, seconds] = *cells;
-        let fault = |column| move |problem| Fault { column, problem };
+        let fault = |column| move |problem| CellFault { column, problem };
         let day = self.day(date).map_err(fault(0))?;
         if url.trim().is_empty() {
-            return Err(Fault { column: 1, problem: "it is empty".to_owned() });
+            return Err(CellFault { column: 1, problem: "it is empty".to_owned() });
         }
         let target = self.target(url, host).map_err(fault(1))?;
         let country = self.country(country).map_err(fault(3))?;
@@ -117,8 +117,8 @@ impl<'a> Gather<'a> {
             Target::Unmatched(place) => (true, place),
         };
         let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let record = Record { unmatched, target, country, counts, hash, file, line };
-        let temporary = |error: super::spill::Temporary| Fault {
+        let record = TrafficRecord { unmatched, target, country, counts, hash, file, line };
+        let temporary = |error: super::spill::Temporary| CellFault {
             column: 0,
             problem: format!("cannot keep the row in a temporary file: {}", error.0),
         };
@@ -195,7 +195,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Looks for rows that say the same thing twice, and for sums that do not fit.
-    pub fn check(&self, files: &[PathBuf], work: Work<'_>) -> Result<(), Error> {
+    pub fn check(&self, files: &[PathBuf], work: CommandWork<'_>) -> Result<(), Error> {
         for day in self.spill.days() {
             stop_before_the_first_day(work)?;
             merged(self.spill.day(day)?).map_err(|clash| clash.explain(files))?;
@@ -207,14 +207,15 @@ impl<'a> Gather<'a> {
 /// Rows of a day that cannot stand beside each other.
 #[derive(Debug)]
 pub(super) struct Clash {
-    earlier: Record,
-    later: Record,
+    earlier: TrafficRecord,
+    later: TrafficRecord,
     is_repeated: bool,
 }
 
 impl Clash {
     pub fn explain(&self, files: &[PathBuf]) -> Error {
-        let path = |record: &Record| files.get(record.file as usize).cloned().unwrap_or_default();
+        let path =
+            |record: &TrafficRecord| files.get(record.file as usize).cloned().unwrap_or_default();
         let (here, there) = (path(&self.later), path(&self.earlier));
         let of = if here == there { String::new() } else { format!(" of {}", there.display()) };
         let line = self.earlier.line;
@@ -228,14 +229,14 @@ impl Clash {
 }
 
 /// The rows of a day in the order of their targets and countries, those of the same added up.
-pub(super) fn merged(mut records: Vec<Record>) -> Result<Vec<Record>, Clash> {
+pub(super) fn merged(mut records: Vec<TrafficRecord>) -> Result<Vec<TrafficRecord>, Clash> {
     records.sort_unstable_by_key(|record| {
         (record.unmatched, record.target, record.country, record.hash, record.file, record.line)
     });
-    let mut merged: Vec<Record> = Vec::with_capacity(records.len());
-    let mut before: Option<Record> = None;
+    let mut merged: Vec<TrafficRecord> = Vec::with_capacity(records.len());
+    let mut before: Option<TrafficRecord> = None;
     for record in records {
-        let key = |it: &Record| (it.unmatched, it.target, it.country);
+        let key = |it: &TrafficRecord| (it.unmatched, it.target, it.country);
         match (merged.last_mut(), before) {
             (Some(last), Some(earlier)) if key(last) == key(&record) => {
                 if earlier.hash == record.hash {

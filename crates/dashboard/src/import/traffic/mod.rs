@@ -1,9 +1,9 @@
-//! `dashboard import traffic`: files of traffic by day, URL and country. They are read to the end
-//! and found right first; then each day is replaced by what they say of it, one transaction for
-//! each, with its totals.
+//! `dashboard import traffic`: files of traffic by day, URL and country. They are read and checked
+//! to the end first. Then each day of the files is replaced, with its totals, in a transaction of
+//! its own.
 
+mod ga4;
 mod gather;
-mod report;
 mod spill;
 mod write;
 
@@ -12,19 +12,20 @@ use std::path::{Path, PathBuf};
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-use super::matching::Articles;
-use super::table::{Known, Table};
-use super::{Database, Error, is_interrupted};
+use super::matching::ArticleUrls;
+use super::table::{CsvTable, KnownColumn};
+use super::{Error, is_interrupted, log_ahead, open};
+use crate::database::CommandConnection;
 use crate::query::Day;
-use crate::rollup::{self, Work};
-use gather::{Cells, Fault, Gather};
-use write::Writer;
+use crate::rollup::{self, CommandWork};
+use gather::{CellFault, Gather, RowCells};
+use write::TrafficWriter;
 
 #[derive(Debug, Clone)]
 pub struct ImportTraffic {
     /// The files: together they hold the whole of each of their days.
     pub files: Vec<PathBuf>,
-    /// What the import calls a column, and what the files call it.
+    /// Pairs of a column's name in the import and its name in the files.
     pub mapping: Vec<(String, String)>,
     /// The host of URLs that are paths alone, for example `www.example.com`.
     pub site: Option<String>,
@@ -48,14 +49,14 @@ pub struct ImportedTraffic {
     /// URLs that are those of no article.
     pub unmatched_urls: usize,
     pub unmatched_pageviews: u64,
-    /// What else the user should know.
+    /// Warnings.
     pub notes: Vec<String>,
 }
 
-/// The columns of a file of traffic, in the order of [`Cells`].
-const COLUMNS: [Known; 7] = [
-    Known { name: "date", also: &[], required: true },
-    Known {
+/// The columns of a file of traffic, in the order of [`RowCells`].
+const COLUMNS: [KnownColumn; 7] = [
+    KnownColumn { name: "date", also: &[], required: true },
+    KnownColumn {
         name: "url",
         also: &[
             "page",
@@ -68,11 +69,11 @@ const COLUMNS: [Known; 7] = [
         ],
         required: true,
     },
-    Known { name: "host", also: &["hostname"], required: false },
-    Known { name: "country", also: &["countryid", "countrycode"], required: true },
-    Known { name: "pageviews", also: &["views", "screenpageviews"], required: true },
-    Known { name: "sessions", also: &[], required: true },
-    Known {
+    KnownColumn { name: "host", also: &["hostname"], required: false },
+    KnownColumn { name: "country", also: &["countryid", "countrycode"], required: true },
+    KnownColumn { name: "pageviews", also: &["views", "screenpageviews"], required: true },
+    KnownColumn { name: "sessions", also: &[], required: true },
+    KnownColumn {
         name: "engagement_seconds",
         also: &["userengagement", "userengagementduration"],
         required: true,
@@ -82,17 +83,17 @@ const COLUMNS: [Known; 7] = [
 /// Imports traffic. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors
-/// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it tells.
+/// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it names.
 pub fn import_traffic(
     target: &DatabaseUrl,
     wish: &ImportTraffic,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
-    let mut database = Database::open(target, work)?;
-    let (version, articles) = database.transaction(|transaction| {
+    let mut connection = open(target, work)?;
+    let (version, articles) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        Ok((version, Articles::read(transaction)?))
+        Ok::<_, Error>((version, ArticleUrls::read(transaction)?))
     })?;
     let mut gather = Gather::new(&articles, wish)?;
     let bytes: u64 =
@@ -108,11 +109,11 @@ pub fn import_traffic(
         }
     }
     gather.check(&wish.files, work)?;
-    database.log_ahead()?;
+    log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
-    database.transaction(|transaction| Ok(rollup::bring_into_step(transaction, work)?))?;
-    let imported = Writer::new(gather, version).write(&mut database, work)?;
-    if let Database::Postgres(client, runtime) = &database {
+    connection.write(|transaction| rollup::bring_into_step(transaction, work))?;
+    let imported = TrafficWriter::new(gather, version).write(&mut connection, work)?;
+    if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
     }
@@ -125,12 +126,12 @@ fn read(
     place: u32,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
-    work: Work<'_>,
+    work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
-    if report::is_json(path)? {
-        return report::read(path, place, &wish.mapping, gather, work);
+    if ga4::is_json(path)? {
+        return ga4::read(path, place, &wish.mapping, gather, work);
     }
-    let mut table = Table::open(path)?;
+    let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
     let width = table.header.len();
     let others: Vec<usize> = (0..width).filter(|place| !columns.contains(&Some(*place))).collect();
@@ -153,7 +154,7 @@ fn read(
             );
             return Err(table.row_error(problem));
         }
-        let mut cells: Cells<'_> = [""; COLUMNS.len()];
+        let mut cells: RowCells<'_> = [""; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {
             if let Some(column) = column {
                 *cell = table.text(column)?;
@@ -161,7 +162,7 @@ fn read(
         }
         let others = others.iter().map(|other| table.bytes(*other));
         gather.add(&cells, others, place, line).map_err(|fault| {
-            let Fault { column, problem } = fault;
+            let CellFault { column, problem } = fault;
             table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }
@@ -180,7 +181,7 @@ fn read(
 /// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
 /// says so.
 fn totals_row(
-    table: &Table,
+    table: &CsvTable,
     columns: &[Option<usize>; COLUMNS.len()],
 ) -> Result<Option<Option<u64>>, Error> {
     let [date, url, host, country, pageviews, ..] = columns;
@@ -203,7 +204,7 @@ fn totals_row(
 }
 
 /// Until the first day is written, an interruption changes nothing.
-fn stop_before_the_first_day(work: Work<'_>) -> Result<(), Error> {
+fn stop_before_the_first_day(work: CommandWork<'_>) -> Result<(), Error> {
     if is_interrupted(work) { Err(Error::Interrupted { days: 0, of: 0 }) } else { Ok(()) }
 }
 
@@ -225,7 +226,7 @@ mod tests {
 
     /// One of them may be the article that a URL is of.
     #[test]
-    fn articles_that_come_while_traffic_is_read_are_noticed_before_the_first_day() {
+    fn articles_imported_during_the_reading_end_the_import() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, content: &str| {
             let path = folder.path().join(name);
@@ -237,8 +238,11 @@ mod tests {
         let target = DatabaseUrl::Sqlite(path);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let (progress, interrupted) = (ProgressBar::hidden(), Arc::new(AtomicBool::new(false)));
-        let work =
-            Work { runtime: runtime.handle(), progress: &progress, interrupted: &interrupted };
+        let work = CommandWork {
+            runtime: runtime.handle(),
+            progress: &progress,
+            interrupted: &interrupted,
+        };
         let traffic = "date,url,country,pageviews,sessions,engagement_seconds\n\
                        2021-01-01,https://example.com/one,DE,1,1,1\n";
         let wish = ImportTraffic {
@@ -248,9 +252,9 @@ mod tests {
             today: "2021-01-02".parse().unwrap(),
             allow_empty: false,
         };
-        let mut database = Database::open(&target, work).unwrap();
-        let (articles, version) = database
-            .transaction(|it| Ok((Articles::read(it)?, rollup::maintain::version(it)?)))
+        let mut connection = open(&target, work).unwrap();
+        let (articles, version) = connection
+            .write(|it| Ok::<_, Error>((ArticleUrls::read(it)?, rollup::maintain::version(it)?)))
             .unwrap();
         let mut gather = Gather::new(&articles, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
@@ -261,7 +265,7 @@ mod tests {
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let written = Writer::new(gather, version).write(&mut database, work);
+        let written = TrafficWriter::new(gather, version).write(&mut connection, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
         let again = import_traffic(&target, &wish, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));

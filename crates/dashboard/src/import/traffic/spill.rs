@@ -1,5 +1,5 @@
-//! Rows set aside by day in a temporary file, so that a file of any size and order is found right
-//! before the first day is written, in little memory.
+//! A temporary file of rows by day, so that a file of any size and order is checked in little
+//! memory before the first day is written.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ pub(super) struct Temporary(pub io::Error);
 
 /// A row of a file, its day aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct TrafficRecord {
     /// Whether `target` is the place of a URL that is that of no article, not an article's id.
     pub unmatched: bool,
     pub target: i32,
@@ -31,7 +31,7 @@ pub(super) struct Record {
 const RECORD_BYTES: usize = 36;
 const UNMATCHED: u32 = 1 << 31;
 
-impl Record {
+impl TrafficRecord {
     fn to_bytes(self) -> [u8; RECORD_BYTES] {
         let flag = if self.unmatched { UNMATCHED } else { 0 };
         let [pageviews, sessions, seconds] = self.counts;
@@ -72,7 +72,7 @@ impl Record {
     }
 }
 
-/// So many rows of a day are kept in memory before they are written.
+/// Rows of a day that are kept in memory before they are written.
 const CHUNK: usize = 256;
 
 /// The rows of one day: those in the file, by chunk, and those still in memory.
@@ -95,7 +95,7 @@ impl Spill {
         Ok(Self { file, length: 0, days: BTreeMap::new() })
     }
 
-    pub fn add(&mut self, day: i32, record: Record) -> Result<(), Temporary> {
+    pub fn add(&mut self, day: i32, record: TrafficRecord) -> Result<(), Temporary> {
         let one = self.days.entry(day).or_default();
         one.open.extend_from_slice(&record.to_bytes());
         if one.open.len() == CHUNK * RECORD_BYTES {
@@ -113,15 +113,15 @@ impl Spill {
     }
 
     /// The rows of a day, in the order in which they came.
-    pub fn day(&self, day: i32) -> Result<Vec<Record>, Temporary> {
+    pub fn day(&self, day: i32) -> Result<Vec<TrafficRecord>, Temporary> {
         let Some(one) = self.days.get(&day) else { return Ok(Vec::new()) };
         let mut records = Vec::with_capacity((one.chunks.len() + 1) * CHUNK);
         let mut chunk = vec![0; CHUNK * RECORD_BYTES];
         for offset in &one.chunks {
             self.file.read_exact_at(&mut chunk, *offset).map_err(Temporary)?;
-            records.extend(chunk.chunks_exact(RECORD_BYTES).map(Record::from_bytes));
+            records.extend(chunk.chunks_exact(RECORD_BYTES).map(TrafficRecord::from_bytes));
         }
-        records.extend(one.open.chunks_exact(RECORD_BYTES).map(Record::from_bytes));
+        records.extend(one.open.chunks_exact(RECORD_BYTES).map(TrafficRecord::from_bytes));
         Ok(records)
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn days_come_back_as_they_came_in() {
         let mut spill = Spill::new().unwrap();
-        let record = |line: u32| Record {
+        let record = |line: u32| TrafficRecord {
             unmatched: line.is_multiple_of(3),
             target: -(line as i32),
             country: line % 200,
@@ -147,7 +147,7 @@ mod tests {
         }
         assert_eq!(spill.days(), (17_994..=18_000).collect::<Vec<_>>());
         for (place, day) in (0_u32..7).zip((17_994..=18_000).rev()) {
-            let expected: Vec<Record> =
+            let expected: Vec<TrafficRecord> =
                 (0..5_000).filter(|line| line % 7 == place).map(record).collect();
             assert_eq!(spill.day(day).unwrap(), expected);
         }

@@ -1,5 +1,5 @@
-//! Day by day into the database: the day's facts, its unmatched traffic and all totals that it
-//! belongs to, in one transaction.
+//! The writer of traffic: the facts of a day, its unmatched traffic and all totals that it belongs
+//! to, in one transaction.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use tokio_postgres::types::Type;
 
 use super::ImportedTraffic;
 use super::gather::{Gather, merged};
-use super::spill::Record;
+use super::spill::TrafficRecord;
+use crate::database::{CommandConnection, CommandTransaction, SqlValue};
 use crate::import::facts::{columns, replace_day};
-use crate::import::{Database, Error, country, is_interrupted};
+use crate::import::{Error, country, is_interrupted, make_durable};
 use crate::query::Day;
-use crate::rollup::Work;
-use crate::rollup::maintain::Keeper;
-use crate::rollup::page::{Entry, Sums, collect};
+use crate::rollup::CommandWork;
+use crate::rollup::maintain::TotalsKeeper;
+use crate::rollup::page::{PageEntry, TotalSums, collect};
 use crate::schema::DataVersion;
-use crate::transaction::{Transaction, Value};
 
-pub(super) struct Writer<'a> {
+pub(super) struct TrafficWriter<'a> {
     gather: Gather<'a>,
-    keeper: Keeper,
+    keeper: TotalsKeeper,
     /// The ids of the countries met, once they are known.
     countries: Vec<i32>,
     /// The version of the data that articles were read from, then that which the last day left.
@@ -27,7 +27,7 @@ pub(super) struct Writer<'a> {
     imported: ImportedTraffic,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TrafficWriter<'a> {
     /// For what was gathered from data of that version.
     pub fn new(gather: Gather<'a>, version: DataVersion) -> Self {
         let imported = ImportedTraffic {
@@ -41,14 +41,14 @@ impl<'a> Writer<'a> {
             unmatched_pageviews: 0,
             notes: gather.notes.clone(),
         };
-        let (keeper, countries) = (Keeper::new(), Vec::new());
+        let (keeper, countries) = (TotalsKeeper::new(), Vec::new());
         Self { gather, keeper, countries, version: version.data, imported }
     }
 
     pub fn write(
         mut self,
-        database: &mut Database<'_>,
-        work: Work<'_>,
+        connection: &mut CommandConnection<'_>,
+        work: CommandWork<'_>,
     ) -> Result<ImportedTraffic, Error> {
         let days = self.gather.spill.days();
         work.progress.set_position(0);
@@ -57,27 +57,27 @@ impl<'a> Writer<'a> {
         for number in &days {
             let Some(day) = Day::from_number(*number) else { continue };
             if is_interrupted(work) {
-                database.make_durable()?;
+                make_durable(connection)?;
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
             // Nothing clashes: it was checked.
             let records =
                 merged(self.gather.spill.day(*number)?).map_err(|clash| clash.explain(&[]))?;
-            database.transaction(|transaction| self.day(transaction, day, &records))?;
+            connection.write(|transaction| self.day(transaction, day, &records))?;
             self.imported.days += 1;
             self.imported.first_day = self.imported.first_day.or(Some(day));
             self.imported.last_day = Some(day);
             work.progress.inc(1);
         }
-        database.make_durable()?;
+        make_durable(connection)?;
         Ok(self.imported)
     }
 
     fn day(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &CommandTransaction<'_>,
         day: Day,
-        records: &[Record],
+        records: &[TrafficRecord],
     ) -> Result<(), Error> {
         if self.keeper.begin(transaction)? != self.version {
             return Err(Error::Changed { days: self.imported.days });
@@ -85,14 +85,14 @@ impl<'a> Writer<'a> {
         if self.countries.is_empty() {
             self.countries = country_ids(transaction, &self.gather.codes)?;
         }
-        let day_value = Value::from(day.number());
-        transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value])?;
+        let day_value = || SqlValue::from(day.number());
+        transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value()])?;
         let unmatched = records.iter().filter(|record| record.unmatched);
         let rows = unmatched.map(|record| {
             let url = self.gather.unmatched.get(record.target as usize).map_or("", String::as_str);
             let [pageviews, sessions, seconds] =
-                record.counts.map(|count| Value::Integer(count.into()));
-            [day_value, url.into(), self.country(record).into(), pageviews, sessions, seconds]
+                record.counts.map(|count| SqlValue::Integer(count.into()));
+            [day_value(), url.into(), self.country(record).into(), pageviews, sessions, seconds]
         });
         transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows)?;
         let facts = self.facts(records);
@@ -105,27 +105,27 @@ impl<'a> Writer<'a> {
     }
 
     /// In the order of the ids.
-    fn facts(&self, records: &[Record]) -> Vec<Entry> {
+    fn facts(&self, records: &[TrafficRecord]) -> Vec<PageEntry> {
         let matched = records.iter().filter(|record| !record.unmatched);
-        let fact = |record: &Record| Entry {
+        let fact = |record: &TrafficRecord| PageEntry {
             key: (record.target, self.country(record)),
-            sums: Sums { facts: 1, metrics: record.counts.map(i64::from) },
+            sums: TotalSums { facts: 1, metrics: record.counts.map(i64::from) },
         };
         collect(matched.map(fact).collect())
     }
 
-    fn country(&self, record: &Record) -> i32 {
+    fn country(&self, record: &TrafficRecord) -> i32 {
         self.countries.get(record.country as usize).copied().unwrap_or_default()
     }
 }
 
-fn pageviews(records: &[Record], unmatched: bool) -> u64 {
+fn pageviews(records: &[TrafficRecord], unmatched: bool) -> u64 {
     let of = records.iter().filter(|record| record.unmatched == unmatched);
     of.map(|record| u64::from(record.counts[0])).sum()
 }
 
 /// The ids of countries by their codes; those that are not there are made.
-fn country_ids(transaction: &Transaction<'_>, codes: &[&str]) -> Result<Vec<i32>, Error> {
+fn country_ids(transaction: &CommandTransaction<'_>, codes: &[&str]) -> Result<Vec<i32>, Error> {
     let mut ids = HashMap::new();
     let mut last = 0;
     transaction.rows("SELECT id, code FROM countries", &[], |row| {

@@ -25,7 +25,7 @@ async fn get_knowing(application: &Router, path: &str, etag: &str) -> Reply {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kept_answer_is_the_same_and_goes_with_any_change_of_the_data() {
+async fn a_kept_answer_ends_with_any_change_of_the_data() {
     for database in both(&Rows::nasty()).await {
         let application = cached(&database).await;
         let first = get(&application, QUESTION).await;
@@ -52,7 +52,7 @@ async fn a_kept_answer_is_the_same_and_goes_with_any_change_of_the_data() {
 }
 
 #[tokio::test]
-async fn who_has_the_answer_is_told_so_until_it_changes() {
+async fn a_matching_etag_gets_304_until_the_answer_changes() {
     let database = sqlite(&Rows::nasty());
     for application in [cached(&database).await, super::application(&database).await] {
         for path in [QUESTION, "/api/dataset", "/api/values/team", "/api/openapi.json"] {
@@ -73,7 +73,7 @@ async fn who_has_the_answer_is_told_so_until_it_changes() {
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_as_the_asker_likes_and_small_ones_are_not() {
+async fn large_answers_are_compressed_and_small_ones_are_not() {
     let application = cached(&sqlite(&Rows::nasty())).await;
     let large = "/api/query/articles?start=1960-01-01&end=2030-12-31";
     let plain = get(&application, large).await;

@@ -63,7 +63,7 @@ async fn the_extent_follows_the_data() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn an_unknown_value_is_named() {
     let application = application(&sqlite(&Rows::nasty())).await;
     let mut messages = String::new();
     for path in [

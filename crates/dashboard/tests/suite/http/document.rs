@@ -12,7 +12,7 @@ use crate::database::sqlite;
 use crate::rows::{Rows, UUIDS};
 
 #[tokio::test]
-async fn every_parameter_that_is_read_is_in_it_and_no_other() {
+async fn the_document_has_exactly_the_parameters_that_are_read() {
     let application = application(&sqlite(&Rows::nasty())).await;
     let document = get_with(&application, "/api/openapi.json", None).await.json();
     let parameters = document["paths"]["/api/query/{grouping}"]["get"]["parameters"].as_array();
@@ -89,7 +89,7 @@ fn validate(document: &Value, schema: &Value, value: &Value, path: &str) {
 }
 
 #[tokio::test]
-async fn what_it_calls_closed_is_closed_and_the_rest_is_open() {
+async fn routes_are_closed_as_the_document_says() {
     let application = application(&sqlite(&Rows::nasty())).await;
     let document = get_with(&application, "/api/openapi.json", None).await.json();
     for (route, item) in document["paths"].as_object().unwrap() {

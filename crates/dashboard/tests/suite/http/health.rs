@@ -9,7 +9,7 @@ use crate::database::{both, own_server};
 use crate::rows::Rows;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_open_and_well_while_the_database_answers() {
+async fn health_is_public_and_ok_while_the_database_answers() {
     for database in both(&Rows::none()).await {
         let reply = get_with(&super::application(&database).await, "/healthz", None).await;
         assert_eq!(reply.status, StatusCode::OK);
@@ -22,7 +22,7 @@ async fn it_is_open_and_well_while_the_database_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_tells_when_the_database_has_gone_and_questions_say_try_again() {
+async fn a_lost_database_is_a_503_with_retry_after() {
     let server = own_server().await;
     let url = server.url("crossover");
     schema::create_postgres(&mut engine::postgres::connect(&url).await.unwrap()).await.unwrap();

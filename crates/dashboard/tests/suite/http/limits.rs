@@ -1,6 +1,6 @@
-//! Limits: of time, of queries at once and of one asker's part in them, of requests in a minute, of
-//! a client's slowness. Each says what it is and when to try again, and none of them touches
-//! anybody else.
+//! Limits: of time, of queries at once and of one client's share of them, of requests in a minute,
+//! of a client's slowness. Each names itself and the time to try again, and none of them affects
+//! other clients.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use dashboard::statement::Design;
+use dashboard::answer::AnswerDesign;
 use dashboard::{http, key, store};
 use engine::DatabaseUrl;
 use futures_util::future::join_all;
@@ -32,7 +32,7 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
             true => ("--query-concurrency", "query_concurrency"),
             false => ("--query-limit", "query_time"),
         };
-        for design in [Design::Daily, Design::Rollup] {
+        for design in [AnswerDesign::Daily, AnswerDesign::Rollup] {
             let questions = store::Options { design: Some(design), ..questions.clone() };
             let application = served(&database.url, &questions, http::Options::default()).await;
             let reply = get(&application, QUESTION).await;
@@ -50,7 +50,7 @@ async fn a_query_over_its_time_is_stopped_and_says_so() {
 }
 
 #[tokio::test]
-async fn who_asks_too_often_waits_and_nobody_else_does() {
+async fn a_client_above_the_rate_limit_waits_alone() {
     let database = sqlite(&Rows::nasty());
     let other = key::add(&database.url, "other", None).await.unwrap();
     let options = http::Options { rate_limit: NonZeroU32::new(3), ..http::Options::default() };
@@ -70,7 +70,7 @@ async fn who_asks_too_often_waits_and_nobody_else_does() {
 }
 
 #[tokio::test]
-async fn thousands_of_values_and_absurd_parameters_are_refused_by_name() {
+async fn absurd_parameters_are_refused_by_name() {
     let database = sqlite(&Rows::nasty());
     let application = super::application(&database).await;
     let short: String = (0..5_000).map(|number| format!("&team={number:x}")).collect();
@@ -92,7 +92,7 @@ async fn thousands_of_values_and_absurd_parameters_are_refused_by_name() {
     assert_eq!(get(&application, QUESTION).await.status, StatusCode::OK);
 }
 
-/// The dashboard behind a real socket, where everybody may read.
+/// A public dashboard behind a real socket.
 async fn listening(database: &TestDatabase, limits: http::Limits) -> SocketAddr {
     let options = http::Options { limits, ..http::Options::default() };
     listening_with(database, &store::Options::default(), options).await
@@ -120,7 +120,7 @@ async fn reply_to(address: SocketAddr, request: &str) -> String {
     told
 }
 
-/// What the server behind a proxy says to somebody's question.
+/// The answer of a server behind a proxy.
 async fn ask(address: SocketAddr, from: &str, path: String) -> String {
     reply_to(address, &asked_by(from, &path)).await
 }
@@ -133,11 +133,11 @@ fn asked_by(from: &str, path: &str) -> String {
     )
 }
 
-/// Who does not take an answer has his turn all the while.
+/// A client that does not read its answer keeps its permit.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_wants_more_than_his_share_is_told_so_and_others_are_answered() {
+async fn a_client_beyond_its_share_gets_429_and_others_an_answer() {
     let database = sqlite(&Rows::nasty());
-    // Together the buffers between the server and an asker hold less.
+    // Together the buffers between the server and a client hold less.
     let long = "UPDATE articles SET title = hex(zeroblob(6000000)) WHERE id = 1;
                 DELETE FROM traffic WHERE article_id = 1;
                 INSERT INTO traffic VALUES (18620, 1, 1, 1, 1, 1)";
@@ -172,9 +172,9 @@ async fn who_wants_more_than_his_share_is_told_so_and_others_are_answered() {
     assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
 }
 
-/// Somebody whose questions take for ever has half of the turns, however many he asks.
+/// A client with endless queries holds half of the permits, however many it sends.
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_questions_of_one_asker_leave_turns_to_others() {
+async fn slow_queries_of_one_client_leave_permits_to_others() {
     let database = postgres(&Rows::nasty()).await;
     let questions = store::Options { connections: 2, ..store::Options::default() };
     let options = http::Options {

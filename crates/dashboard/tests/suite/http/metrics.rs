@@ -1,4 +1,4 @@
-//! What is observed of requests: `/metrics`, and the names under which the log has them.
+//! Observation of requests: `/metrics`, and their ids in the log.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -10,7 +10,7 @@ use crate::database::sqlite;
 use crate::rows::Rows;
 
 #[tokio::test]
-async fn requests_are_counted_by_route_and_status_and_strangers_invent_no_labels() {
+async fn requests_are_counted_by_route_and_status_only() {
     let application = application(&sqlite(&Rows::nasty())).await;
     let period = "start=2021-01-01&end=2021-01-31";
     for path in ["/api/query/teams", "/api/query/days", "/api/query/invented", "/invented"] {
@@ -42,7 +42,7 @@ async fn an_answer_tells_the_name_of_its_request() {
 }
 
 #[tokio::test]
-async fn what_sqlite_counted_is_told_under_names_that_any_application_may_use() {
+async fn sqlite_counters_have_names_without_a_prefix() {
     let application = application(&sqlite(&Rows::nasty())).await;
     get(&application, "/api/query/teams?start=2021-01-01&end=2021-01-31").await;
     let reply = get(&application, "/metrics").await;
@@ -56,7 +56,7 @@ async fn what_sqlite_counted_is_told_under_names_that_any_application_may_use() 
 }
 
 #[tokio::test]
-async fn without_a_key_they_are_told_to_programs_of_this_machine_only() {
+async fn metrics_need_a_key_from_another_machine() {
     let database = sqlite(&Rows::none());
     let public = Options { is_public: true, ..Options::default() };
     let public = served(&database.url, &store::Options::default(), public).await;

@@ -13,11 +13,11 @@ mod session;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use dashboard::account::Access;
-use dashboard::catalog::Catalog;
+use dashboard::account::AccessControl;
+use dashboard::catalog::DataCatalog;
 use dashboard::http::{self, App, router};
-use dashboard::key::Key;
-use dashboard::store::{self, Store};
+use dashboard::key::ApiKey;
+use dashboard::store::{self, DashboardStore};
 use engine::DatabaseUrl;
 use tower::ServiceExt as _;
 
@@ -40,7 +40,7 @@ pub async fn served(
     questions: &store::Options,
     options: http::Options,
 ) -> Router {
-    let options = http::Options { extra_key: Some(Key::given(KEY).unwrap()), ..options };
+    let options = http::Options { extra_key: Some(ApiKey::given(KEY).unwrap()), ..options };
     router(app(database, questions, &options).await)
 }
 
@@ -49,9 +49,9 @@ pub async fn app(
     questions: &store::Options,
     options: &http::Options,
 ) -> App {
-    let store = Store::open(database, questions).await.unwrap();
-    let access = Access::open(database).await.unwrap();
-    let catalog = Catalog::open(database).await.unwrap();
+    let store = DashboardStore::open(database, questions).await.unwrap();
+    let access = AccessControl::open(database).await.unwrap();
+    let catalog = DataCatalog::open(database).await.unwrap();
     App::new(store, access, catalog, options)
 }
 

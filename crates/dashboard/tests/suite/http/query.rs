@@ -72,7 +72,7 @@ async fn without_a_valid_key_nothing_is_answered() {
         messages += &format!("{authorization:?}\n  {}\n", reply.body);
     }
     insta::assert_snapshot!(messages);
-    // A key comes before everything else: strangers do not learn what there is.
+    // The key is checked first: strangers do not learn what there is.
     let reply = get_with(&application, "/api/query/nothing?x=1", None).await;
     assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
     let reply = get_with(&application, &path, Some("bearer crossover_of_the_tests")).await;
@@ -101,9 +101,9 @@ async fn a_stored_key_is_taken_until_it_is_revoked_or_over() {
     }
 }
 
-/// Every refusal as the asker sees it; the rules behind them are tested in `src/query`.
+/// Every refusal as the client sees it; the rules behind them are tested in `src/query`.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_answered_is_a_problem_that_names_the_parameter() {
+async fn a_bad_request_is_a_problem_that_names_the_parameter() {
     let paths = [
         "/api/query/teams".to_owned(),
         "/api/query/teams?start=yesterday&end=2021-01-31".to_owned(),

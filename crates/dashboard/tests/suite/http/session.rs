@@ -98,7 +98,7 @@ async fn a_person_signs_in_reads_and_signs_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_signing_in_is_refused_and_says_why() {
+async fn a_bad_sign_in_body_is_refused_with_the_reason() {
     let application = with_ann(&sqlite(&Rows::nasty())).await;
     let right = format!(r#"{{"name":"ann","password":"{PASSWORD}"}}"#);
     for (headers, body, status) in [
@@ -152,9 +152,9 @@ async fn wrong_passwords_are_counted_and_right_ones_are_not() {
     assert!(metrics.lines().any(|found| found == line), "{metrics}");
 }
 
-/// Nobody closes an account to its owner by guessing.
+/// Guesses never lock an account's owner out.
 #[tokio::test]
-async fn who_guesses_elsewhere_keeps_nobody_out() {
+async fn guesses_from_elsewhere_lock_no_owner_out() {
     let database = sqlite(&Rows::none());
     account::add(&database.url, "ann", Password::chosen(PASSWORD).unwrap()).await.unwrap();
     let options = http::Options { behind_proxy: true, ..http::Options::default() };
@@ -195,10 +195,11 @@ async fn cookies_are_for_https_where_the_browser_came_by_it() {
 #[tokio::test]
 async fn the_first_account_is_made_by_the_link_alone() {
     let database = sqlite(&Rows::nasty());
-    let access = account::Access::open(&database.url).await.unwrap();
+    let access = account::AccessControl::open(&database.url).await.unwrap();
     let link = access.offer_first_account().unwrap();
-    let catalog = dashboard::catalog::Catalog::open(&database.url).await.unwrap();
-    let questions = store::Store::open(&database.url, &store::Options::default()).await.unwrap();
+    let catalog = dashboard::catalog::DataCatalog::open(&database.url).await.unwrap();
+    let questions =
+        store::DashboardStore::open(&database.url, &store::Options::default()).await.unwrap();
     let options = http::Options::default();
     let application = http::router(http::App::new(questions, access, catalog, &options));
     assert_eq!(get_with(&application, "/api/session", None).await.json()["has_accounts"], false);
@@ -228,7 +229,7 @@ async fn the_first_account_is_made_by_the_link_alone() {
 }
 
 #[tokio::test]
-async fn a_public_dashboard_is_read_by_everybody_and_a_wrong_key_is_still_wrong() {
+async fn a_public_dashboard_still_refuses_a_wrong_key() {
     let database = sqlite(&Rows::nasty());
     let options = http::Options { is_public: true, ..http::Options::default() };
     let application = http::router(app(&database.url, &store::Options::default(), &options).await);

@@ -1,5 +1,5 @@
-//! Data from elsewhere, on both engines: what is imported adds up to what the files say, whatever
-//! was there before, with totals that are right after every step.
+//! Imports on both engines: they add up to what the files say, whatever was there before, with
+//! right totals after every step.
 
 mod refused;
 
@@ -11,7 +11,7 @@ use dashboard::import::{
     import_traffic, unmatched,
 };
 use dashboard::query::{Day, Grouping, Query};
-use dashboard::store::Store;
+use dashboard::store::DashboardStore;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -85,7 +85,8 @@ async fn sums(database: &TestDatabase, grouping: Grouping) -> BTreeMap<String, [
     let pairs = [("start", "1990-01-01"), ("end", "2030-12-31")];
     let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let query = Query::parse(grouping, &pairs).unwrap();
-    let store = Store::open(&database.url, &dashboard::store::Options::default()).await.unwrap();
+    let store =
+        DashboardStore::open(&database.url, &dashboard::store::Options::default()).await.unwrap();
     let totals = store.answer(query.clone()).await.unwrap();
     let facts = database.store().await.answer(query).await.unwrap();
     assert_eq!(String::from_utf8(totals.body).unwrap(), String::from_utf8_lossy(&facts.body));
@@ -147,7 +148,7 @@ async fn articles_then_traffic_add_up_and_unmatched_traffic_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_article_that_moves_to_another_blog_takes_its_totals_along() {
+async fn an_article_takes_its_totals_to_another_blog() {
     let files = Files::new();
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
@@ -184,7 +185,7 @@ async fn an_article_known_by_its_uuid_may_get_another_url() {
 
 /// Each click on an advertisement has a URL of its own.
 #[tokio::test(flavor = "multi_thread")]
-async fn as_many_urls_of_one_article_as_there_are_clicks_are_told_apart() {
+async fn distinct_urls_of_one_article_are_all_matched() {
     let files = Files::new();
     let database = sqlite(&Rows::none());
     articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
@@ -206,7 +207,7 @@ fn api_row(date: &str, url: &str, country: &str, numbers: [&str; 3]) -> Value {
     json!({"dimensionValues": values(&[date, url, country]), "metricValues": values(&numbers)})
 }
 
-/// A report of which there are so many rows on all its pages.
+/// A report with this number of rows on all its pages.
 fn report(count: u32, rows: &[Value]) -> Value {
     let names = |names: &[&str]| names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>();
     json!({
@@ -299,7 +300,7 @@ fn imports() -> impl Strategy<Value = Vec<(Vec<(i32, DayRows)>, bool)>> {
 }
 
 #[test]
-fn random_imports_leave_what_the_last_ones_say_with_right_totals() {
+fn random_imports_keep_the_last_values_and_right_totals() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let databases = runtime.block_on(both(&Rows::none()));
     let mut runner = TestRunner::new(testing::cases(25));

@@ -1,4 +1,4 @@
-//! What is wrong with a file is named by file, place and column, and changes nothing.
+//! Errors in files, named by file, place and column; a refused file changes nothing.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing() {
+async fn errors_of_traffic_name_line_and_column() {
     let files = Files::new();
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_wrong_file_of_traffic_is_named_by_line_and_column_and_changes_nothing
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_file_of_articles_is_named_by_line_and_column_and_changes_nothing() {
+async fn errors_of_articles_name_line_and_column() {
     let header = "url,title,published,uuid,original,author\n";
     let uuid = "22222222-2222-4222-8222-222222222222";
     let long = "x".repeat(65);
@@ -177,7 +177,7 @@ async fn a_refused_import_leaves_a_sqlite_file_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn traffic_that_does_not_fit_beside_an_article_s_is_named_and_goes_on_waiting() {
+async fn unmatched_traffic_that_does_not_fit_is_kept_and_named() {
     let files = Files::new();
     let rows = |most: u32| {
         format!(

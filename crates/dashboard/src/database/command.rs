@@ -1,0 +1,81 @@
+//! A command's own connection, which reads one snapshot or writes transaction by transaction. Not
+//! for asynchronous code: it blocks.
+
+use engine::DatabaseUrl;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::runtime::Handle;
+use tokio_postgres::{Client, IsolationLevel};
+
+use super::{CommandTransaction, Error};
+
+pub(crate) enum CommandConnection<'a> {
+    Sqlite(Box<Connection>),
+    Postgres(Box<Client>, &'a Handle),
+}
+
+impl<'a> CommandConnection<'a> {
+    /// Connects. Not for reading only: SQLite would leave the files of a write-ahead log behind,
+    /// which it then may not remove.
+    pub fn open(target: &DatabaseUrl, runtime: &'a Handle) -> Result<Self, Error> {
+        match target {
+            DatabaseUrl::Sqlite(path) => {
+                let connection = engine::sqlite::open_existing(path)?;
+                engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
+                Ok(Self::Sqlite(Box::new(connection)))
+            }
+            DatabaseUrl::Postgres(url) => {
+                let client = runtime.block_on(engine::postgres::connect(url))?;
+                Ok(Self::Postgres(Box::new(client), runtime))
+            }
+        }
+    }
+
+    pub fn sqlite(&mut self) -> Option<&mut Connection> {
+        match self {
+            Self::Sqlite(connection) => Some(connection),
+            Self::Postgres(..) => None,
+        }
+    }
+
+    /// Runs `work` on one snapshot, which makes no other connection wait.
+    pub fn read<T, E: From<Error>>(
+        &mut self,
+        work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match self {
+            Self::Sqlite(connection) => {
+                let snapshot = connection.transaction().map_err(Error::from)?;
+                work(&CommandTransaction::Sqlite(&snapshot))
+            }
+            Self::Postgres(client, runtime) => {
+                let begin = client.build_transaction();
+                let begin = begin.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+                let snapshot = runtime.block_on(begin.start()).map_err(Error::from)?;
+                work(&CommandTransaction::Postgres(&snapshot, runtime))
+            }
+        }
+    }
+
+    /// Runs `work` in a transaction, which is committed if that succeeds.
+    pub fn write<T, E: From<Error>>(
+        &mut self,
+        work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match self {
+            Self::Sqlite(connection) => {
+                let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+                let transaction = begun.map_err(Error::from)?;
+                let done = work(&CommandTransaction::Sqlite(&transaction))?;
+                transaction.commit().map_err(Error::from)?;
+                Ok(done)
+            }
+            Self::Postgres(client, runtime) => {
+                let begun = runtime.block_on(client.transaction());
+                let transaction = begun.map_err(Error::from)?;
+                let done = work(&CommandTransaction::Postgres(&transaction, runtime))?;
+                runtime.block_on(transaction.commit()).map_err(Error::from)?;
+                Ok(done)
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Answers of the Google Analytics 4 Data API, saved as files: one report (`runReport`), several
+//! (`batchRunReports`), or a list of either. Headers name the columns, all values are texts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::gather::{CellFault, Gather, RowCells};
+use super::{COLUMNS, stop_before_the_first_day};
+use crate::import::Error;
+use crate::import::table::{ColumnMapping, find_columns};
+use crate::rollup::CommandWork;
+
+/// A report, or an answer with several.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ga4Document<'a> {
+    #[serde(borrow, default)]
+    reports: Option<Vec<Ga4Document<'a>>>,
+    #[serde(borrow, default)]
+    dimension_headers: Option<Vec<Header<'a>>>,
+    #[serde(borrow, default)]
+    metric_headers: Vec<Header<'a>>,
+    #[serde(borrow, default)]
+    rows: Vec<Ga4Row<'a>>,
+    /// Rows of the report on all its pages.
+    #[serde(default)]
+    row_count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Header<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ga4Row<'a> {
+    #[serde(borrow, default)]
+    dimension_values: Vec<Ga4Value<'a>>,
+    #[serde(borrow, default)]
+    metric_values: Vec<Ga4Value<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Ga4Value<'a> {
+    #[serde(borrow, default)]
+    value: Cow<'a, str>,
+}
+
+impl<'a> Ga4Document<'a> {
+    /// Of its dimensions, then of its metrics.
+    fn headers(&self) -> impl Iterator<Item = &Header<'a>> {
+        self.dimension_headers.iter().flatten().chain(&self.metric_headers)
+    }
+}
+
+/// The most keys that are named of a document that is no report.
+const KEYS_SHOWN: usize = 5;
+
+/// Whether a file begins as a JSON document does.
+pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(1024).read_to_end(&mut start))
+        .map_err(Error::io(path))?;
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    Ok(start.starts_with(b"{") || start.starts_with(b"["))
+}
+
+/// Gathers all rows of a file; what it has where it has none.
+pub(super) fn read(
+    path: &Path,
+    file: u32,
+    mapping: &ColumnMapping,
+    gather: &mut Gather<'_>,
+    work: CommandWork<'_>,
+) -> Result<&'static str, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
+        _ => Error::io(path)(error),
+    })?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let documents: Vec<Ga4Document<'_>> = if text.starts_with('[') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(text).map(|document| vec![document])
+    }
+    .map_err(|error| no_report(path, &format!("it cannot be read as one ({error})")))?;
+    let mut reports = Vec::new();
+    flatten(&documents, &mut reports).map_err(|()| no_report(path, &keys_of(text)))?;
+    let mut rows = 0;
+    for report in &reports {
+        stop_before_the_first_day(work)?;
+        rows = read_report(path, (file, rows), report, mapping, gather)?;
+    }
+    for (complete, held) in incomplete(&reports) {
+        gather.note(format!(
+            "{}: reports of {complete} rows are not whole: the file holds {held} of their rows; \
+             fetch the other pages too",
+            path.display()
+        ));
+    }
+    work.progress.inc(text.len() as u64);
+    Ok(if reports.is_empty() { "an empty list of reports" } else { "reports without rows" })
+}
+
+/// Fails where something is neither a report nor an answer with several.
+fn flatten<'d, 'a>(
+    documents: &'d [Ga4Document<'a>],
+    reports: &mut Vec<&'d Ga4Document<'a>>,
+) -> Result<(), ()> {
+    for document in documents {
+        match (&document.reports, &document.dimension_headers) {
+            (None, None) => return Err(()),
+            (Some(several), _) => flatten(several, reports)?,
+            (None, Some(_)) => reports.push(document),
+        }
+    }
+    Ok(())
+}
+
+fn no_report(path: &Path, found: &str) -> Error {
+    let problem = format!(
+        "it is no answer of Google Analytics' Data API: {found}; expected are dimensionHeaders, \
+         metricHeaders and rows (runReport), reports (batchRunReports), or a list of these"
+    );
+    Error::file(path, problem)
+}
+
+/// A description of a JSON document that is no report: the message of a refusal, or its keys.
+fn keys_of(text: &str) -> String {
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else {
+        return "no JSON".to_owned();
+    };
+    let object = match &document {
+        serde_json::Value::Array(list) => list.iter().find_map(serde_json::Value::as_object),
+        other => other.as_object(),
+    };
+    let Some(object) = object else { return "it holds no object".to_owned() };
+    let refusal = object.get("error").and_then(|error| error.get("message").or(Some(error)));
+    if let Some(message) = refusal.and_then(serde_json::Value::as_str) {
+        return format!("it is a refusal, {message:?}");
+    }
+    let keys: Vec<&str> = object.keys().map(String::as_str).take(KEYS_SHOWN).collect();
+    match keys.as_slice() {
+        [] => "it is an object without keys".to_owned(),
+        keys => format!("it is an object with the keys {}", keys.join(", ")),
+    }
+}
+
+/// Rows of the reports on all their pages, and those that are there if some are missing.
+/// Pages of one report have the same headers and tell the same number of rows. Several reports may
+/// be alike in that, but if they are whole they hold a multiple of it.
+fn incomplete(reports: &[&Ga4Document<'_>]) -> Vec<(u64, u64)> {
+    let mut held: BTreeMap<(Vec<&str>, u64), u64> = BTreeMap::new();
+    for report in reports.iter().filter(|report| report.row_count > 0) {
+        let names = report.headers().map(|header| &*header.name).collect();
+        *held.entry((names, report.row_count)).or_default() += report.rows.len() as u64;
+    }
+    let told = held.into_iter().map(|((_, complete), held)| (complete, held));
+    told.filter(|(complete, held)| *held == 0 || held % complete != 0).collect()
+}
+
+/// Gathers the rows of one report, which are counted from `before` on; how many there are then.
+fn read_report(
+    path: &Path,
+    (file, before): (u32, u64),
+    report: &Ga4Document<'_>,
+    mapping: &ColumnMapping,
+    gather: &mut Gather<'_>,
+) -> Result<u64, Error> {
+    let header: Vec<String> = report.headers().map(|header| header.name.to_string()).collect();
+    let columns = find_columns(path, &header, &COLUMNS, mapping)?;
+    let metrics = report.metric_headers.len();
+    let dimensions = header.len() - metrics;
+    let others: Vec<usize> =
+        (0..header.len()).filter(|place| !columns.contains(&Some(*place))).collect();
+    for (number, row) in (before + 1..).zip(&report.rows) {
+        let place = || format!("row {number}");
+        if (row.dimension_values.len(), row.metric_values.len()) != (dimensions, metrics) {
+            let problem = format!(
+                "it has {} dimensions and {} metrics, the headers name {dimensions} and {metrics}",
+                row.dimension_values.len(),
+                row.metric_values.len()
+            );
+            return Err(Error::Row { path: path.to_owned(), place: place(), problem });
+        }
+        let value = |column: usize| -> &str {
+            let values = row.dimension_values.get(column);
+            let values = values.or_else(|| row.metric_values.get(column - dimensions));
+            values.map_or("", |value| &value.value)
+        };
+        let mut cells: RowCells<'_> = [""; COLUMNS.len()];
+        for (cell, column) in cells.iter_mut().zip(columns) {
+            *cell = column.map_or("", value);
+        }
+        let others = others.iter().map(|other| value(*other).as_bytes());
+        gather.add(&cells, others, file, number).map_err(|CellFault { column, problem }| {
+            let column = columns.get(column).copied().flatten().unwrap_or(0);
+            let column = header.get(column).cloned().unwrap_or_default();
+            Error::Cell { path: path.to_owned(), place: place(), column, problem }
+        })?;
+    }
+    Ok(before + report.rows.len() as u64)
+}
