@@ -4,7 +4,8 @@
 use rusqlite::Connection;
 
 use crate::finding::{Finding, Lost};
-use crate::source::{SourceSchema, tokens};
+use crate::source::SourceSchema;
+use sql::tokens;
 
 /// Findings on the header, and on the conflict clauses of tables that migration would create.
 pub fn findings(

@@ -4,9 +4,10 @@
 use crate::ddl::{default_proposal, renamed};
 use crate::source::{
     Affinity, Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable,
-    SqlToken, closing, quoted, resolve, tokens,
+    quoted, resolve,
 };
 use crate::value::TargetField;
+use sql::{Token, closing, tokens};
 
 /// Heading of every draft.
 const DRAFT: &str = "-- To be written by hand. A draft, names as migrated, the rest as in SQLite:";
@@ -159,7 +160,7 @@ fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
 }
 
 /// The place of a name after a keyword: after `IF NOT EXISTS` and a schema.
-fn name_after(tokens: &[SqlToken<'_>], keyword: usize) -> Option<usize> {
+fn name_after(tokens: &[Token<'_>], keyword: usize) -> Option<usize> {
     let mut place = keyword + 1;
     if tokens.get(place)?.is_word("IF") {
         place += 3;

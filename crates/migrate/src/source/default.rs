@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::schema::Affinity;
-use super::token::{SqlToken, SqlTokenKind, tokens};
+use sql::{Token, TokenKind, tokens};
 
 /// Functions whose result depends on their arguments alone.
 const PURE: [&str; 25] = [
@@ -50,7 +50,7 @@ impl Calculator {
         let varies = tokens.iter().enumerate().any(|(place, token)| {
             let calls = tokens.get(place + 1).is_some_and(|next| next.is("("));
             let is_pure = || PURE.iter().any(|name| token.is_word(name));
-            let is_name = matches!(token.kind, SqlTokenKind::Word | SqlTokenKind::Quoted);
+            let is_name = matches!(token.kind, TokenKind::Word | TokenKind::Quoted);
             let is_clock = ["CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME"];
             (is_name && calls && !is_keyword(token.text) && !is_pure())
                 || is_clock.iter().any(|word| token.is_word(word))
@@ -59,7 +59,7 @@ impl Calculator {
             return None;
         }
         let written = match tokens.as_slice() {
-            [name] if name.kind == SqlTokenKind::Word => default.to_owned(),
+            [name] if name.kind == TokenKind::Word => default.to_owned(),
             _ => format!("({})", with_texts(&tokens)),
         };
         let declared = match affinity {
@@ -79,9 +79,9 @@ impl Calculator {
 }
 
 /// A quoted name in a default is a text to SQLite: columns are not allowed there.
-fn with_texts(tokens: &[SqlToken<'_>]) -> String {
+fn with_texts(tokens: &[Token<'_>]) -> String {
     let written = tokens.iter().map(|token| match (token.kind, token.name()) {
-        (SqlTokenKind::Quoted, Some(text)) => format!("'{}'", text.replace('\'', "''")),
+        (TokenKind::Quoted, Some(text)) => format!("'{}'", text.replace('\'', "''")),
         _ => token.text.to_owned(),
     });
     written.collect::<Vec<_>>().join(" ")

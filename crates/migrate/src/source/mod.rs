@@ -9,7 +9,6 @@ mod schema;
 mod selection;
 mod shadow;
 mod statement;
-mod token;
 
 pub use file::{SourceFile, readers};
 pub use foreign_key::resolve;
@@ -21,6 +20,5 @@ pub use schema::{
 };
 pub use selection::{Selection, estimated_rows, fits_pattern, open_selected};
 pub use shadow::{Content, content};
-pub use token::{SqlToken, SqlTokenKind, closing, tokens};
 
 pub(crate) use engine::sqlite::quote_identifier as quoted;

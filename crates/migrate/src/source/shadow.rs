@@ -3,7 +3,7 @@
 //! says `content='notes_content'`. In doubt a table counts as ordinary, so that its rows are moved.
 
 use super::schema::{OtherKind, OtherObject};
-use super::token::{closing, tokens};
+use sql::{closing, tokens};
 
 /// `true` if the virtual table `owner` keeps its rows in the table `name`.
 pub fn is_shadow(owner: &OtherObject, name: &str) -> bool {

@@ -2,7 +2,7 @@
 //! suffice: SQLite has already accepted the statement.
 
 use super::schema::SourceCheck;
-use super::token::{SqlToken, closing, tokens};
+use sql::{Token, closing, tokens};
 
 /// Facts found in a CREATE TABLE statement.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn facts(sql: &str) -> Facts {
             place = close;
         } else if token.is_word("AS") && opens && depth == 1 {
             let (expression, close) = inside(sql, &tokens, place + 1);
-            let column = tokens.get(item).and_then(SqlToken::name);
+            let column = tokens.get(item).and_then(Token::name);
             facts.generated.extend(column.map(|column| (column, expression)));
             place = close;
         }
@@ -71,20 +71,20 @@ pub fn predicate(sql: &str) -> Option<String> {
 }
 
 /// The text between the bracket at `open` and its closing one, whose place follows.
-fn inside(sql: &str, tokens: &[SqlToken<'_>], open: usize) -> (String, usize) {
+fn inside(sql: &str, tokens: &[Token<'_>], open: usize) -> (String, usize) {
     let close = closing(tokens, open);
     let end = tokens.get(close).map_or(sql.len(), |token| token.start);
     (sql[tokens[open].end()..end].trim().to_owned(), close)
 }
 
 impl Facts {
-    fn collate(&mut self, name: Option<&SqlToken<'_>>, column: Option<&SqlToken<'_>>) {
+    fn collate(&mut self, name: Option<&Token<'_>>, column: Option<&Token<'_>>) {
         let name = name.and_then(|name| name.name().or_else(|| name.text_value()));
         let Some(name) = name.map(|name| name.to_ascii_uppercase()) else { return };
         if name == "BINARY" {
             return;
         }
-        if let Some(column) = column.and_then(SqlToken::name) {
+        if let Some(column) = column.and_then(Token::name) {
             self.column_collations.push((column, name.clone()));
         }
         if !self.collations.contains(&name) {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
-use lab::workload::sql::{Part, split};
 use plan::{Comparison, Data, Factor, Given, Level, Parameter, Plan, Statement};
+use sql::{Dialect, Part, split};
 
 use super::{RunArguments, carry_out};
 use crate::shared::{Outcome, Shared, Usage, sqlite_file};
@@ -191,7 +191,7 @@ fn statements(
 }
 
 fn parts(path: &Path, text: &str, kind: &str) -> anyhow::Result<Vec<Part>> {
-    let parts = split(text, kind)
+    let parts = split(text, Dialect::of_kind(kind))
         .map_err(|(line, message)| Usage(format!("{}, line {line}: {message}", path.display())))?;
     if parts.is_empty() {
         return Err(Usage(format!("{} holds no statement", path.display())).into());

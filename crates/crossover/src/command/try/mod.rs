@@ -15,7 +15,6 @@ mod show;
 mod size;
 mod sql;
 mod statement;
-mod token;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use migrate::SourceSchema;
 
-use super::token::{Kind, Token, name, tokens};
+use sql::{Token, TokenKind, rewritten};
 
 /// Words of the grammar that may be names of columns too: as a word they are left alone.
 const GRAMMAR: &str = " \
@@ -43,21 +43,19 @@ impl Names {
 
     /// `sql` with every name of the schema written as PostgreSQL needs it.
     pub fn quoted(&self, sql: &str) -> String {
-        let tokens = tokens(sql);
-        let rewritten = tokens.iter().enumerate().map(|(place, token)| {
-            let called = tokens.get(place + 1).is_some_and(|next| next.text == "(");
-            self.one(token, called).unwrap_or_else(|| token.text.to_owned())
-        });
-        rewritten.collect()
+        rewritten(sql, |token, next| {
+            let called = next.is_some_and(|next| next.is("("));
+            self.one(token, called)
+        })
     }
 
     /// The token as it has to be, if not as it is.
     fn one(&self, token: &Token<'_>, called: bool) -> Option<String> {
-        let written = name(token)?;
+        let written = token.name()?;
         let lower = written.to_lowercase();
         let declared = self.declared.get(&lower);
         match token.kind {
-            Kind::Word => {
+            TokenKind::Word => {
                 let in_grammar = GRAMMAR.contains(&format!(" {lower} "));
                 let declared = declared?.as_deref().filter(|_| !in_grammar && !called)?;
                 (declared != lower).then(|| quote(declared))

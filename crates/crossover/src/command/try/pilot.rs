@@ -10,7 +10,6 @@ use rusqlite::{Connection, ErrorCode};
 use tokio_postgres::Client;
 
 use super::statement::Statement;
-use super::token::{Token, tokens};
 
 /// A quick statement is run this often and its least time taken: the first time reads the disk.
 const RUNS: usize = 3;
@@ -41,11 +40,10 @@ pub fn filled(statement: &Statement, sqlite: &Connection) -> rusqlite::Result<Op
         // A quoted literal takes the type of the column on both engines.
         let literal = format!("'{}'", value.replace('\'', "''"));
         let mark = format!(":{}", parameter.name);
-        let with_literal = |token: &Token<'_>| match token.text == mark {
-            true => literal.clone(),
-            false => token.text.to_owned(),
+        let with_literal = |token: &sql::Token<'_>, _: Option<&sql::Token<'_>>| {
+            (token.text == mark).then(|| literal.clone())
         };
-        filled.text = tokens(&filled.text).iter().map(with_literal).collect();
+        filled.text = sql::rewritten(&filled.text, with_literal);
     }
     Ok(Some(filled))
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use sql::{Dialect, tokens};
 
 use super::names::Names;
 use super::statement::Statement;
-use super::token::{Kind, Token, tokens};
 use crate::shared::Usage;
 
 /// Reads every statement of `paths` (files, or folders with `.sql` files) and tries it on
@@ -23,7 +23,7 @@ pub fn read(
 ) -> anyhow::Result<Vec<Statement>> {
     let mut statements = Vec::new();
     for path in files(paths)? {
-        let written = split(&read_text(&path)?, &path);
+        let written = split(&read_text(&path)?, &path, Dialect::Sqlite)?;
         let twins = twins(&path, &written)?;
         let alone = written.len() == 1;
         for (place, piece) in written.iter().enumerate() {
@@ -104,24 +104,17 @@ struct Piece<'a> {
     text: String,
 }
 
-/// Cuts at every semicolon outside of quotes and comments.
-fn split<'a>(sql: &str, path: &'a Path) -> Vec<Piece<'a>> {
-    let all = tokens(sql);
-    let pieces = all.split(|token| token.kind == Kind::End);
-    pieces
-        .filter_map(|piece| {
-            let is_blank = |token: &Token<'_>| token.kind == Kind::Blank;
-            let first = piece.iter().position(|token| !is_blank(token))?;
-            let last = piece.iter().rposition(|token| !is_blank(token))?;
-            let piece = piece.get(first..=last)?;
-            let start = piece.first()?.start;
-            Some(Piece {
-                path,
-                line: 1 + sql.get(..start)?.matches('\n').count(),
-                text: piece.iter().map(|token| token.text).collect(),
-            })
-        })
-        .collect()
+/// The statements of a file, without the comments around them.
+fn split<'a>(text: &str, path: &'a Path, dialect: Dialect) -> anyhow::Result<Vec<Piece<'a>>> {
+    let parts = sql::split(text, dialect)
+        .map_err(|(line, message)| Usage(format!("{}, line {line}: {message}", path.display())))?;
+    let piece = |part: sql::Part| {
+        let tokens = tokens(&part.text);
+        let start = tokens.first().map_or(0, |token| token.start);
+        let end = tokens.last().map_or(0, |token| token.end());
+        Piece { path, line: part.line, text: part.text[start..end].to_owned() }
+    };
+    Ok(parts.into_iter().map(piece).collect())
 }
 
 /// The statements of `query.postgres.sql`, as many as those of `query.sql`.
@@ -130,7 +123,7 @@ fn twins(path: &Path, written: &[Piece<'_>]) -> anyhow::Result<Vec<Statement>> {
     if !twin.is_file() {
         return Ok(Vec::new());
     }
-    let pieces = split(&read_text(&twin)?, &twin);
+    let pieces = split(&read_text(&twin)?, &twin, Dialect::Postgres)?;
     if pieces.len() != written.len() {
         let (found, wanted) = (pieces.len(), written.len());
         let twin = twin.display();

@@ -10,7 +10,6 @@ mod kept;
 mod load;
 mod mysql;
 mod postgres;
-mod scanner;
 mod script;
 mod sqlite;
 mod subject;
@@ -28,10 +27,6 @@ use plan::{Placeholders, Plan, PlanError, Statement};
 
 use script::Script;
 use subject::SqlSubject;
-
-pub use split::{Part, split};
-
-mod split;
 
 /// The statements of a plan.
 pub(crate) struct Sql<'p> {

@@ -1,8 +1,8 @@
 //! A statement of the plan as one kind of engine gets it: factors filled in, parameters marked in
 //! the engine's way, each step with the line of its file for messages.
 
-use super::scanner::{Dialect, Scanned, scan};
 use plan::{Comparison, Placeholders, PlanError, Statement, expand};
+use sql::{Dialect, Scanned, scan};
 
 /// One operation of the mix, ready to be prepared.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,15 +33,6 @@ pub(crate) struct Step {
     pub line: usize,
 }
 
-/// Whose SQL an engine of this kind speaks.
-pub(crate) fn dialect(kind: &str) -> Dialect {
-    match kind {
-        "postgres" => Dialect::Postgres,
-        "mariadb" | "mysql" => Dialect::Mysql,
-        _ => Dialect::Sqlite,
-    }
-}
-
 /// Reads the text of `statement` for engines of `kind`. `names` are the parameters that have
 /// values, in the order in which these are drawn.
 pub(crate) fn script(
@@ -52,7 +43,7 @@ pub(crate) fn script(
     names: &[String],
 ) -> Result<Script, PlanError> {
     let text = expand(statement.text_for(kind), "statement", placeholders)?;
-    let dialect = dialect(kind);
+    let dialect = Dialect::of_kind(kind);
     let place = statement.place();
     let at_line = |line: usize, message: String| match statement.file {
         Some(_) => PlanError::Malformed { place: format!("{place}, line {line}"), message },

@@ -1,7 +1,7 @@
 //! Current moment as SQLite's defaults write it, and its equal in PostgreSQL.
 
-use crate::source::{SqlTokenKind, tokens};
 use crate::value::PostgresType;
+use sql::{TokenKind, tokens};
 
 /// UTC, as SQLite has it.
 const UTC: &str = "(now() AT TIME ZONE 'UTC')";
@@ -70,7 +70,7 @@ pub fn now(default: &str) -> Option<Now> {
 pub fn without_blanks(default: &str) -> String {
     let tokens = tokens(default);
     let parts = tokens.iter().map(|token| match token.kind {
-        SqlTokenKind::Word => token.text.to_ascii_lowercase(),
+        TokenKind::Word => token.text.to_ascii_lowercase(),
         _ => token.text.to_owned(),
     });
     let written = parts.collect::<String>();

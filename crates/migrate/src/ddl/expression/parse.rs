@@ -1,7 +1,8 @@
 //! Parser of the SQLite expressions that translation understands. Precedence is SQLite's
 //! (<https://sqlite.org/lang_expr.html>); a chain such as `a < b < c` is refused.
 
-use crate::source::{SourceTable, SqlToken, SqlTokenKind, tokens};
+use crate::source::SourceTable;
+use sql::{Token, TokenKind, tokens};
 
 /// Deeper nesting is not translated.
 const DEEPEST: usize = 50;
@@ -46,18 +47,18 @@ pub fn parse(text: &str, table: &SourceTable) -> Option<Expression> {
 }
 
 struct Parser<'a> {
-    tokens: Vec<SqlToken<'a>>,
+    tokens: Vec<Token<'a>>,
     place: usize,
     table: &'a SourceTable,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<&SqlToken<'a>> {
+    fn peek(&self) -> Option<&Token<'a>> {
         self.tokens.get(self.place)
     }
 
-    fn next(&mut self) -> Option<SqlToken<'a>> {
+    fn next(&mut self) -> Option<Token<'a>> {
         self.place += 1;
         self.tokens.get(self.place - 1).copied()
     }
@@ -198,19 +199,19 @@ impl<'a> Parser<'a> {
         }
         let token = self.next()?;
         match token.kind {
-            SqlTokenKind::Number => number(token, false),
-            SqlTokenKind::Text => token.text_value().map(|text| literal(Literal::Text(text))),
-            SqlTokenKind::Word if self.peek().is_some_and(|next| next.is("(")) => {
+            TokenKind::Number => number(token, false),
+            TokenKind::Text => token.text_value().map(|text| literal(Literal::Text(text))),
+            TokenKind::Word if self.peek().is_some_and(|next| next.is("(")) => {
                 let arguments = self.list()?;
                 Some(Expression::Function(token.text.to_ascii_lowercase(), arguments))
             }
-            SqlTokenKind::Word | SqlTokenKind::Quoted => self.column(&token),
-            SqlTokenKind::Blob | SqlTokenKind::Symbol => None,
+            TokenKind::Word | TokenKind::Quoted => self.column(&token),
+            TokenKind::Blob | TokenKind::Parameter | TokenKind::Symbol => None,
         }
     }
 
     /// A column, perhaps with its table's name before it.
-    fn column(&mut self, token: &SqlToken<'_>) -> Option<Expression> {
+    fn column(&mut self, token: &Token<'_>) -> Option<Expression> {
         let mut name = token.name()?;
         if self.accept(".") {
             if !name.eq_ignore_ascii_case(&self.table.name) {
@@ -221,7 +222,7 @@ impl<'a> Parser<'a> {
         if let Some(column) = self.table.column(&name) {
             return Some(Expression::Column(column));
         }
-        match token.kind == SqlTokenKind::Word {
+        match token.kind == TokenKind::Word {
             true if name.eq_ignore_ascii_case("TRUE") => Some(literal(Literal::Boolean(true))),
             true if name.eq_ignore_ascii_case("FALSE") => Some(literal(Literal::Boolean(false))),
             _ => None,
@@ -233,8 +234,8 @@ fn literal(literal: Literal) -> Expression {
     Expression::Literal(literal)
 }
 
-fn number(token: SqlToken<'_>, negative: bool) -> Option<Expression> {
-    if token.kind != SqlTokenKind::Number {
+fn number(token: Token<'_>, negative: bool) -> Option<Expression> {
+    if token.kind != TokenKind::Number {
         return None;
     }
     let sign = if negative { "-" } else { "" };

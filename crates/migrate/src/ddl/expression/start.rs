@@ -1,7 +1,8 @@
 //! Draft of an expression that translation does not understand: the same SQL with names as
 //! migration writes them.
 
-use crate::source::{SqlTokenKind, quoted, tokens};
+use crate::source::quoted;
+use sql::{TokenKind, tokens};
 
 /// Functions that only have another name in PostgreSQL.
 const OTHER_NAMES: [(&str, &str); 2] = [("ifnull", "coalesce"), ("instr", "strpos")];
@@ -20,14 +21,14 @@ pub fn renamed(sql: &str, names: &[&str]) -> String {
             let same = names.iter().find(|known| known.eq_ignore_ascii_case(&name));
             match (same, token.kind) {
                 (Some(same), _) => Some(quoted(same)),
-                (None, SqlTokenKind::Quoted) => Some(quoted(&name)),
+                (None, TokenKind::Quoted) => Some(quoted(&name)),
                 _ => None,
             }
         });
         let other = OTHER_NAMES.iter().find(|(name, _)| calls && token.is_word(name));
         let written = match (known, other) {
             _ if token.is("==") => "=".to_owned(),
-            (Some(name), _) if !(calls && token.kind == SqlTokenKind::Word) => name,
+            (Some(name), _) if !(calls && token.kind == TokenKind::Word) => name,
             (_, Some((_, other))) => (*other).to_owned(),
             _ => token.text.to_owned(),
         };

@@ -2,7 +2,7 @@
 //! Comments and blanks are skipped.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SqlTokenKind {
+pub enum TokenKind {
     /// A keyword or a name without quotes.
     Word,
     /// A name in `"`, `` ` `` or `[]`.
@@ -13,37 +13,39 @@ pub enum SqlTokenKind {
     Blob,
     /// `12`, `1.5`, `1e3`, `0xff`
     Number,
+    /// `:name`, `@name`, `$name`
+    Parameter,
     /// An operator, a bracket, a comma.
     Symbol,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SqlToken<'a> {
-    pub kind: SqlTokenKind,
+pub struct Token<'a> {
+    pub kind: TokenKind,
     pub text: &'a str,
     /// Its first byte in the statement.
     pub start: usize,
 }
 
-impl SqlToken<'_> {
+impl Token<'_> {
     /// The byte after its last one.
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
     pub fn is_word(&self, word: &str) -> bool {
-        self.kind == SqlTokenKind::Word && self.text.eq_ignore_ascii_case(word)
+        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
     pub fn is(&self, symbol: &str) -> bool {
-        self.kind == SqlTokenKind::Symbol && self.text == symbol
+        self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// The name that it is, without quotes.
     pub fn name(&self) -> Option<String> {
         match self.kind {
-            SqlTokenKind::Word => Some(self.text.to_owned()),
-            SqlTokenKind::Quoted => Some(match self.text.chars().next() {
+            TokenKind::Word => Some(self.text.to_owned()),
+            TokenKind::Quoted => Some(match self.text.chars().next() {
                 Some('[') => self.inside().to_owned(),
                 Some(quote) => {
                     self.inside().replace(&format!("{quote}{quote}"), &quote.to_string())
@@ -56,7 +58,7 @@ impl SqlToken<'_> {
 
     /// The text that it is, without quotes.
     pub fn text_value(&self) -> Option<String> {
-        (self.kind == SqlTokenKind::Text).then(|| self.inside().replace("''", "'"))
+        (self.kind == TokenKind::Text).then(|| self.inside().replace("''", "'"))
     }
 
     /// Without its first and last character, which are ASCII.
@@ -68,7 +70,7 @@ impl SqlToken<'_> {
 /// Operators of more than one character, the longest first.
 const LONG_SYMBOLS: [&str; 10] = ["->>", "->", "<=", ">=", "<>", "<<", ">>", "!=", "==", "||"];
 
-pub fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
+pub fn tokens(sql: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while let Some(first) = sql[start..].chars().next() {
@@ -79,34 +81,57 @@ pub fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
             '/' if rest.starts_with("/*") => {
                 (None, rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
             }
-            '\'' => (Some(SqlTokenKind::Text), quoted_length(rest, '\'')),
-            '"' | '`' => (Some(SqlTokenKind::Quoted), quoted_length(rest, first)),
-            '[' => (Some(SqlTokenKind::Quoted), rest.find(']').map_or(rest.len(), |end| end + 1)),
+            '\'' => (Some(TokenKind::Text), quoted_length(rest, '\'')),
+            '"' | '`' => (Some(TokenKind::Quoted), quoted_length(rest, first)),
+            '[' => (Some(TokenKind::Quoted), rest.find(']').map_or(rest.len(), |end| end + 1)),
             'x' | 'X' if rest[1..].starts_with('\'') => {
-                (Some(SqlTokenKind::Blob), 1 + quoted_length(&rest[1..], '\''))
+                (Some(TokenKind::Blob), 1 + quoted_length(&rest[1..], '\''))
             }
-            first if first.is_ascii_digit() => (Some(SqlTokenKind::Number), number_length(rest)),
+            ':' | '@' | '$' if rest[1..].starts_with(in_word) => {
+                let name = rest[1..].find(|each| !in_word(each));
+                (Some(TokenKind::Parameter), name.map_or(rest.len(), |end| end + 1))
+            }
+            first if first.is_ascii_digit() => (Some(TokenKind::Number), number_length(rest)),
             '.' if rest[1..].starts_with(|next: char| next.is_ascii_digit()) => {
-                (Some(SqlTokenKind::Number), number_length(rest))
+                (Some(TokenKind::Number), number_length(rest))
             }
             first if in_word(first) => {
                 let end = rest.find(|each| !in_word(each)).unwrap_or(rest.len());
-                (Some(SqlTokenKind::Word), end)
+                (Some(TokenKind::Word), end)
             }
             first => {
                 let long = LONG_SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol));
-                (Some(SqlTokenKind::Symbol), long.map_or(first.len_utf8(), |symbol| symbol.len()))
+                (Some(TokenKind::Symbol), long.map_or(first.len_utf8(), |symbol| symbol.len()))
             }
         };
         let end = start + length;
-        tokens.extend(kind.map(|kind| SqlToken { kind, text: &sql[start..end], start }));
+        tokens.extend(kind.map(|kind| Token { kind, text: &sql[start..end], start }));
         start = end;
     }
     tokens
 }
 
+/// `sql` with some tokens replaced. `replace` gets a token and the one after it.
+pub fn rewritten(
+    sql: &str,
+    replace: impl Fn(&Token<'_>, Option<&Token<'_>>) -> Option<String>,
+) -> String {
+    let tokens = tokens(sql);
+    let mut text = String::new();
+    let mut copied = 0;
+    for (place, token) in tokens.iter().enumerate() {
+        if let Some(other) = replace(token, tokens.get(place + 1)) {
+            text.push_str(&sql[copied..token.start]);
+            text.push_str(&other);
+            copied = token.end();
+        }
+    }
+    text.push_str(&sql[copied..]);
+    text
+}
+
 /// The place of the bracket that closes the one at `open`, or the number of tokens.
-pub fn closing(tokens: &[SqlToken<'_>], open: usize) -> usize {
+pub fn closing(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (place, token) in tokens.iter().enumerate().skip(open) {
         if token.is("(") {
@@ -197,5 +222,15 @@ mod tests {
         }
         assert_eq!(closing(&tokens("((a) b"), 0), 5);
         assert_eq!(closing(&tokens("(a (b)) c"), 0), 5);
+    }
+
+    #[test]
+    fn all_but_the_replaced_tokens_stays() {
+        let sql = "SELECT id, ':id' -- :id\n FROM \"t\" WHERE a=:id/* x */AND b = id";
+        let number = |token: &Token<'_>, _: Option<&Token<'_>>| {
+            (token.text == ":id").then(|| "7".to_owned())
+        };
+        assert_eq!(rewritten(sql, number), sql.replace("a=:id", "a=7"));
+        assert_eq!(rewritten("'open", |_, _| None), "'open");
     }
 }

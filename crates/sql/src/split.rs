@@ -1,7 +1,6 @@
 //! A file of several statements as single ones, for commands that measure each by itself.
 
-use super::scanner::{Piece, scan};
-use super::script::dialect;
+use crate::scan::{Dialect, Piece, Scanned, scan};
 
 /// One statement of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +15,9 @@ pub struct Part {
     pub writes: bool,
 }
 
-/// The statements of `text`, in the SQL of this kind of engine (`sqlite`, `postgres`, `mariadb`).
-pub fn split(text: &str, kind: &str) -> Result<Vec<Part>, (usize, String)> {
-    let part = |one: super::scanner::Scanned<'_>| Part {
+/// The statements of `text`.
+pub fn split(text: &str, dialect: Dialect) -> Result<Vec<Part>, (usize, String)> {
+    let part = |one: Scanned<'_>| Part {
         line: one.line,
         text: one
             .pieces
@@ -33,7 +32,7 @@ pub fn split(text: &str, kind: &str) -> Result<Vec<Part>, (usize, String)> {
         parameters: one.parameters().into_iter().map(str::to_owned).collect(),
         writes: one.writes(),
     };
-    Ok(scan(text, dialect(kind))?.into_iter().map(part).collect())
+    Ok(scan(text, dialect)?.into_iter().map(part).collect())
 }
 
 #[cfg(test)]
@@ -42,11 +41,11 @@ mod tests {
 
     #[test]
     fn every_statement_is_a_part_with_its_line_and_parameters() {
-        let parts = split("-- slow\nSELECT ':x', :a;\n\nDELETE FROM t;", "sqlite").unwrap();
+        let parts = split("-- slow\nSELECT ':x', :a;\n\nDELETE FROM t;", Dialect::Sqlite).unwrap();
         assert_eq!(parts.len(), 2);
         assert_eq!((parts[0].line, parts[0].text.as_str()), (2, "-- slow\nSELECT ':x', :a"));
         assert_eq!(parts[0].parameters, ["a"]);
         assert_eq!((parts[1].line, parts[1].writes), (4, true));
-        assert_eq!(split("SELECT 'a", "sqlite").unwrap_err().0, 1);
+        assert_eq!(split("SELECT 'a", Dialect::Sqlite).unwrap_err().0, 1);
     }
 }

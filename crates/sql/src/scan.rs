@@ -1,5 +1,5 @@
-//! Reads SQL text just far enough to find its statements and its `:name` parameters, and to leave
-//! alone what only looks like one: strings, quoted names, comments, casts, dollar quotes.
+//! Statements of a text and their `:name` parameters, in the dialect of an engine. Strings, quoted
+//! names, comments, casts and dollar quotes are left alone.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ use std::str::CharIndices;
 
 /// Whose rules of quoting hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// SQLite: also `` `name` `` and `[name]`.
     Sqlite,
     /// PostgreSQL: also `E'\''`, `$tag$...$tag$`, `::type`, comments inside comments.
@@ -18,9 +18,20 @@ pub(crate) enum Dialect {
     Mysql,
 }
 
+impl Dialect {
+    /// The dialect of engines of this kind.
+    pub fn of_kind(kind: &str) -> Self {
+        match kind {
+            "postgres" => Self::Postgres,
+            "mariadb" | "mysql" => Self::Mysql,
+            _ => Self::Sqlite,
+        }
+    }
+}
+
 /// One statement of a text, without its semicolon.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Scanned<'a> {
+pub struct Scanned<'a> {
     /// The line of its first word, from 1.
     pub line: usize,
     /// The line where its text begins, perhaps with a comment.
@@ -33,7 +44,7 @@ pub(crate) struct Scanned<'a> {
 
 /// A part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     Text(&'a str),
     /// `:name`, without the colon.
     Parameter(&'a str),
@@ -41,7 +52,7 @@ pub(crate) enum Piece<'a> {
 
 /// A statement as its engine prepares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rendered {
+pub struct Rendered {
     /// With the engine's own marks for parameters.
     pub sql: String,
     /// The parameters' names in the order in which they are bound.
@@ -50,7 +61,7 @@ pub(crate) struct Rendered {
 
 impl Scanned<'_> {
     /// The names of its parameters, each once, in order of appearance.
-    pub(crate) fn parameters(&self) -> Vec<&str> {
+    pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for piece in &self.pieces {
             if let Piece::Parameter(name) = piece
@@ -64,7 +75,7 @@ impl Scanned<'_> {
 
     /// `?1` for SQLite and `$1` for PostgreSQL, the same number for the same name; `?` for MariaDB
     /// and MySQL, which count the marks.
-    pub(crate) fn render(&self, dialect: Dialect) -> Rendered {
+    pub fn render(&self, dialect: Dialect) -> Rendered {
         let names = self.parameters();
         let mut sql = String::new();
         let mut bound = Vec::new();
@@ -91,7 +102,7 @@ impl Scanned<'_> {
     }
 
     /// Whether it may change data, judged by its words; what hides in a function it cannot tell.
-    pub(crate) fn writes(&self) -> bool {
+    pub fn writes(&self) -> bool {
         const READING: [&str; 8] =
             ["select", "values", "table", "with", "show", "explain", "pragma", "describe"];
         const WRITING: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
@@ -104,7 +115,7 @@ impl Scanned<'_> {
 }
 
 /// Splits `text` at its semicolons; what holds nothing but blanks and comments is left out.
-pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Scanned<'_>>, (usize, String)> {
+pub fn scan(text: &str, dialect: Dialect) -> Result<Vec<Scanned<'_>>, (usize, String)> {
     let mut scanner = Scanner {
         text,
         dialect,
