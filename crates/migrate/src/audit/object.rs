@@ -1,6 +1,8 @@
 //! Views, triggers and virtual tables. None is carried over; each is named, and the rows of virtual
 //! tables are counted.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 
 use super::proposed;
@@ -10,7 +12,6 @@ use crate::source::{Content, OtherKind, OtherObject, SourceFile, SourceSchema, c
 use crate::target::TargetCatalog;
 use crate::task::blocking;
 use crate::{Error, Task};
-use std::sync::Arc;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
 /// are its own: a view of the same name, any trigger on the same table.

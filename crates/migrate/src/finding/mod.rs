@@ -8,6 +8,9 @@ use serde::Serialize;
 
 pub use loss::{Losses, Lost};
 
+/// Examples kept of each kind.
+const EXAMPLES: usize = 5;
+
 /// In the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -189,8 +192,6 @@ impl RefusedValues {
         }
     }
 }
-
-const EXAMPLES: usize = 5;
 
 /// A row and the value in question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

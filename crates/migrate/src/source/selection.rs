@@ -158,3 +158,23 @@ pub fn fits_pattern(pattern: &str, name: &str) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("articles.slug", "Articles.Slug", true),
+            ("articles.slug", "articles.slugs", false),
+            ("*.uuid", "articles.uuid", true),
+            ("*_log.*_at", "http_log.created_at", true),
+            ("*_log.*_at", "http_log.at", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(fits_pattern(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

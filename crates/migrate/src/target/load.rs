@@ -100,29 +100,22 @@ impl TableLoad {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
         let task = Task { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone(), sender);
-        let rejected = &self.matched.rejected;
-        let (mut place, mut passed_over) = (0, 0);
-        let rows = source.with(|connection| {
-            source.each_row(connection, &self.table, &columns, self.rowids, task, |row| {
-                place += 1;
-                if !rejected.is_empty() && rejected.contains(&self.table.address(row, place)) {
-                    passed_over += 1;
-                    return Ok(());
-                }
+        let (table, mut unfit) = (&self.table, 0);
+        let rows =
+            self.matched.each_row(source, table, &columns, self.rowids, task, |row, place| {
                 if self.addressed {
-                    let address = self.table.address(row, place);
-                    passed_over += u64::from(!encoder.add_addressed(source, row, address)?);
+                    let address = table.address(row, place);
+                    unfit += u64::from(!encoder.add_addressed(source, row, address)?);
                 } else {
                     encoder.add(source, row)?;
                 }
                 encoder.check()
-            })
-        })?;
+            })?;
         encoder.put(&(-1_i16).to_be_bytes());
         encoder.flush();
         encoder.check()?;
         sender.blocking_send(CopyMessage::End).map_err(|_| Error::Interrupted)?;
-        Ok(rows - passed_over)
+        Ok(rows - unfit)
     }
 
     /// Turns a server error about a line of the COPY into one about the row.

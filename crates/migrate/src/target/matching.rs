@@ -4,11 +4,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use rusqlite::Row;
+
 use super::catalog::{Relation, TargetCatalog};
-use crate::Error;
 use crate::mapping::MapRules;
-use crate::source::{SourceSchema, SourceTable};
+use crate::source::{SourceFile, SourceSchema, SourceTable};
 use crate::value::TargetField;
+use crate::{Error, Task};
 
 /// A table of the source with its table of the target.
 #[derive(Clone, Debug)]
@@ -39,6 +41,32 @@ pub struct MatchedColumn {
 impl MatchedTable {
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
         self.columns.iter().filter(|column| !column.computed)
+    }
+
+    /// Reads the rows of the source that are not rejected, and passes each with its place. Returns
+    /// their number.
+    pub fn each_row(
+        &self,
+        source: &SourceFile,
+        table: &SourceTable,
+        columns: &[usize],
+        rowids: Option<(i64, i64)>,
+        task: Task<'_>,
+        mut each: impl FnMut(&Row<'_>, i64) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let (mut place, mut passed_over) = (0, 0);
+        let is_rejected = |address: i64| self.rejected.contains(&address);
+        let rows = source.with(|connection| {
+            source.each_row(connection, table, columns, rowids, task, |row| {
+                place += 1;
+                if !self.rejected.is_empty() && is_rejected(table.address(row, place)) {
+                    passed_over += 1;
+                    return Ok(());
+                }
+                each(row, place)
+            })
+        })?;
+        Ok(rows - passed_over)
     }
 
     /// The source's columns behind those of the target that have one.

@@ -61,41 +61,24 @@ pub fn of_source(
     let columns: Vec<usize> = matched.columns.iter().map(|column| column.source).collect();
     let mut tuple = Vec::new();
     let mut unfit = Vec::new();
-    let rejected = &matched.rejected;
-    let (mut place, mut passed_over) = (0, 0);
-    let rows =
-        source.with(|connection| {
-            source.each_row(connection, table, &columns, rowids, task, |row| {
-                place += 1;
-                if !rejected.is_empty() && rejected.contains(&table.address(row, place)) {
-                    passed_over += 1;
-                    return Ok(());
-                }
-                let large = bytes_of(row, &matched.columns) >= LARGE_ROW_BYTES;
-                let mut pieces = large.then(|| taker.pieces()).flatten();
-                tuple.clear();
-                let bad = encode_row(source, table, matched, row, &columns, |field, value| {
-                    match &mut pieces {
-                        Some(pieces) => pieces.add_stored(field, value),
-                        None => encode(field, value, &mut tuple),
-                    }
-                })?;
-                match (bad, pieces) {
-                    (None, None) => taker.tuple(&tuple),
-                    (None, Some(pieces)) => {
-                        taker.take_pieces(pieces);
-                        Ok(())
-                    }
-                    (Some(bad), _) => {
-                        if unfit.len() < UNFIT_SHOWN {
-                            unfit.push(bad);
-                        }
-                        Ok(())
-                    }
-                }
-            })
-        })?;
-    Ok((rows - passed_over, unfit))
+    let rows = matched.each_row(source, table, &columns, rowids, task, |row, _| {
+        let large = bytes_of(row, &matched.columns) >= LARGE_ROW_BYTES;
+        let mut pieces = large.then(|| taker.pieces()).flatten();
+        tuple.clear();
+        let bad =
+            encode_row(source, table, matched, row, &columns, |field, value| match &mut pieces {
+                Some(pieces) => pieces.add_stored(field, value),
+                None => encode(field, value, &mut tuple),
+            })?;
+        match (bad, pieces) {
+            (None, None) => taker.tuple(&tuple)?,
+            (None, Some(pieces)) => taker.take_pieces(pieces),
+            (Some(bad), _) if unfit.len() < UNFIT_SHOWN => unfit.push(bad),
+            (Some(_), _) => {}
+        }
+        Ok(())
+    })?;
+    Ok((rows, unfit))
 }
 
 /// The bytes of a row's texts and blobs.
