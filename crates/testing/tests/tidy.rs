@@ -1,0 +1,217 @@
+//! House rules of names, comments and sizes, as far as a machine can check them. What is left to
+//! mend is counted in `tidy-allowed.txt`, whose numbers may only fall.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+const LINES_MAX: usize = 400;
+const TEST_NAME_MAX: usize = 60;
+
+/// Words of our own English, and what to write instead.
+const PRIVATE_WORDS: [(&str, &str); 12] = [
+    (r"\b[Hh](?:e|is|im)\b", "programs and clients are `it`, users are `they`"),
+    (r"\b[Ss]o (?:many|much)\b", "state the number or its name"),
+    (r"\banew\b", "again"),
+    (r"\bin vain\b", "without result"),
+    (r"\b(?:is|was|are|were) to be\b", "must, should, or will"),
+    (r"\b(?:of|by) (?:ours|yours)\b", "our own, your own, or the owner's name"),
+    (r"\b(?:no|some|every)body\b", "the program or the user that does it"),
+    (r"\b[Ww]hoever\b", "the program or the user that does it"),
+    (r"\b(?:is|are|was|were) told\b", "reported, passed, set"),
+    (r"\btells? of\b", "reports"),
+    (r"\bmeanwhile\.", "in the same time, or leave it out"),
+    (r"[,;] else\b", "otherwise"),
+];
+
+static PRIVATE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    PRIVATE_WORDS.iter().map(|(words, instead)| (Regex::new(words).unwrap(), *instead)).collect()
+});
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^//! (?:What|Who|Whose|Whether|How|Where|When|Which)\b").unwrap()
+});
+static TEST_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"#\[(?:tokio::)?test[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)").unwrap()
+});
+static TYPE_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)").unwrap()
+});
+static DOC_AND_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?m)^[ ]*/// ([^\n]*)\n(?:[ ]*#\[[^\n]*\n)*[ ]*(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:fn|struct|enum|trait|mod|const|static)? ?(\w+)",
+    )
+    .unwrap()
+});
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let found = paths.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    let mut files: Vec<PathBuf> =
+        found.filter(|path| path.extension().is_some_and(|ending| ending == "rs")).collect();
+    files.sort();
+    files
+}
+
+/// A breach of a rule: where, and what to do.
+struct Breach {
+    rule: &'static str,
+    krate: String,
+    what: String,
+}
+
+struct Source {
+    krate: String,
+    /// Below `crates/`.
+    name: String,
+    text: String,
+    /// In `src`, and no unit test's file.
+    is_product: bool,
+}
+
+fn sources() -> Vec<Source> {
+    let crates = root().join("crates");
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(&crates).unwrap().display().to_string();
+        let mut parts = name.split('/');
+        let krate = parts.next().unwrap().to_owned();
+        let is_product = parts.next() == Some("src") && !name.contains("tests");
+        Source { krate, text: std::fs::read_to_string(path).unwrap(), name, is_product }
+    };
+    let own = |path: &PathBuf| !path.ends_with("testing/tests/tidy.rs");
+    rust_files(&crates).into_iter().filter(own).map(read).collect()
+}
+
+fn is_repetition(doc: &str, name: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let split = text.split(|c: char| !c.is_alphanumeric());
+        let plain = split.map(|word| word.to_lowercase().trim_end_matches('s').to_owned());
+        plain
+            .filter(|word| !["", "the", "a", "an", "it", "of", "this"].contains(&&**word))
+            .collect()
+    };
+    let mut spaced = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.push(if letter == '_' { ' ' } else { letter });
+    }
+    let name = words(&spaced);
+    let doc = words(doc);
+    !doc.is_empty() && doc.iter().all(|word| name.contains(word))
+}
+
+fn breaches_of(source: &Source) -> Vec<Breach> {
+    let mut found = Vec::new();
+    let mut add = |rule, what: String| {
+        found.push(Breach { rule, krate: source.krate.clone(), what });
+    };
+    let lines = source.text.lines().count();
+    if lines > LINES_MAX {
+        add("long-file", format!("{}: {lines} lines, at most {LINES_MAX}", source.name));
+    }
+    for test in TEST_NAME.captures_iter(&source.text) {
+        if test[1].len() >= TEST_NAME_MAX {
+            add("long-test-name", format!("{}: {}", source.name, &test[1]));
+        }
+    }
+    if !source.is_product {
+        return found;
+    }
+    let first = source.text.lines().next().unwrap_or_default();
+    if !first.starts_with("//! ") || OPENING.is_match(first) {
+        let what = "the first line says what the module is, as a noun phrase";
+        add("opening", format!("{}: {what}: {first}", source.name));
+    }
+    for (number, line) in source.text.lines().enumerate() {
+        let Some((_, comment)) = line.split_once("//") else { continue };
+        for (_, instead) in PRIVATE.iter().filter(|(words, _)| words.is_match(comment)) {
+            let place = format!("{}:{}", source.name, number + 1);
+            add("private-word", format!("{place}: {}: {instead}", line.trim()));
+        }
+    }
+    for doc in DOC_AND_NAME.captures_iter(&source.text) {
+        if is_repetition(&doc[1], &doc[2]) {
+            add("repetition", format!("{}: {} repeats {}", source.name, &doc[1], &doc[2]));
+        }
+    }
+    found
+}
+
+/// Types of one name in several places.
+fn shared_type_names(sources: &[Source]) -> Vec<Breach> {
+    let mut places: BTreeMap<String, Vec<&Source>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| source.is_product) {
+        for name in TYPE_NAME.captures_iter(&source.text) {
+            places.entry(name[1].to_owned()).or_default().push(source);
+        }
+    }
+    let free = ["Error", "Options", "Arguments"];
+    places.retain(|name, places| places.len() > 1 && !free.contains(&name.as_str()));
+    let breaches = places.iter().flat_map(|(name, places)| {
+        places.iter().map(move |source| Breach {
+            rule: "shared-type-name",
+            krate: source.krate.clone(),
+            what: format!("{}: {name} has {} places", source.name, places.len()),
+        })
+    });
+    breaches.collect()
+}
+
+/// By rule and crate the number of breaches that are still there, from `tidy-allowed.txt`.
+fn allowed() -> BTreeMap<(String, String), usize> {
+    let text = std::fs::read_to_string(root().join("crates/testing/tidy-allowed.txt")).unwrap();
+    let entry = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ((words[0].to_owned(), words[1].to_owned()), words[2].parse().unwrap())
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(entry).collect()
+}
+
+#[test]
+fn house_rules_hold() {
+    let sources = sources();
+    let mut breaches: Vec<Breach> = sources.iter().flat_map(breaches_of).collect();
+    breaches.extend(shared_type_names(&sources));
+    let mut found: BTreeMap<(String, String), Vec<&Breach>> = BTreeMap::new();
+    for breach in &breaches {
+        found.entry((breach.rule.to_owned(), breach.krate.clone())).or_default().push(breach);
+    }
+    let allowed = allowed();
+    let mut wrong = String::new();
+    for (key, breaches) in &found {
+        let most = allowed.get(key).copied().unwrap_or(0);
+        if breaches.len() > most {
+            writeln!(wrong, "{} {}: {} found, {most} allowed", key.0, key.1, breaches.len())
+                .unwrap();
+            for breach in breaches {
+                writeln!(wrong, "  {}", breach.what).unwrap();
+            }
+        }
+    }
+    for (key, most) in &allowed {
+        let number = found.get(key).map_or(0, Vec::len);
+        if number < *most {
+            let place = "crates/testing/tidy-allowed.txt";
+            writeln!(wrong, "{} {}: {number} are left, lower {most} in {place}", key.0, key.1)
+                .unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn repetitions_are_told_from_documentation() {
+    assert!(is_repetition("The data directory.", "data_directory"));
+    assert!(is_repetition("Its name.", "name") || !is_repetition("Its name.", "names"));
+    assert!(!is_repetition("The data directory, in bytes.", "data_directory"));
+}
