@@ -31,6 +31,10 @@ pub fn create(path: &Path) -> Result<Connection, Error> {
 fn refuse_without_content(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         Ok(file) if file.is_file() && file.len() == 0 => Err(not_sqlite(path, "it is empty")),
+        // To open a pipe would wait for its writer.
+        Ok(file) if !file.is_file() && !file.is_dir() => {
+            Err(not_sqlite(path, "it is no regular file"))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::NoSuchFile { path: path.to_owned() })
         }

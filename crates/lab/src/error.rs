@@ -141,6 +141,9 @@ pub enum RunError {
     /// The user asked to stop.
     #[error("interrupted; go on with `crossover bench --resume {run}`")]
     Interrupted { run: String },
+    /// The user asked to stop before a trial was recorded, so no run is kept.
+    #[error("interrupted before the first trial ended: nothing was recorded")]
+    InterruptedBeforeTrials,
     /// The user asked to stop while two runs were measured in turn, which cannot be resumed.
     #[error("interrupted; measure both again with `crossover compare --rerun`")]
     RerunInterrupted,

@@ -133,10 +133,16 @@ export function treatmentColumns({ document, unitOfWork }: Experiment): Treatmen
       csv: estimateCsv(response.name, (t) => t.estimate),
       has: () => true,
     },
-    plain(`Arithmetic mean${inUnit}`, "arithmetic_mean", (value) => scaled(value, unit.factor), {
+    {
+      title: `Arithmetic mean${inUnit}`,
+      show: (t) => (t.arithmetic_mean ? scaled(t.arithmetic_mean, unit.factor) : "within 5%"),
+      csv: [["arithmetic_mean", (t) => t.arithmetic_mean]],
+      has: (t) => Boolean(t.arithmetic_mean),
       optional: true,
-      note: "Shown where it is more than 5% above the geometric mean: rare slow blocks weigh in it.",
-    }),
+      note:
+        "The arithmetic mean is shown where it is more than 5% above the geometric mean: rare slow " +
+        "blocks weigh in it.",
+    },
     ...ratioColumns(treatments),
     ...(response.lower_is_better ? [plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
       note:

@@ -174,6 +174,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     for notice in &recipe.notices {
         shared.say(notice);
     }
+    // Before a database is made for a mistyped path.
+    if recipe.create_database {
+        drop(engine::sqlite::open_read_only(&recipe.source)?);
+    }
     let created = recipe.create_database && runtime.block_on(migrate::create_database(target))?;
     if created {
         shared.say(&format!("created the database of {target}"));

@@ -46,7 +46,10 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
         }
         // Nothing was measured, so there is nothing to resume or to report.
         let _ = std::fs::remove_dir_all(&path);
-        error
+        match error {
+            RunError::Interrupted { .. } => RunError::InterruptedBeforeTrials,
+            error => error,
+        }
     })
 }
 

@@ -82,3 +82,17 @@ fn a_run_cut_off_in_its_second_round_keeps_the_blocks_of_its_first() {
     let (number, block, part) = (last.number, last.block, &last.levels["part"]);
     assert_eq!((number, block, part), (100, 40, &Level::Number(2.0)));
 }
+
+#[test]
+fn an_interruption_before_the_first_trial_leaves_no_run() {
+    let server = Loopback::constant("as ever");
+    let folder = tempfile::tempdir().unwrap();
+    let laboratory = Laboratory::in_folder(folder.path());
+    let at_once = AtomicBool::new(true);
+    let error = start(plan(&server.url(), "", ""), &laboratory.options(&at_once)).err().unwrap();
+    let message = error.to_string();
+    assert!(message.contains("nothing was recorded"), "{message}");
+    assert!(!message.contains("--resume"), "{message}");
+    let runs = std::fs::read_dir(folder.path().join("runs")).unwrap();
+    assert_eq!(runs.filter(|run| run.as_ref().unwrap().path().is_dir()).count(), 0);
+}

@@ -1,7 +1,7 @@
 //! Unique keys under another collation: NOCASE and RTRIM make texts equal that PostgreSQL keeps
 //! apart, and their substitutes (citext, lower()) make more of them equal.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -85,6 +85,13 @@ pub fn findings(
             }
         }
         findings.extend(duplicates);
+        let known = ["BINARY", "NOCASE", "RTRIM"];
+        let foreign: BTreeSet<&str> = key
+            .iter()
+            .map(|(_, collation)| collation.as_str())
+            .filter(|collation| !known.contains(collation))
+            .collect();
+        findings.extend(foreign.into_iter().map(|collation| unknown(table, &key, collation)));
     }
     Ok(findings)
 }
@@ -109,6 +116,17 @@ fn weaker(
     let fix = format!("add the proposed index{or}");
     let finding = Finding::warning("weaker_uniqueness", &table.name, message, fix);
     finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)
+}
+
+/// A collation that the file's application registers, and nobody else knows.
+fn unknown(table: &SourceTable, key: &CollatedKey, collation: &str) -> Finding {
+    let message = format!(
+        "the unique key ({}) compares by {collation}, a collation that only the file's application \
+         knows; PostgreSQL's compares exactly and may take what SQLite refused",
+        names(table, key)
+    );
+    let fix = "add a unique index over an expression that compares alike, as on lower(...)";
+    Finding::warning("unknown_collation", &table.name, message, fix).losing(Lost::UniqueKey)
 }
 
 /// Texts that NOCASE keeps apart, since it knows only the case of ASCII letters.

@@ -161,8 +161,15 @@ fn open(path: &Path) -> Result<Connection, Error> {
              PRAGMA cell_size_check = on",
         )
         .and_then(|()| connection.busy_timeout(LOCK_WAIT))
+        // An application may have collations of its own. Rows can be read without them.
+        .and_then(|()| connection.collation_needed(compare_bytes))
         .map_err(|error| sqlite_error(path, error))?;
     Ok(connection)
+}
+
+/// A stand-in for a collation that only the file's application knows.
+fn compare_bytes(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+    connection.create_collation(name, |one: &str, other: &str| one.cmp(other))
 }
 
 fn begin(reader: &Connection) -> rusqlite::Result<()> {

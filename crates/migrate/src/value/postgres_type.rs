@@ -158,7 +158,7 @@ impl FromStr for PostgresType {
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("unknown type `{}`; use {KNOWN}", text.trim());
         let lower = text.trim().to_ascii_lowercase();
-        let (name, numbers) = declared_parts(&lower);
+        let (name, numbers) = written_parts(&lower).ok_or_else(unknown)?;
         let limit = |position: usize, smallest: u32, largest: u32| match numbers.get(position) {
             None => Ok(None),
             Some(&number) if (smallest..=largest).contains(&number) => Ok(Some(number)),
@@ -198,6 +198,19 @@ impl FromStr for PostgresType {
             || matches!(parsed, Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_));
         if numbers.is_empty() || takes_numbers { Ok(parsed) } else { Err(unknown()) }
     }
+}
+
+/// The same of a type that a user writes, where nothing may be passed over.
+fn written_parts(lower: &str) -> Option<(String, Vec<u32>)> {
+    let (name, numbers) = declared_parts(lower);
+    let brackets = lower.matches(['(', ')']).collect::<String>();
+    let written = match brackets.as_str() {
+        "" => 0,
+        "()" => 1 + lower.matches(',').count(),
+        _ => return None,
+    };
+    let most = if ["numeric", "decimal"].contains(&name.as_str()) { 2 } else { 1 };
+    (numbers.len() == written && written <= most).then_some((name, numbers))
 }
 
 /// Splits a type as written into its words and the numbers in its brackets:
@@ -253,6 +266,27 @@ mod tests {
     #[test]
     fn types_that_postgresql_refuses_are_refused() {
         for text in ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "x"] {
+            assert!(text.parse::<PostgresType>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_types_are_refused() {
+        let malformed = [
+            "varchar(x)",
+            "varchar()",
+            "varchar(-5)",
+            "varchar(1.5)",
+            "varchar(99999999999999999999)",
+            "varchar(32",
+            "timestamp 3)",
+            "varchar(3,4)",
+            "numeric(10,2,5)",
+            "numeric(10,-2)",
+            "varchar((3))",
+            "text,",
+        ];
+        for text in malformed {
             assert!(text.parse::<PostgresType>().is_err(), "{text}");
         }
     }

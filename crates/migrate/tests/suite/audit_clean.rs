@@ -27,6 +27,30 @@ async fn a_condition_of_json_holds_for_the_same_rows() {
 }
 
 #[tokio::test]
+async fn a_collation_of_the_application_stops_nothing() {
+    let file = File::new("");
+    let connection = file.connection();
+    let ignore_case = |one: &str, other: &str| one.to_lowercase().cmp(&other.to_lowercase());
+    connection.create_collation("unicase", ignore_case).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE deck(id INTEGER PRIMARY KEY, name TEXT COLLATE unicase UNIQUE); \
+             CREATE INDEX by_name ON deck(name); \
+             INSERT INTO deck(name) VALUES ('b'), ('A'), ('c'), ('B2'), ('a1')",
+        )
+        .unwrap();
+    drop(connection);
+    let report = file.audit(&[]).unwrap();
+    let finding = report.findings.iter().find(|one| one.kind == "unknown_collation").unwrap();
+    assert!(finding.to_string().contains("compares by UNICASE"), "{finding}");
+    let target = Target::new().await;
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    assert!(report.verification.unwrap().is_equal());
+    let names = target.texts("SELECT name FROM deck ORDER BY id").await;
+    assert_eq!(names, ["b", "A", "c", "B2", "a1"]);
+}
+
+#[tokio::test]
 async fn indexes_of_more_than_32_columns_are_not_carried_over() {
     let columns: Vec<String> = (0..33).map(|number| format!("c{number} INT")).collect();
     let names: Vec<String> = (0..33).map(|number| format!("c{number}")).collect();

@@ -38,7 +38,10 @@ pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Ve
         said.push(format!("The same within {within}: {}.", equal.join("; ")));
     }
     if !silent.is_empty() {
-        said.push(format!("No effect is shown of: {}.", silent.join("; ")));
+        said.push(format!(
+            "No effect on the ratio of the engines is shown of: {}.",
+            silent.join("; ")
+        ));
     }
     said
 }

@@ -276,6 +276,7 @@ impl Try<'_> {
                     let _ = std::fs::remove_dir_all(self.arguments.runs.join(run));
                     anyhow::bail!("interrupted");
                 }
+                Err(RunError::InterruptedBeforeTrials) => anyhow::bail!("interrupted"),
                 Err(RunError::CutShort { source, .. }) => return Err((*source).into()),
                 Err(error) => {
                     let Some(name) = differing(&error, &chosen).map(str::to_owned) else {
