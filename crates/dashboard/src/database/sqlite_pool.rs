@@ -2,10 +2,11 @@
 //! its own, and no more run at once than there are connections.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Settings;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -108,14 +109,14 @@ struct Lease {
 
 impl Lease {
     fn take(idle: Arc<Mutex<Vec<Connection>>>) -> Self {
-        let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = idle.lock().pop();
         Self { connection, idle }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         idle.extend(self.connection.take());
     }
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
@@ -46,7 +47,7 @@ impl<O: Clone + Eq + Hash> Shares<O> {
     }
 
     fn share(&self, owner: &O) -> Arc<Semaphore> {
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owners = self.owners.lock();
         if owners.len() >= OWNERS_MAX {
             // Every permit and every waiter holds another reference.
             owners.retain(|_, share| Arc::strong_count(share) > 1);
@@ -161,7 +162,7 @@ mod tests {
         for number in 0..3 * OWNERS_MAX {
             drop(turn(&shares, &number.to_string()).await);
         }
-        assert!(shares.owners.lock().unwrap().len() <= OWNERS_MAX);
+        assert!(shares.owners.lock().len() <= OWNERS_MAX);
         refusal(&shares, "ann").await;
     }
 }
