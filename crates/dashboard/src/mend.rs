@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::ProgressBar;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::database::{self, CommandTransaction, SqlDialect, from_clients};
+use crate::database::{self, CommandTransaction, SqlDialect, from_clients, stop_when_interrupted};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
@@ -58,9 +58,6 @@ impl From<rollup::Error> for Error {
 }
 
 from_clients!(Error);
-
-/// SQLite's instructions between two looks for an interruption.
-const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
 /// with our own; the number of rows copied. `replace` allows `mended` to be a dashboard already.
@@ -129,9 +126,7 @@ fn copy(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF",
     )?;
     connection.execute("ATTACH ?1 AS found", [as_found.to_string_lossy()])?;
-    let look = interrupted.clone();
-    connection
-        .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look.load(Ordering::Relaxed)))?;
+    stop_when_interrupted(&mut connection, interrupted)?;
     let transaction = connection.transaction()?;
     for statement in create_tables(SqlDialect::Sqlite, Declarations::Own) {
         transaction.execute(&statement, [])?;

@@ -241,7 +241,7 @@ mod tests {
         schema::create_sqlite(&mut engine::sqlite::create(&path).unwrap()).unwrap();
         let metadata = MetadataDatabase::open(&DatabaseUrl::Sqlite(path)).await.unwrap();
         let MetadataDatabase::Sqlite { reader, .. } = &metadata else { panic!("no file") };
-        let busy = reader.turn().await.unwrap();
+        let busy = reader.permit().await.unwrap();
         let sql = "SELECT count(*) FROM articles";
         let soon = Instant::now() + Duration::from_millis(20);
         let error = metadata.rows_by(soon, sql.into(), Vec::new()).await.unwrap_err();

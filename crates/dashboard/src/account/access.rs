@@ -1,10 +1,10 @@
 //! Access checks of the server: keys, sessions, passwords. Each request looks them up again, so
 //! what was revoked, removed or has expired is refused from the next request on.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use engine::DatabaseUrl;
+use parking_lot::Mutex;
 
 use super::{
     Error, Password, SESSION_SECONDS, SessionToken, SetupToken, check_name, named, now, password,
@@ -124,7 +124,7 @@ impl AccessControl {
     /// The secret for the link by which the first account can be made; an earlier one is void.
     pub fn offer_first_account(&self) -> Result<SetupToken, Error> {
         let token = SetupToken::generate()?;
-        *self.setup() = Some(token.clone());
+        *self.setup.lock() = Some(token.clone());
         Ok(token)
     }
 
@@ -140,12 +140,12 @@ impl AccessControl {
         password: &str,
     ) -> Result<SessionToken, Error> {
         let holds = |offered: &SetupToken| offered.holds(secret, Instant::now());
-        if !self.setup().as_ref().is_some_and(holds) {
+        if !self.setup.lock().as_ref().is_some_and(holds) {
             return Err(Error::LinkExpired);
         }
         check_name(name)?;
         let hash = Password::chosen(password)?.hash().await?;
-        let Some(taken) = self.setup().take_if(|offered| holds(&*offered)) else {
+        let Some(taken) = self.setup.lock().take_if(|offered| holds(&*offered)) else {
             return Err(Error::LinkExpired);
         };
         let insert = "INSERT INTO accounts (id, name, password_hash, created_at)
@@ -156,14 +156,10 @@ impl AccessControl {
             Ok(_) => Err(Error::LinkExpired),
             Err(error) => {
                 // Nothing was made: the link must not be lost with it.
-                *self.setup() = Some(taken);
+                *self.setup.lock() = Some(taken);
                 Err(error.into())
             }
         }
-    }
-
-    fn setup(&self) -> MutexGuard<'_, Option<SetupToken>> {
-        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

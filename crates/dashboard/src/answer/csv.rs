@@ -8,9 +8,9 @@ use super::writer::WrittenRow;
 use crate::query::Query;
 
 #[derive(Debug)]
-pub(super) struct Rows(csv::Writer<Vec<u8>>);
+pub(super) struct CsvRows(csv::Writer<Vec<u8>>);
 
-impl Rows {
+impl CsvRows {
     pub(super) fn new(query: &Query) -> Result<Self, Error> {
         // The header is written here, not from the first row: there may be none.
         let mut writer = csv::WriterBuilder::new()

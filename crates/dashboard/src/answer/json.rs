@@ -5,9 +5,9 @@ use super::writer::{ComparedSums, WrittenRow};
 use crate::query::Query;
 
 #[derive(Debug, Default)]
-pub(super) struct Rows(Vec<u8>);
+pub(super) struct JsonRows(Vec<u8>);
 
-impl Rows {
+impl JsonRows {
     pub(super) fn push(&mut self, row: &WrittenRow<'_>) -> Result<(), Error> {
         if !self.0.is_empty() {
             self.0.push(b',');

@@ -16,7 +16,7 @@ pub struct AnswerRow<'a> {
     /// The ISO code of its country, if rows are split.
     pub country: Option<&'a str>,
     pub sums: RowSums,
-    /// Rows of the database that were added up.
+    /// WrittenRows of the database that were added up.
     pub rows_read: i64,
 }
 
@@ -76,12 +76,12 @@ pub struct QueryAnswer {
     pub content_type: &'static str,
     /// The bytes; nothing in them varies between engines or repetitions.
     pub body: Vec<u8>,
-    /// Rows of the database that were added up.
+    /// WrittenRows of the database that were added up.
     pub rows_read: i64,
     pub design: AnswerDesign,
 }
 
-/// An answer in the making. Rows are pushed in their order; offset and limit are applied here,
+/// An answer in the making. WrittenRows are pushed in their order; offset and limit are applied here,
 /// where the totals over all rows are known anyway.
 #[derive(Debug)]
 pub struct AnswerWriter {
@@ -89,14 +89,14 @@ pub struct AnswerWriter {
     totals: RowSums,
     row_count: u64,
     rows_read: i64,
-    rows: Rows,
+    rows: WrittenRows,
     earlier: Option<Earlier>,
 }
 
 #[derive(Debug)]
-enum Rows {
-    Json(json::Rows),
-    Csv(Box<csv::Rows>),
+enum WrittenRows {
+    Json(json::JsonRows),
+    Csv(Box<csv::CsvRows>),
 }
 
 impl AnswerWriter {
@@ -104,8 +104,8 @@ impl AnswerWriter {
     /// is compared with, if it is.
     pub fn new(query: Query, earlier: Option<Earlier>) -> Result<Self, Error> {
         let rows = match query.format {
-            AnswerFormat::Json => Rows::Json(json::Rows::default()),
-            AnswerFormat::Csv => Rows::Csv(Box::new(csv::Rows::new(&query)?)),
+            AnswerFormat::Json => WrittenRows::Json(json::JsonRows::default()),
+            AnswerFormat::Csv => WrittenRows::Csv(Box::new(csv::CsvRows::new(&query)?)),
         };
         let rows_read = earlier.as_ref().map_or(0, |earlier| earlier.rows_read);
         Ok(Self { totals: RowSums::zero(&query), query, row_count: 0, rows_read, rows, earlier })
@@ -134,8 +134,8 @@ impl AnswerWriter {
             previous: self.earlier.as_ref().map(|earlier| earlier.beside(row)),
         };
         match &mut self.rows {
-            Rows::Json(rows) => rows.push(&written),
-            Rows::Csv(rows) => rows.push(&written),
+            WrittenRows::Json(rows) => rows.push(&written),
+            WrittenRows::Csv(rows) => rows.push(&written),
         }
     }
 
@@ -152,10 +152,10 @@ impl AnswerWriter {
             previous: self.earlier.map(|earlier| earlier.totals),
         };
         let (content_type, body) = match self.rows {
-            Rows::Json(rows) => {
+            WrittenRows::Json(rows) => {
                 ("application/json", rows.finish(&self.query, &totals, self.row_count)?)
             }
-            Rows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
+            WrittenRows::Csv(rows) => ("text/csv; charset=utf-8", rows.finish()?),
         };
         Ok(QueryAnswer { content_type, body, rows_read, design })
     }

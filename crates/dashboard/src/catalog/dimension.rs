@@ -37,9 +37,9 @@ pub struct Wanted {
     pub search: String,
     /// Exactly these keys, if any is given.
     pub keys: Vec<String>,
-    /// At most so many.
+    /// The most values.
     pub limit: usize,
-    /// So many are left out first.
+    /// Values left out first.
     pub offset: usize,
 }
 

@@ -1,12 +1,18 @@
 //! A command's own connection, which reads one snapshot or writes transaction by transaction. Not
 //! for asynchronous code: it blocks.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use engine::DatabaseUrl;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::runtime::Handle;
 use tokio_postgres::{Client, IsolationLevel};
 
 use super::{CommandTransaction, Error};
+
+/// SQLite's instructions between two looks for an interruption.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 pub(crate) enum CommandConnection<'a> {
     Sqlite(Box<Connection>),
@@ -78,4 +84,14 @@ impl<'a> CommandConnection<'a> {
             }
         }
     }
+}
+
+/// Makes SQLite stop its statements, with an error, when the user interrupts the command.
+pub(crate) fn stop_when_interrupted(
+    connection: &mut Connection,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), Error> {
+    let interrupted = interrupted.clone();
+    let look = move || interrupted.load(Ordering::Relaxed);
+    Ok(connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?)
 }

@@ -36,10 +36,10 @@ impl Deadline {
         if self.is_over() { Err(self.stopped()) } else { Ok(()) }
     }
 
-    /// Waits for a turn, at most until the deadline.
-    pub(crate) async fn turn<T>(&self, turn: impl Future<Output = T>) -> Result<T, Error> {
-        let no_turn = || Error::NoTurn { limit: self.limit.unwrap_or_default() };
-        self.until_over(turn).await.ok_or_else(no_turn)
+    /// Waits for a permit, at most until the deadline.
+    pub(crate) async fn permit<T>(&self, permit: impl Future<Output = T>) -> Result<T, Error> {
+        let no_permit = || Error::NoPermit { limit: self.limit.unwrap_or_default() };
+        self.until_over(permit).await.ok_or_else(no_permit)
     }
 
     /// Waits for the work of another task, at most until the deadline.

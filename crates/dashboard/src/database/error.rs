@@ -32,7 +32,7 @@ pub enum Error {
         "as many queries as run at once (--query-concurrency) kept this one waiting for {}; try again",
         seconds(*limit)
     )]
-    NoTurn { limit: Duration },
+    NoPermit { limit: Duration },
     /// The work ended without a result.
     #[error("the work on the question broke off: {0}")]
     BrokenOff(String),
@@ -66,7 +66,7 @@ impl Error {
                 error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
             }
             Self::TooSlow { .. }
-            | Self::NoTurn { .. }
+            | Self::NoPermit { .. }
             | Self::BrokenOff(_)
             | Self::DayOutOfRange { .. } => false,
         }

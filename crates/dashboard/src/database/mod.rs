@@ -12,7 +12,7 @@ mod tests;
 mod transaction;
 mod value;
 
-pub(crate) use command::CommandConnection;
+pub(crate) use command::{CommandConnection, stop_when_interrupted};
 pub(crate) use deadline::{CancelOnDrop, Deadline};
 pub use error::Error;
 pub(crate) use error::{from_clients, postgres_message};

@@ -2,10 +2,11 @@
 //! its own, and no more run at once than there are connections.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Settings;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -40,7 +41,7 @@ impl SqlitePool {
     }
 
     /// Waits for the right to use a connection, which ends when it is dropped.
-    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
+    pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         let permit = self.permits.clone().acquire_owned().await;
         permit.map_err(|error| Error::BrokenOff(error.to_string()))
     }
@@ -51,7 +52,7 @@ impl SqlitePool {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.run_now(self.turn().await?, |connection| work(connection)).await
+        self.run_now(self.permit().await?, |connection| work(connection)).await
     }
 
     /// Runs `work` when its turn comes, and stops SQLite's part of it at the deadline.
@@ -60,7 +61,7 @@ impl SqlitePool {
         deadline: Deadline,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let permit = deadline.turn(self.turn()).await??;
+        let permit = deadline.permit(self.permit()).await??;
         let watched = move |connection: &mut Connection| {
             let is_stopped = Arc::new(AtomicBool::new(false));
             let (look, stop) = (deadline.clone(), is_stopped.clone());
@@ -108,14 +109,14 @@ struct Lease {
 
 impl Lease {
     fn take(idle: Arc<Mutex<Vec<Connection>>>) -> Self {
-        let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = idle.lock().pop();
         Self { connection, idle }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         idle.extend(self.connection.take());
     }
 }
@@ -125,9 +126,9 @@ impl Drop for Lease {
 /// - `busy_timeout`: in WAL mode readers never wait, except at the moments when the log is
 ///   made or recovered.
 /// - `cache_size` (2 MB), `mmap_size` (0) and `temp_store` (files) stay SQLite's defaults, which
-///   were the quickest for a year of the reference dataset: GROUP BY sorts all facts, and a sorter
+///   were the quickest for a year of the reference dataset. GROUP BY sorts all facts, and a sorter
 ///   that may grow beyond the processor's cache (`cache_size` 64 MB, `temp_store` memory) needs up
-///   to twice the time; a memory map gains nothing over the operating system's cache.
+///   to twice the time. A memory map gains nothing over the operating system's cache.
 /// - `query_only` comes last: what follows it may not change anything.
 fn open_for_queries(path: &Path, settings: &Settings) -> Result<Connection, Error> {
     let connection = engine::sqlite::open_existing(path)?;

@@ -93,7 +93,7 @@ async fn no_free_connection_until_the_limit_is_an_error() {
     assert!(futures_util::poll!(&mut slow).is_pending());
     let (deadline, _cancel) = Deadline::begin(Some(Duration::from_millis(20)));
     let error = pool.run_within(deadline, endless).await.unwrap_err();
-    assert!(matches!(error, Error::NoTurn { .. }), "{error}");
+    assert!(matches!(error, Error::NoPermit { .. }), "{error}");
     go_on.send(()).unwrap();
     assert!(slow.await.unwrap());
 }

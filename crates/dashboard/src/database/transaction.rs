@@ -11,7 +11,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::{Error, Snapshot as _, SqlDialect, SqlRow, SqlValue, SqliteSnapshot, ready};
 
-/// A transaction under way; whoever began it ends it. Not for asynchronous code: it blocks.
+/// A transaction under way, ended by its owner. It blocks, so it is not for asynchronous code.
 pub(crate) enum CommandTransaction<'a> {
     Sqlite(&'a rusqlite::Connection),
     Postgres(&'a tokio_postgres::Transaction<'a>, &'a Handle),

@@ -2,7 +2,6 @@
 //! without a journal and synced once, at the end.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::mpsc;
@@ -10,15 +9,12 @@ use tokio::sync::mpsc;
 use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, GenerateJob};
-use crate::database::{self, CommandTransaction, SqlDialect};
+use crate::database::{self, CommandTransaction, SqlDialect, stop_when_interrupted};
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
     Declarations, Table, create_indexes, create_tables, first_row, insert_row, watch_changes,
 };
-
-/// SQLite's instructions between two looks for an interruption.
-const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Writes everything; the size of the file in bytes.
 pub fn write(
@@ -38,9 +34,7 @@ fn fill(job: &GenerateJob<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> 
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
          PRAGMA foreign_keys = OFF",
     )?;
-    let interrupted = job.interrupted.clone();
-    let look = move || interrupted.load(Ordering::Relaxed);
-    connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+    stop_when_interrupted(&mut connection, job.interrupted)?;
     let declarations =
         if job.generate.as_found { Declarations::AsFound } else { Declarations::Own };
 

@@ -10,12 +10,12 @@ use tokio::time::Sleep;
 
 use super::limits::Limits;
 
-/// Writing fails when it makes no progress for a while. Reading may take as long as it likes: a
-/// client that waits for an answer has nothing to say.
+/// Writing fails when it makes no progress for a while. Reading has no limit: a client that waits
+/// for an answer sends nothing.
 ///
-/// Shutting down ends the sending, then reads away what the client still sends, for a limited time:
-/// to close with bytes unread resets the connection, and a client that learns so in the middle of
-/// a large body may never see why it was refused (RFC 9112, section 9.6).
+/// Shutting down ends the sending, then reads away what the client still sends, for a limited time.
+/// Closing with bytes unread would reset the connection, and a client in the middle of a large body
+/// may then never see why it was refused (RFC 9112, section 9.6).
 #[derive(Debug)]
 pub(super) struct ClientStream<S> {
     stream: S,

@@ -51,7 +51,7 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     response
 }
 
-/// The client's X-Request-Id if it is short plain ASCII, else a new one.
+/// The client's X-Request-Id if it is short plain ASCII, otherwise a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());

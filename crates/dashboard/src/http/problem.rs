@@ -113,7 +113,7 @@ impl From<database::Error> for Problem {
                 let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
                 problem.retry_after(limit).at_limit("query_time")
             }
-            database::Error::NoTurn { .. } => {
+            database::Error::NoPermit { .. } => {
                 let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
                 problem.retry_after(Duration::from_secs(1)).at_limit("query_concurrency")
             }

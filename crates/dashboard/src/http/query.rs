@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::client::Client;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
-use super::share::until_taken;
+use super::share::until_sent;
 use super::{App, Problem, etag};
 use crate::answer;
 use crate::cache::{CacheKey, CachedAnswer, Lookup};
@@ -61,10 +61,10 @@ pub(super) async fn get(
     let Path(name) = grouping.map_err(|error| unreadable(error.body_text()))?;
     let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
     let grouping = Grouping::named(&name).ok_or_else(|| no_such_grouping(&name))?;
-    let (answer, lookup, turn) = answer(&app, &client, Query::parse(grouping, &pairs)?).await?;
+    let (answer, lookup, permit) = answer(&app, &client, Query::parse(grouping, &pairs)?).await?;
     let duration = begin.elapsed();
     app.metrics.answered(grouping, lookup, duration);
-    let body = until_taken(answer.body, turn);
+    let body = until_sent(answer.body, permit);
     let mut response = etag::tagged(&headers, &answer.etag, answer.content_type, body);
     let described = [
         ("crossover-engine", app.store.engine().to_owned()),
@@ -106,18 +106,18 @@ async fn answer(
         None => None,
     };
     let Some((cache, question)) = app.cache.as_ref().zip(question) else {
-        let turn = app.shares.turn(client, &deadline).await?;
-        return Ok((make(app, query, deadline).await?, None, Some(turn)));
+        let permit = app.shares.permit(client, &deadline).await?;
+        return Ok((make(app, query, deadline).await?, None, Some(permit)));
     };
     if let Some(kept) = cache.kept(&question) {
         return Ok((kept, Some(Lookup::Hit), None));
     }
     // Before an answer is promised to all requests for it: they must not wait for a client that
     // waits for a permit of its own.
-    let turn = app.shares.turn(client, &deadline).await?;
+    let permit = app.shares.permit(client, &deadline).await?;
     let make = make(app, query, deadline.clone());
     let (kept, lookup) = cache.answer(&question, &deadline, make).await?;
-    Ok((kept, Some(lookup), Some(turn)))
+    Ok((kept, Some(lookup), Some(permit)))
 }
 
 async fn make(app: &App, query: Query, deadline: Deadline) -> Result<CachedAnswer, answer::Error> {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// More owners than this are not kept: those whose buckets are full again are forgotten.
 const OWNERS_MAX: usize = 10_000;
@@ -32,7 +33,7 @@ impl<O: Clone + Eq + Hash> Buckets<O> {
 
     /// Takes a token of the owner, or returns the time to wait for one.
     pub(super) fn take(&self, owner: &O, now: Instant) -> Result<(), Duration> {
-        let mut buckets = self.lock();
+        let mut buckets = self.buckets.lock();
         if buckets.len() >= OWNERS_MAX {
             buckets.retain(|_, bucket| self.filled(*bucket, now).tokens < self.size);
         }
@@ -49,7 +50,7 @@ impl<O: Clone + Eq + Hash> Buckets<O> {
 
     /// Returns a token that was not used.
     pub(super) fn give_back(&self, owner: &O) {
-        if let Some(bucket) = self.lock().get_mut(owner) {
+        if let Some(bucket) = self.buckets.lock().get_mut(owner) {
             bucket.tokens = (bucket.tokens + 1.0).min(self.size);
         }
     }
@@ -58,10 +59,6 @@ impl<O: Clone + Eq + Hash> Buckets<O> {
         let seconds = now.saturating_duration_since(bucket.at).as_secs_f64();
         let tokens = (bucket.tokens + seconds * self.tokens_per_second).min(self.size);
         Bucket { tokens, at: now.max(bucket.at) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<O, Bucket>> {
-        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,6 +91,6 @@ mod tests {
             let now = begin + Duration::from_millis(u64::try_from(number).unwrap());
             buckets.take(&number, now).unwrap();
         }
-        assert!(buckets.lock().len() <= OWNERS_MAX);
+        assert!(buckets.buckets.lock().len() <= OWNERS_MAX);
     }
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
@@ -46,7 +47,7 @@ impl<O: Clone + Eq + Hash> Shares<O> {
     }
 
     fn share(&self, owner: &O) -> Arc<Semaphore> {
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owners = self.owners.lock();
         if owners.len() >= OWNERS_MAX {
             // Every permit and every waiter holds another reference.
             owners.retain(|_, share| Arc::strong_count(share) > 1);
@@ -61,13 +62,13 @@ impl Shares<Client> {
     ///
     /// # Errors
     /// 429 if the client's other queries hold all of its permits until the deadline.
-    pub(super) async fn turn(
+    pub(super) async fn permit(
         &self,
         client: &Client,
         deadline: &Deadline,
     ) -> Result<OwnedSemaphorePermit, Problem> {
         match deadline.wait(self.share(client).acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(turn),
+            Ok(Ok(permit)) => Ok(permit),
             _ => {
                 let detail = "your other queries took all turns that one asker has (half of \
                               --query-concurrency); ask again when they are answered";
@@ -80,16 +81,16 @@ impl Shares<Client> {
 
 /// A body that holds the permit of its query until it is sent: bodies that no client reads would
 /// fill the memory otherwise.
-pub(super) fn until_taken(answer: Bytes, turn: Option<OwnedSemaphorePermit>) -> Body {
-    Body::new(Untaken { rest: answer, _turn: turn })
+pub(super) fn until_sent(answer: Bytes, permit: Option<OwnedSemaphorePermit>) -> Body {
+    Body::new(UnsentBody { rest: answer, _permit: permit })
 }
 
-struct Untaken {
+struct UnsentBody {
     rest: Bytes,
-    _turn: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl HttpBody for Untaken {
+impl HttpBody for UnsentBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -118,50 +119,50 @@ mod tests {
 
     use super::*;
 
-    async fn turn(shares: &Shares<Client>, name: &str) -> OwnedSemaphorePermit {
+    async fn permit(shares: &Shares<Client>, name: &str) -> OwnedSemaphorePermit {
         let (patient, _waiting) = Deadline::begin(None);
-        shares.turn(&Client::Key(name.to_owned()), &patient).await.unwrap()
+        shares.permit(&Client::Key(name.to_owned()), &patient).await.unwrap()
     }
 
     /// The refusal of a client without a permit left, after a short wait.
     async fn refusal(shares: &Shares<Client>, name: &str) -> Problem {
         let (hasty, _waiting) = Deadline::begin(Some(Duration::from_millis(1)));
-        shares.turn(&Client::Key(name.to_owned()), &hasty).await.unwrap_err()
+        shares.permit(&Client::Key(name.to_owned()), &hasty).await.unwrap_err()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_without_permits_waits_and_others_do_not() {
         let shares = Shares::of(half(4));
-        let first = turn(&shares, "ann").await;
-        let _second = turn(&shares, "ann").await;
+        let first = permit(&shares, "ann").await;
+        let _second = permit(&shares, "ann").await;
         let refusal = refusal(&shares, "ann").await.into_response();
         assert_eq!(refusal.status(), StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(refusal.headers()["retry-after"], "1");
-        let _others = turn(&shares, "bob").await;
+        let _others = permit(&shares, "bob").await;
         drop(first);
-        drop(turn(&shares, "ann").await);
-        drop(turn(&Shares::of(half(1)), "ann").await);
+        drop(permit(&shares, "ann").await);
+        drop(permit(&Shares::of(half(1)), "ann").await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_unread_body_keeps_its_permit() {
         let shares = Shares::of(1);
         let bytes = Bytes::from((0..=255).cycle().take(1_000_000).collect::<Vec<u8>>());
-        let body = until_taken(bytes.clone(), Some(turn(&shares, "ann").await));
+        let body = until_sent(bytes.clone(), Some(permit(&shares, "ann").await));
         refusal(&shares, "ann").await;
         assert_eq!(body.size_hint().exact(), Some(1_000_000));
         assert_eq!(to_bytes(body, usize::MAX).await.unwrap(), bytes);
-        drop(turn(&shares, "ann").await);
+        drop(permit(&shares, "ann").await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn idle_owners_are_forgotten_and_busy_ones_kept() {
         let shares = Shares::of(1);
-        let _turn = turn(&shares, "ann").await;
+        let _permit = permit(&shares, "ann").await;
         for number in 0..3 * OWNERS_MAX {
-            drop(turn(&shares, &number.to_string()).await);
+            drop(permit(&shares, &number.to_string()).await);
         }
-        assert!(shares.owners.lock().unwrap().len() <= OWNERS_MAX);
+        assert!(shares.owners.lock().len() <= OWNERS_MAX);
         refusal(&shares, "ann").await;
     }
 }

@@ -132,7 +132,6 @@ impl CsvTable {
         }
     }
 
-    /// The error of the row.
     pub fn row_error(&self, problem: impl Into<String>) -> Error {
         let place = format!("line {}", self.line());
         Error::Row { path: self.path.clone(), place, problem: problem.into() }

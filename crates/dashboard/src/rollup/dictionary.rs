@@ -2,7 +2,9 @@
 //! for each version of the data and kept in memory, so queries read only totals.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::database::{Error, SqlRow};
 use crate::query::{DimensionFilter, Query, QueryRefusal};
@@ -271,13 +273,13 @@ pub(crate) struct Cache(Arc<Mutex<Option<Arc<Dictionary>>>>);
 impl Cache {
     /// That of `version`, if it is there.
     pub fn get(&self, version: DataVersion) -> Option<Arc<Dictionary>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         kept.clone().filter(|dictionary| dictionary.version == version)
     }
 
     /// Keeps one, unless a later one of the same table is there already.
     pub fn put(&self, dictionary: &Arc<Dictionary>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let is_later = |kept: &Arc<Dictionary>| {
             let (kept, new) = (kept.version, dictionary.version);
             kept.table == new.table && kept.data > new.data

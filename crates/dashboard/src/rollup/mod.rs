@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 
 use crate::database::{
     self, CommandConnection, CommandTransaction, SqlDialect, SqlValue, from_clients,
+    stop_when_interrupted,
 };
 use crate::query::{Day, Period};
 use crate::schema::{self, create_totals, find_totals};
@@ -86,9 +87,6 @@ fn go_on(interrupted: &AtomicBool) -> Result<(), Error> {
     if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// SQLite's instructions between two looks for an interruption.
-const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
-
 /// Rebuilds all totals from the facts, in one transaction. Not to be called from asynchronous
 /// code: it blocks.
 ///
@@ -134,9 +132,7 @@ fn connected<T>(
     schema::check(&connection)?;
     if let Some(connection) = connection.sqlite() {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        let interrupted = work.interrupted.clone();
-        let look = move || interrupted.load(Ordering::Relaxed);
-        connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+        stop_when_interrupted(connection, work.interrupted)?;
     }
     let outcome = use_it(&mut connection);
     // Whatever broke first when the user asked to stop, stopping was the reason.

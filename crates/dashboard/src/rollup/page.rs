@@ -2,10 +2,10 @@
 //! key, each number in as few bytes as it needs: six for a fact, against twenty as a row of a
 //! table. Read from front to back, a page costs some nanoseconds for each total.
 //!
-//! A page is a byte that says whether totals are counted, then groups: the first part of the key
-//! (its difference to that of the group before), the number of totals, and each of them: the
-//! second part of the key (its difference to the one before), the number of facts unless it is
-//! always one, the sums. All are varints (base 128, least part first); what may be negative is
+//! A page is a byte that says whether totals are counted, then groups. A group is the first part of
+//! the key (its difference to that of the group before), the number of totals, and each of them. A
+//! total is the second part of the key (its difference to the one before), the number of facts
+//! unless it is always one, and the sums. All are varints (base 128, least part first); what may be negative is
 //! zigzag-coded.
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,9 +16,9 @@ use crate::schema::{Column, Table};
 /// The metrics, in the order of the columns.
 const METRICS: [Column; 3] = [Column::Pageviews, Column::Sessions, Column::EngagementSeconds];
 
-/// All rows of the answer in their order: key, label (where it differs from the key), the sums,
-/// the number of rows summed, then the number of distinct articles and the country's code if they
-/// were asked for.
+/// All rows of the answer in their order: key, label (where it differs from the key), the sums, the
+/// number of rows summed. The number of distinct articles and the country's code follow if the query
+/// has them.
 #[must_use]
 pub fn rows(
     query: &Query,

@@ -64,7 +64,7 @@ async fn attempt(
     designs: &Designs,
     deadline: &Deadline,
 ) -> Result<QueryAnswer, Error> {
-    let mut client = deadline.turn(pool.get()).await??;
+    let mut client = deadline.permit(pool.get()).await??;
     let over = async {
         while !deadline.is_over() {
             tokio::select! {

@@ -118,7 +118,7 @@ fn weaker(
     finding.proposing(proposed::collated_index(table, key, true, None)).losing(Lost::UniqueKey)
 }
 
-/// A collation that the file's application registers, and nobody else knows.
+/// A collation that only the file's application registers.
 fn unknown(table: &SourceTable, key: &CollatedKey, collation: &str) -> Finding {
     let message = format!(
         "the unique key ({}) compares by {collation}, a collation that only the file's application \

@@ -36,55 +36,18 @@ impl Narrowed {
         kind: TotalsKind,
     ) -> Result<Self, QueryRefusal> {
         let by_blog = kind == TotalsKind::BlogCountry;
-        let places = dictionary.all_places(query)?;
-        let mut countries = Vec::new();
-        let blogs = dictionary.names.get(BLOG).map_or(0, |blogs| blogs.keys.len());
-        let articles = &dictionary.articles;
-        let count = if by_blog { blogs } else { articles.published.len() };
-        let mut included = vec![true; count];
-        for (filter, places) in query.filters.values.iter().zip(&places) {
-            if filter.dimension == Dimension::Country {
-                countries.resize(dictionary.countries.keys.len(), true);
-                let named = named(places, countries.len());
-                narrow(&mut countries, filter.exclude, |place| is(&named, place as u32));
-                continue;
-            }
-            let field = dictionary.named(filter.dimension);
-            let size = match field {
-                Some((_, names)) => names.keys.len(),
-                None => articles.published.len(),
-            };
-            let named = named(places, size);
-            narrow(&mut included, filter.exclude, |place| match field {
-                Some((field, _)) if !by_blog => {
-                    let of_article = articles.fields.get(field).and_then(|of| of.get(place));
-                    of_article.is_some_and(|name| is(&named, *name))
-                }
-                _ => is(&named, place as u32),
-            });
-        }
-        if !by_blog {
-            let published = |place: usize| articles.published.get(place).copied();
-            let filters = &query.filters;
-            if !filters.published.is_open() {
-                narrow(&mut included, false, |place| within(filters.published, published(place)));
-            }
-            if !filters.not_published.is_open() {
-                let outside = filters.not_published;
-                narrow(&mut included, true, |place| within(outside, published(place)));
-            }
-        }
+        let (included, countries) = included(query, dictionary, by_blog)?;
         let rows = included.iter().enumerate().map(|(place, counts)| match counts {
             true => row(query.grouping, dictionary, place, by_blog),
             false => NONE,
         });
         let rows: Vec<u32> = rows.collect();
         let grouped = query.translations == Translations::Grouped && !by_blog;
-        let own = 0..count as u32;
+        let own = 0..included.len() as u32;
         let originals = if by_blog {
             Vec::new()
         } else if grouped {
-            articles.originals.clone()
+            dictionary.articles.originals.clone()
         } else {
             own.collect()
         };
@@ -130,6 +93,54 @@ impl Narrowed {
         let counts = self.countries.is_empty() || is(&self.countries, place);
         if counts { place } else { NONE }
     }
+}
+
+/// Marks of the articles or blogs that count, and of the countries; no marks of countries where all
+/// of them do.
+fn included(
+    query: &Query,
+    dictionary: &Dictionary,
+    by_blog: bool,
+) -> Result<(Vec<bool>, Vec<bool>), QueryRefusal> {
+    let places = dictionary.all_places(query)?;
+    let mut countries = Vec::new();
+    let blogs = dictionary.names.get(BLOG).map_or(0, |blogs| blogs.keys.len());
+    let articles = &dictionary.articles;
+    let count = if by_blog { blogs } else { articles.published.len() };
+    let mut included = vec![true; count];
+    for (filter, places) in query.filters.values.iter().zip(&places) {
+        if filter.dimension == Dimension::Country {
+            countries.resize(dictionary.countries.keys.len(), true);
+            let named = named(places, countries.len());
+            narrow(&mut countries, filter.exclude, |place| is(&named, place as u32));
+            continue;
+        }
+        let field = dictionary.named(filter.dimension);
+        let size = match field {
+            Some((_, names)) => names.keys.len(),
+            None => articles.published.len(),
+        };
+        let named = named(places, size);
+        narrow(&mut included, filter.exclude, |place| match field {
+            Some((field, _)) if !by_blog => {
+                let of_article = articles.fields.get(field).and_then(|of| of.get(place));
+                of_article.is_some_and(|name| is(&named, *name))
+            }
+            _ => is(&named, place as u32),
+        });
+    }
+    if !by_blog {
+        let published = |place: usize| articles.published.get(place).copied();
+        let filters = &query.filters;
+        if !filters.published.is_open() {
+            narrow(&mut included, false, |place| within(filters.published, published(place)));
+        }
+        if !filters.not_published.is_open() {
+            let outside = filters.not_published;
+            narrow(&mut included, true, |place| within(outside, published(place)));
+        }
+    }
+    Ok((included, countries))
 }
 
 /// Leaves out what is not named, or what is.

@@ -2,6 +2,7 @@
 //! URL are updated; new authors, teams, products and languages are added; unmatched traffic of the
 //! articles becomes facts.
 
+mod cell;
 mod read;
 mod rematch;
 mod write;
