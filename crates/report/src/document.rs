@@ -1,5 +1,6 @@
 //! The report as data: the contract between the laboratory and the page that draws it
-//! (`web/src/report/document.ts` mirrors it). Every number was measured; null could not be had.
+//! (`web/src/report/document/document.ts` mirrors it). Every number was measured; null means that it
+//! could not be measured.
 
 use crate::warning::WarningPart;
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 import { mount } from "svelte";
 import "../lib/page.css";
 import "./print.css";
-import Report from "./Report.svelte";
-import { readReport } from "./read";
+import Report from "./page/Report.svelte";
+import { readReport } from "./document/read";
 
 const target = document.getElementById("page");
 const data = document.getElementById("report")?.textContent ?? "";

@@ -2,8 +2,8 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Experiment } from "../../src/report/experiment";
-import { readReport } from "../../src/report/read";
+import { Experiment } from "../../src/report/document/experiment";
+import { readReport } from "../../src/report/document/read";
 import { PAGES } from "../fixtures/experiments";
 import { filledReport } from "../fixtures/inject";
 

@@ -1,9 +1,9 @@
 // What the server's answers mean to a reader.
 
 import { describe, expect, test } from "vitest";
-import { adviceFor, type Article, type Origin, problemOf, timingMs, together } from "../../src/dashboard/api";
-import { familyOf, familyTable } from "../../src/dashboard/family";
-import { csvOf } from "../../src/dashboard/table";
+import { adviceFor, type Article, type Origin, problemOf, timingMs, together } from "../../src/dashboard/data/api";
+import { familyOf, familyTable } from "../../src/dashboard/article/family";
+import { csvOf } from "../../src/dashboard/tables/table";
 
 test("the query's time is read from Server-Timing", () => {
   expect(timingMs("query;dur=1.234")).toBe(1.234);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   autoGrain, buckets, bucketText, daysIn, isDay, neighbour, partText, periodText, possibleGrains,
   type Preset, presetPeriod, widened, within,
-} from "../../src/dashboard/calendar";
+} from "../../src/dashboard/data/calendar";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };
 const period = (start: string, end: string) => ({ start, end });

@@ -1,13 +1,13 @@
 // The chart over time: its points and lines, its words, and the drawing of it.
 
 import { describe, expect, test } from "vitest";
-import type { Answer, Row } from "../../src/dashboard/api";
+import type { Answer, Row } from "../../src/dashboard/data/api";
 import {
   type ChartInput, chartDescription, chartOf, daysBetween, earlierText, pointChange, pointText,
-} from "../../src/dashboard/chart";
-import { drawToSvg } from "../../src/dashboard/echarts";
-import { hoverHtml, lineColour, tickEvery, valueTicks } from "../../src/dashboard/option";
-import { barsPicture, chartPicture } from "../../src/dashboard/picture";
+} from "../../src/dashboard/charts/chart";
+import { drawToSvg } from "../../src/dashboard/charts/echarts";
+import { hoverHtml, lineColour, tickEvery, valueTicks } from "../../src/dashboard/charts/option";
+import { barsPicture, chartPicture } from "../../src/dashboard/charts/picture";
 import { DARK, LIGHT } from "../../src/lib/chart/colours";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };

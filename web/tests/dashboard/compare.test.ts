@@ -1,13 +1,13 @@
 // A period beside an earlier one: its days, like beside like, and both answers as one.
 
 import { describe, expect, test } from "vitest";
-import type { Answer, Row } from "../../src/dashboard/api";
-import { addDays, daysIn } from "../../src/dashboard/calendar";
+import type { Answer, Row } from "../../src/dashboard/data/api";
+import { addDays, daysIn } from "../../src/dashboard/data/calendar";
 import {
   beside, type Compare, compareText, type Comparison, comparisonOf, daysBeside, earlierGrouping,
   isCompared, isPairedByApi,
-} from "../../src/dashboard/compare";
-import type { Grouping } from "../../src/dashboard/dimension";
+} from "../../src/dashboard/data/compare";
+import type { Grouping } from "../../src/dashboard/data/dimension";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };
 const may = { start: "2021-05-01", end: "2021-05-31" };

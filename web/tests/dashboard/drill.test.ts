@@ -1,8 +1,8 @@
 // What a click goes into, and what alt with a click leaves out.
 
 import { describe, expect, test } from "vitest";
-import { canExclude, drilled, excluded } from "../../src/dashboard/drill";
-import { DEFAULT_VIEW, keysOf, type View } from "../../src/dashboard/view";
+import { canExclude, drilled, excluded } from "../../src/dashboard/view/drill";
+import { DEFAULT_VIEW, keysOf, type View } from "../../src/dashboard/view/view";
 
 const period = { start: "2021-05-05", end: "2021-06-30" };
 const view: View = { ...DEFAULT_VIEW, by: "authors", search: "ann",

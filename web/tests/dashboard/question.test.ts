@@ -1,14 +1,14 @@
 // From a view to the addresses that are asked.
 
 import { describe, expect, test } from "vitest";
-import type { Period } from "../../src/dashboard/calendar";
-import type { Compare } from "../../src/dashboard/compare";
-import type { Grouping } from "../../src/dashboard/dimension";
+import type { Period } from "../../src/dashboard/data/calendar";
+import type { Compare } from "../../src/dashboard/data/compare";
+import type { Grouping } from "../../src/dashboard/data/dimension";
 import {
   articleView, everyCountryAddress, grainOf, periodOf, queryAddress, splitAddress, splitsRows,
   topCountriesAddress,
-} from "../../src/dashboard/question";
-import { DEFAULT_VIEW, type View } from "../../src/dashboard/view";
+} from "../../src/dashboard/data/question";
+import { DEFAULT_VIEW, type View } from "../../src/dashboard/view/view";
 
 const known = { start: "2020-04-01", end: "2022-06-26" };
 const period = { start: "2021-01-01", end: "2021-01-31" };

@@ -1,9 +1,9 @@
 // The table of all rows: columns, search, order, totals, split, downloads.
 
 import { describe, expect, test } from "vitest";
-import type { Answer, Row } from "../../src/dashboard/api";
-import { barsOf } from "../../src/dashboard/bars";
-import { csvOf, jsonOf, nextSort, type Table, type TableInput, tableOf } from "../../src/dashboard/table";
+import type { Answer, Row } from "../../src/dashboard/data/api";
+import { barsOf } from "../../src/dashboard/charts/bars";
+import { csvOf, jsonOf, nextSort, type Table, type TableInput, tableOf } from "../../src/dashboard/tables/table";
 
 const metrics = (pageviews: number, sessions: number, engagement_seconds: number) =>
   ({ pageviews, sessions, engagement_seconds });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   DEFAULT_VIEW, filterWords, isFiltered, keysOf, searchOf, type View, viewFrom, withFilter,
   withoutFilters,
-} from "../../src/dashboard/view";
+} from "../../src/dashboard/view/view";
 
 const full: View = {
   period: { start: "2021-02-01", end: "2021-02-28" },

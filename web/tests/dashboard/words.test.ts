@@ -1,9 +1,9 @@
 // Filters and rows in words; views kept under names.
 
 import { expect, test } from "vitest";
-import { viewsFrom, withoutView, withView } from "../../src/dashboard/saved";
-import { DEFAULT_VIEW } from "../../src/dashboard/view";
-import { filterText, filtersText, publicationText, rowsTitle } from "../../src/dashboard/words";
+import { viewsFrom, withoutView, withView } from "../../src/dashboard/view/saved";
+import { DEFAULT_VIEW } from "../../src/dashboard/view/view";
+import { filterText, filtersText, publicationText, rowsTitle } from "../../src/dashboard/view/words";
 
 const labels: Record<string, string> = { DE: "Germany", FR: "France" };
 const labelOf = (_: string, key: string) => labels[key] ?? key;

@@ -10,8 +10,8 @@ import { chartRows } from "../../src/report/chart/rows";
 import { DARK, LIGHT } from "../../src/lib/chart/colours";
 import { wrap } from "../../src/lib/chart/text";
 import type { View } from "../../src/report/chart/view";
-import { Experiment } from "../../src/report/experiment";
-import { treatmentColumns } from "../../src/report/treatment-columns";
+import { Experiment } from "../../src/report/document/experiment";
+import { treatmentColumns } from "../../src/report/tables/treatment-columns";
 import { FIXTURES } from "../fixtures/experiments";
 
 function experiment(name: string): Experiment {

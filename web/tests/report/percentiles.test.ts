@@ -10,7 +10,7 @@ import {
   percentileName,
 } from "../../src/report/chart/percentiles";
 import { LIGHT } from "../../src/lib/chart/colours";
-import { Experiment } from "../../src/report/experiment";
+import { Experiment } from "../../src/report/document/experiment";
 import { FIXTURES } from "../fixtures/experiments";
 
 const make = FIXTURES.article;

@@ -1,7 +1,7 @@
 // Two plans of one statement: what differs is marked, the planner's numbers are not.
 
 import { expect, test } from "vitest";
-import { planDifference } from "../../src/report/plan-difference";
+import { planDifference } from "../../src/report/document/plan-difference";
 
 const marked = (lines: { text: string; only: boolean }[]) =>
   lines.filter((line) => line.only).map((line) => line.text.trim());

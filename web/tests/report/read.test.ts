@@ -1,7 +1,7 @@
 // The page meets a good document, an empty page, a cut file and a document of another version.
 
 import { expect, test } from "vitest";
-import { readReport } from "../../src/report/read";
+import { readReport } from "../../src/report/document/read";
 import { FIXTURES } from "../fixtures/experiments";
 
 test.each(Object.entries(FIXTURES))("reads the document %s unchanged", (_, make) => {

@@ -1,8 +1,8 @@
 // Runs side by side: what tells them apart is found among what they state about themselves.
 
 import { expect, test } from "vitest";
-import type { ReportDocument } from "../../src/report/document";
-import { differences, runLabels } from "../../src/report/runs";
+import type { ReportDocument } from "../../src/report/document/document";
+import { differences, runLabels } from "../../src/report/document/runs";
 import { FIXTURES } from "../fixtures/experiments";
 
 function run(change: (document: ReportDocument) => void): ReportDocument {

@@ -1,7 +1,7 @@
 // The reader's choices survive in the URL's hash.
 
 import { expect, test } from "vitest";
-import { choicesFrom, DEFAULTS, hashOf } from "../../src/report/view.svelte";
+import { choicesFrom, DEFAULTS, hashOf } from "../../src/report/document/view.svelte";
 
 test("choices go into the hash and come back", () => {
   const choices = {

@@ -2,7 +2,7 @@
 // ticks at readable values. The library's own logarithmic axis turns a bound of 0 into infinity
 // and cannot put a tick at every measured level.
 
-import type { LevelValue } from "../document";
+import type { LevelValue } from "../document/document";
 import type { XScale } from "./chart";
 import { clean, multiples, niceStep } from "../../lib/chart/ticks";
 import { shownUnit, significant, withUnit } from "../../lib/format";

@@ -1,7 +1,7 @@
 // The words around charts: where lines cross, what is missing or failed, how bounds are to be read.
 
-import type { Crossing, Estimate, Levels, Treatment } from "../document";
-import { boundsName, type Experiment } from "../experiment";
+import type { Crossing, Estimate, Levels, Treatment } from "../document/document";
+import { boundsName, type Experiment } from "../document/experiment";
 import { count, significant } from "../../lib/format";
 import type { Chart, Line, Span } from "./chart";
 

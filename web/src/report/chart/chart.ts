@@ -2,7 +2,7 @@
 // Drawing (option.ts, series.ts), tables, descriptions and downloads all read this one value, so
 // they cannot disagree. Nothing here knows what an experiment is.
 
-import type { Factor, LevelValue } from "../document";
+import type { Factor, LevelValue } from "../document/document";
 import { type Bounds, MISSING, quantity } from "../../lib/format";
 import type { YKind } from "./axis";
 import type { LineStyle } from "./style";

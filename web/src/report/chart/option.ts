@@ -4,7 +4,7 @@
 import type { EChartsCoreOption } from "echarts/core";
 import type { Colours } from "../../lib/chart/colours";
 import { CHARACTER_WIDTH, escapeMarkup, FONT, FONT_SIZE } from "../../lib/chart/text";
-import type { LevelValue } from "../document";
+import type { LevelValue } from "../document/document";
 import { intervalWithUnit, withUnit } from "../../lib/format";
 import { type Axis, fittingLabels, type XAxis, xAxis, yAxis } from "./axis";
 import { type Chart, type Line, type Point, valuesOf, valueText } from "./chart";

@@ -1,8 +1,8 @@
 // From an experiment to its charts: one panel per combination of the factors that are not the
 // x axis, one line per engine (or per combination, where an engine has a panel to itself).
 
-import type { Estimate, Factor, Levels, LevelValue } from "../document";
-import { agrees, type Experiment, estimateOf, levelLabel } from "../experiment";
+import type { Estimate, Factor, Levels, LevelValue } from "../document/document";
+import { agrees, type Experiment, estimateOf, levelLabel } from "../document/experiment";
 import { bracketsOf, crossingCaptions, gaps, troubles } from "./captions";
 import { type Chart, type Line, type Point, scaleOf, type Span, type XScale } from "./chart";
 import { engineStyle, levelStyle } from "./style";

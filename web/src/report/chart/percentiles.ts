@@ -2,8 +2,8 @@
 // x axis is that of HDR histograms, 1/(1-p) on a logarithmic scale, so that each further nine
 // takes the same room (Tene). Only percentiles that the observations support are in the document.
 
-import type { Levels, Treatment } from "../document";
-import type { Experiment } from "../experiment";
+import type { Levels, Treatment } from "../document/document";
+import type { Experiment } from "../document/experiment";
 import type { Chart, Line, Point, XScale } from "./chart";
 import { engineStyle } from "./style";
 

@@ -1,7 +1,7 @@
 // The rows of charts over all requests, in reading order. A row that would say nothing is left
 // out: ratios of one engine, engines one by one where their lines would be too many to follow.
 
-import type { Experiment } from "../experiment";
+import type { Experiment } from "../document/experiment";
 import { boundsNote, meansNote } from "./captions";
 import type { Chart, ChartRow } from "./chart";
 import {
