@@ -159,6 +159,13 @@ pub enum Error {
         /// ` (its log: PATH)`, or nothing if the log went with its temporary folder.
         log: String,
     },
+    /// A killed server that PostgreSQL believes alive.
+    #[error(
+        "process {pid}, the PostgreSQL that ran on this data, was killed, but its parent (process \
+         {parent}) takes no notice, so that PostgreSQL believes it alive: end process {parent}, or \
+         in a container start it with an init (docker run --init)"
+    )]
+    Unnoticed { pid: u32, parent: u32 },
     /// A server that does not end.
     #[error("PostgreSQL (process {pid}) does not stop: end it by hand (kill -QUIT {pid})")]
     NotStopped { pid: u32 },

@@ -85,6 +85,23 @@ fn is_postmaster(pid: u32, _data: &Path) -> bool {
     process(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
+/// Of a postmaster of `folder` that was killed and that its parent has not waited for: its process
+/// and its parent's. PostgreSQL believes it alive and refuses to start.
+#[cfg(target_os = "linux")]
+pub(crate) fn unnoticed(folder: &Path) -> Option<(u32, u32)> {
+    let text = std::fs::read_to_string(data_in(folder).join("postmaster.pid")).ok()?;
+    let pid: u32 = text.lines().next()?.trim().parse().ok()?;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // After the program's name, which may hold anything: `Z PARENT ...`.
+    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
+    (fields.next() == Some("Z")).then_some((pid, fields.next()?.parse().ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn unnoticed(_folder: &Path) -> Option<(u32, u32)> {
+    None
+}
+
 fn process(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
@@ -136,6 +153,26 @@ pub(crate) fn last_words(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_killed_postmaster_is_unnoticed_until_its_parent_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id();
+        std::fs::create_dir(data_in(folder.path())).unwrap();
+        let file = data_in(folder.path()).join("postmaster.pid");
+        std::fs::write(file, format!("{pid}\n/data\n")).unwrap();
+        assert_eq!(unnoticed(folder.path()), None);
+        child.kill().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while unnoticed(folder.path()).is_none() && Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+        assert_eq!(unnoticed(folder.path()), Some((pid, std::process::id())));
+        child.wait().unwrap();
+        assert_eq!(unnoticed(folder.path()), None);
+    }
 
     #[test]
     fn the_last_words_are_why_it_ended_and_not_what_clients_were_told() {

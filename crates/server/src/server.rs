@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
@@ -17,6 +17,9 @@ use crate::locations::{check_socket_path, hexadecimal, random_bytes};
 use crate::postmaster::Start;
 use crate::record::{Record, USER, write_password};
 use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, release, settings};
+
+/// The parent of a killed process takes notice of its end within this time, if it ever does.
+const NOTICED_WITHIN: Duration = Duration::from_secs(10);
 
 /// A running PostgreSQL server of ours. Dropping it stops it too, unless it is persistent.
 #[derive(Debug)]
@@ -57,6 +60,7 @@ impl PostgresServer {
             blocking(move || Cluster::open(&locations, &release, &options)).await?
         };
         let was_ready = cluster.prepare(&release, &options, &account, interrupted).await?;
+        wait_until_noticed(&cluster.folder, interrupted).await?;
         let mut server = launch(locations, &options, &account, release, cluster)?;
         server.data_was_ready = was_ready;
         server.unknown_settings = unknown;
@@ -244,6 +248,22 @@ impl Drop for PostgresServer {
             let _ = self.end();
         }
     }
+}
+
+/// Waits until the parent of a killed postmaster has taken notice of its end: init may take a
+/// while, and a parent that never waits for its children leaves no way to start.
+async fn wait_until_noticed(folder: &Path, interrupted: &AtomicBool) -> Result<(), Error> {
+    let deadline = Instant::now() + NOTICED_WITHIN;
+    while let Some((pid, parent)) = postmaster::unnoticed(folder) {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if Instant::now() > deadline {
+            return Err(Error::Unnoticed { pid, parent });
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
 }
 
 async fn blocking<Value: Send + 'static>(

@@ -112,6 +112,29 @@ async fn a_persistent_server_outlives_its_value_until_it_is_stopped_by_name() {
     server.stop().await.unwrap();
 }
 
+/// Until its parent takes notice, PostgreSQL believes a killed server alive.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_starts_again_once_its_parent_has_taken_notice() {
+    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+    let place = Place::new();
+    let options = StartOptions { persistent: true, ..StartOptions::new("18").unwrap() };
+    let server = start(&place, options.clone()).await.unwrap();
+    let pid = Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap();
+    drop(server);
+    kill_process(pid, Signal::KILL).unwrap();
+    let notice = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        waitpid(Some(pid), WaitOptions::empty()).unwrap();
+    });
+    let again = start(&place, options).await;
+    notice.join().unwrap();
+    drop(again.unwrap());
+    let running = running_servers(&place.locations).unwrap();
+    stop_server(&place.locations, &running[0].name).unwrap();
+}
+
 /// Locations with a cache of its own, empty.
 fn empty_cache(place: &Place) -> Locations {
     Locations { cache: place.locations.data.join("cache"), ..place.locations.clone() }
