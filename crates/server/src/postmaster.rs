@@ -156,7 +156,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_killed_postmaster_is_unnoticed_until_its_parent_waits_for_it() {
+    fn a_killed_postmaster_is_a_zombie_until_it_is_reaped() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();

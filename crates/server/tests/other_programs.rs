@@ -115,7 +115,7 @@ async fn a_persistent_server_outlives_its_value_until_it_is_stopped_by_name() {
 /// Until its parent takes notice, PostgreSQL believes a killed server alive.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_server_starts_again_once_its_parent_has_taken_notice() {
+async fn a_killed_server_starts_again_once_it_is_reaped() {
     use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
     let place = Place::new();
