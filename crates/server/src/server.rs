@@ -18,7 +18,7 @@ use crate::postmaster::Start;
 use crate::record::{Record, USER, write_password};
 use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, release, settings};
 
-/// A running PostgreSQL server of ours. Dropping it stops it too, unless it is persistent.
+/// A PostgreSQL server that this program started. Dropping it stops it, unless it is persistent.
 #[derive(Debug)]
 pub struct PostgresServer {
     release: Release,
