@@ -42,7 +42,7 @@ impl Postgres {
     /// Kills its first process, after which the others end by themselves.
     pub fn kill(&self) {
         let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
-        // A zombie that nobody has waited for yet still looks alive to the next start.
+        // A zombie that its parent has not waited for yet still looks alive to the next start.
         while rustix::process::test_kill_process(self.pid).is_ok() {
             std::thread::yield_now();
         }
