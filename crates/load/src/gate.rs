@@ -40,7 +40,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Sends home everybody who has arrived or will.
+    /// Ends the wait of all threads, those that arrive later too: none may start.
     pub(super) fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.decision = Some(false);

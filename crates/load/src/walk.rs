@@ -39,8 +39,8 @@ impl<'a> Walkers<'a> {
     }
 }
 
-/// One client on its way. Its place among those that are behind is given back however it ends, so
-/// that nobody waits for one that has failed.
+/// One client in its rounds. Its place among those that are behind is given back however it ends,
+/// so that no other client waits for one that has failed.
 pub(super) struct Walk<'a> {
     pub number: u16,
     walkers: &'a Walkers<'a>,
