@@ -1,4 +1,4 @@
-//! Blobs out of the page cache, so that the next read comes from storage, and how far that went.
+//! Eviction of blobs from the page cache, so that the next read comes from storage, and its check.
 
 mod resident;
 
