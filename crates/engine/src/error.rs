@@ -1,5 +1,5 @@
-//! Every way in which naming or reaching an engine can fail, each with the way out,
-//! since these messages are the first thing a user sees of a mistake.
+//! Errors of naming or reaching an engine, each with the remedy, since these messages are the
+//! first thing that users see of a mistake.
 
 use std::path::PathBuf;
 
