@@ -1,4 +1,4 @@
-//! Reads the signs along the axis: brackets, stretches without a verdict, or one sign throughout.
+//! Evaluation of signs along the axis: brackets, stretches without a verdict, or a single sign.
 
 use super::more_blocks::more_blocks;
 use super::{Crossing, LevelResult, Scale, Side};

@@ -1,5 +1,5 @@
-//! From comparisons to signs: which side each level shows, corrected over all the verdicts of
-//! an experiment.
+//! Signs from comparisons: the faster side at each level, corrected over all the verdicts of an
+//! experiment.
 
 use super::{LevelResult, Sign};
 use crate::{Comparison, holm};
