@@ -1,4 +1,4 @@
-//! A barrier whose party may still be called off: no client waits for ever for one that
+//! Barrier that can be cancelled: no client waits for ever for one that
 //! could not be started.
 
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A client's way through a closed trial: which request is next, and when it has done enough.
+//! Rounds of a client in a closed trial: its next request, and the end of its work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
