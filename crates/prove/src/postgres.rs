@@ -1,4 +1,4 @@
-//! The PostgreSQL of a proof, started and killed as a user and the fates would.
+//! PostgreSQL server of a proof, started as by a user and killed as by a fault.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
