@@ -1,4 +1,4 @@
-//! Blobs out of the page cache, so that the next read comes from storage, and how far that went.
+//! Eviction of blobs from the page cache, so that the next read comes from storage, and its check.
 
 mod resident;
 
@@ -69,9 +69,9 @@ fn is_guest(processors: &str) -> bool {
     flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Writes what is dirty, then drops the files of `paths` (files, or everything below folders) from
-/// the page cache: all caches of the machine where the user may (root), else these files' pages.
-/// What a process has mapped stays.
+/// Writes dirty pages, then drops the files of `paths` (files, or everything below folders) from
+/// the page cache: all caches of the machine for root, only these files' pages for other users.
+/// Pages that a process has mapped stay.
 pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
     let sample = Sample::of(paths)?;

@@ -1,4 +1,4 @@
-//! What is in a blob: bytes without structure that follow from (seed, id, generation) alone.
+//! Content of a blob: bytes without structure that follow from (seed, id, generation) alone.
 
 /// The odd constant of the golden ratio, by which the counter of SplitMix64 goes on.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

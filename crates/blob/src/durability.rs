@@ -1,4 +1,4 @@
-//! What of an update is still there after something goes wrong, made comparable between targets.
+//! Durability of an update after a failure, by levels that are comparable between targets.
 
 use serde::{Deserialize, Serialize};
 

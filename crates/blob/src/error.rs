@@ -80,7 +80,7 @@ pub enum Error {
     #[error("{}: {} files are too many: {problem}", path.display(), HumanCount(*files))]
     TooManyFiles {
         path: PathBuf,
-        /// How many were to be written.
+        /// Files of the whole export.
         files: u64,
         /// What sets the limit, and the way out.
         problem: String,

@@ -31,7 +31,7 @@ pub struct Exported {
     pub bytes: u64,
 }
 
-/// What is to be written.
+/// Extent of the export, known before it begins.
 struct Load {
     files: u64,
     bytes: u64,
@@ -123,7 +123,7 @@ fn measure(connection: &Connection) -> rusqlite::Result<Load> {
     })
 }
 
-/// A new or empty folder is taken; an older export if it is to be replaced.
+/// A new or empty folder is taken; an older export only with `replace`.
 fn make_way(folder: &Path, replace: bool) -> Result<(), Error> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_space_on_a_disk_that_has_some_means_a_folder_that_is_full() {
+    fn no_space_on_a_disk_with_room_means_a_full_folder() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("000004");
         let told = folder_full(ErrorKind::StorageFull.into(), &path, 3);

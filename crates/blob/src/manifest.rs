@@ -86,7 +86,7 @@ impl Manifest {
             .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&unfinished, folder.join(NAME)));
         if written.is_err() {
-            // The failure is told below; what is left of the file is not worth another one.
+            // The failure is returned below; a rest of the file is not worth another one.
             let _ = fs::remove_file(&unfinished);
         }
         written.map_err(Error::io("write", &folder.join(NAME)))

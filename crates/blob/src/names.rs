@@ -65,7 +65,7 @@ fn push_digits(buffer: &mut Vec<u8>, mut number: u64, digits: usize) {
     buffer[begin..].reverse();
 }
 
-/// The id that `name`, relative to the folder, stands for; `None` if it is no name of ours.
+/// The id that `name`, relative to the folder, stands for; `None` if `export` gives no such name.
 pub(crate) fn id_of(name: &Path, form: Form) -> Option<u64> {
     let text = name.to_str()?;
     let number = |text: &str| {

@@ -1,4 +1,4 @@
-//! What a set of blobs is made of: kept with the data, so that every later step can check them.
+//! Recipe of a set of blobs: kept with the data, so that every later step can check them.
 
 use serde::{Deserialize, Serialize};
 

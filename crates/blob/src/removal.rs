@@ -1,4 +1,4 @@
-//! What happens to an older export: it is set aside, and deleted when a new one has its place. Only
+//! Removal of an older export: it is set aside, and deleted when a new one has its place. Only
 //! what `export` wrote is ever deleted.
 
 use std::fs;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{Access, Error, Recipe};
 
-/// After so many ids in a row without a blob there is none to be expected.
+/// After this many ids in a row without a blob, no further one is expected.
 const MISSES_MAX: u64 = 10_000_000;
 /// How often progress is shown, in blobs: a power of two.
 const SHOW_EVERY: u64 = 4096;

@@ -1,4 +1,4 @@
-//! What a database of blobs holds, and how SQLite has packed it.
+//! Statistics of a database of blobs: its content, and how SQLite has packed it.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub fn stat(database: &Path) -> Result<Stat, Error> {
     read(&connection).map_err(Error::sqlite(database))
 }
 
-/// Packs `database` anew, without holes.
+/// Packs `database` again, without holes.
 pub fn vacuum(database: &Path) -> Result<(), Error> {
     let connection = engine::sqlite::open_existing(database)?;
     require_table(&connection, database)?;

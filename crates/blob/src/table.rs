@@ -16,8 +16,8 @@ pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), 
     if columns == 2 { Ok(()) } else { Err(Error::NoTable { path: path.to_owned() }) }
 }
 
-/// Refuses to overwrite anything but what `init` made, ours or kvtest's: somebody else's table may
-/// be called `kv` too.
+/// Refuses to overwrite anything but what `init` made, ours or kvtest's: another program's table
+/// may be called `kv` too.
 pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
     require_table(connection, path)?;
     match stranger(connection).map_err(Error::sqlite(path))? {

@@ -1,4 +1,4 @@
-//! What lies at a path: a database, a folder or a tree of blobs, ours or kvtest's.
+//! Target at a path: a database, a folder or a tree of blobs, ours or kvtest's.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -114,12 +114,13 @@ impl Target {
         self.largest_id
     }
 
-    /// Notes with the data that a new generation will be written, before any of it is, so that
-    /// whoever checks the blobs later accepts both; the number of that generation.
+    /// Notes with the data that a new generation will be written, before any of it is, so that a
+    /// later check of the blobs accepts both. Returns the number of that generation.
     ///
     /// # Errors
     /// [`Error::NotOurs`] for a folder that `export` did not write, [`Error::NotOurTable`] for a
-    /// table of somebody else: nothing may be overwritten there. [`Error::Sqlite`], [`Error::Io`].
+    /// table of another program: nothing may be overwritten there. [`Error::Sqlite`],
+    /// [`Error::Io`].
     pub fn begin_generation(&mut self) -> Result<u64, Error> {
         let next = self.generation + 1;
         if self.form == Form::Database {

@@ -20,7 +20,7 @@ fn count_entries(folder: &Path) -> usize {
 }
 
 #[test]
-fn names_are_those_of_kvtest_and_a_folder_of_a_tree_has_at_most_a_hundred() {
+fn names_are_kvtests_and_a_trees_folder_has_at_most_100() {
     let place = Place::new();
     let database = place.init(&recipe(250, 10, 0));
     let (flat, tree) = (place.path("flat"), place.path("tree"));
@@ -38,7 +38,7 @@ fn names_are_those_of_kvtest_and_a_folder_of_a_tree_has_at_most_a_hundred() {
 }
 
 #[test]
-fn an_empty_folder_is_taken_and_a_folder_that_is_not_ours_is_left_alone() {
+fn an_empty_folder_is_taken_and_a_foreign_one_is_left_alone() {
     let place = Place::new();
     let database = place.init(&recipe(5, 10, 0));
     let folder = place.path("photos");
@@ -57,7 +57,7 @@ fn an_empty_folder_is_taken_and_a_folder_that_is_not_ours_is_left_alone() {
 }
 
 #[test]
-fn an_older_export_is_replaced_when_asked_and_a_stranger_in_it_stops_that() {
+fn an_older_export_is_replaced_unless_it_holds_a_foreign_file() {
     let place = Place::new();
     let database = place.init(&recipe(300, 10, 0));
     for form in [Form::Folder, Form::Tree] {
@@ -110,7 +110,7 @@ fn an_older_export_stays_until_the_new_one_is_whole() {
 }
 
 #[test]
-fn keys_that_a_tree_has_no_names_for_are_refused_with_the_way_out() {
+fn keys_without_a_name_in_a_tree_are_refused_with_the_remedy() {
     let place = Place::new();
     let database = place.init(&recipe(3, 10, 0));
     let connection = rusqlite::Connection::open(&database).unwrap();
@@ -154,7 +154,7 @@ fn a_database_of_kvtest_is_taken_and_a_wrong_one_named() {
 }
 
 #[test]
-fn a_folder_of_kvtest_is_read_and_its_files_are_not_overwritten() {
+fn a_folder_of_kvtest_is_read_and_never_overwritten() {
     let place = Place::new();
     let database = place.init(&recipe(120, 10, 0));
     for (form, largest) in [(Form::Folder, 120), (Form::Tree, 120)] {

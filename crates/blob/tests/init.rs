@@ -109,7 +109,7 @@ fn nothing_is_replaced_unasked_and_only_blobs_are_replaced() {
 }
 
 #[test]
-fn a_table_kv_of_somebody_else_is_neither_replaced_nor_overwritten() {
+fn a_foreign_table_kv_is_neither_replaced_nor_overwritten() {
     let place = Place::new();
     let make = |name: &str, sql: &str| {
         let path = place.path(name);
@@ -149,7 +149,7 @@ fn a_table_kv_of_somebody_else_is_neither_replaced_nor_overwritten() {
 }
 
 #[test]
-fn a_leftover_of_another_database_is_not_taken_for_a_part_of_the_new_one() {
+fn a_leftover_log_of_another_database_is_refused() {
     let place = Place::new();
     std::fs::write(place.path("blobs.db-wal"), "old").unwrap();
     let (path, options) = (place.path("blobs.db"), InitOptions::default());

@@ -26,7 +26,7 @@ fn open(path: &Path, settings: SqliteSettings) -> SqliteAccess {
 }
 
 #[test]
-fn every_blob_and_every_byte_is_counted_and_misses_are_not_blobs() {
+fn every_blob_and_byte_is_counted_and_misses_are_not() {
     let place = Place::new();
     let recipe = recipe(50, 300, 100);
     let database = place.init(&recipe);
@@ -106,7 +106,7 @@ fn overwritten(path: &Path, recipe: &blob::Recipe) -> Vec<u64> {
 }
 
 #[test]
-fn an_interrupted_update_that_cannot_be_undone_keeps_whole_blobs_and_counts_them() {
+fn an_interrupted_update_without_undo_keeps_whole_blobs() {
     for (journal_mode, by, transaction_per_blob) in [
         (JournalMode::Off, By::Sql, false),
         (JournalMode::Off, By::BlobApi, false),
@@ -200,7 +200,7 @@ fn levels_of_durability_open_as_they_say() {
 }
 
 #[test]
-fn a_file_that_is_replaced_keeps_its_rights_and_leaves_nothing_beside_it() {
+fn a_replaced_file_keeps_its_mode_and_leaves_no_other_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     let folder = place.export(&place.init(&recipe(3, 100, 0)), Form::Folder);

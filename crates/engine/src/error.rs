@@ -1,12 +1,12 @@
-//! Every way in which naming or reaching an engine can fail, each with the way out,
-//! since these messages are the first thing a user sees of a mistake.
+//! Errors of naming or reaching an engine, each with the remedy, since these messages are the
+//! first thing that users see of a mistake.
 
 use std::path::PathBuf;
 
 /// What can go wrong in this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The name before `:` or `[` is none of ours.
+    /// The name before `:` or `[` is no known engine.
     #[error(
         "unknown engine `{name}`{suggestion}: engines are sqlite, sqlite:PATH, postgres, \
          postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir, dir:PATH, tree, tree:PATH, \
@@ -96,7 +96,7 @@ pub enum Error {
         /// The server's word for when it may be set (`pg_settings.context`).
         context: String,
     },
-    /// PostgreSQL cannot be reached or lets nobody in.
+    /// PostgreSQL cannot be reached or refuses the login.
     #[error("cannot connect to PostgreSQL at {server}: {problem}")]
     CannotConnect {
         /// Host and port, or socket directory.
@@ -110,7 +110,7 @@ pub enum Error {
          for a Unix socket"
     )]
     BadMysqlUrl { url: String, problem: String },
-    /// MySQL or MariaDB cannot be reached or lets nobody in.
+    /// MySQL or MariaDB cannot be reached or refuses the login.
     #[error("cannot connect to {server}: {problem}")]
     CannotConnectMysql {
         /// The URL without its password.

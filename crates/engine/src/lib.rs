@@ -1,5 +1,5 @@
 //! Engine names, settings and connections: the one place that knows how a user writes
-//! an engine or a database and how the program reaches it. Knows no other crate of ours.
+//! an engine or a database and how the program reaches it. Knows no other crate of the workspace.
 
 mod error;
 pub mod mysql;

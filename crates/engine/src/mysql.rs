@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_both_names_are_read_and_mistakes_shown_without_the_password() {
+    fn urls_of_both_names_are_read_and_errors_hide_the_password() {
         for url in
             ["mysql://me:pw@host:3307/shop", "mariadb://me@localhost/shop?socket=/run/m.sock"]
         {

@@ -74,8 +74,8 @@ impl EngineSource {
         }
     }
 
-    /// Whether `key` is one of ours rather than the engine's. `fsync`, `read` and `write` are ours
-    /// only where files are read and written by us; PostgreSQL has a setting `fsync` of its own.
+    /// Whether `key` is Crossover's setting rather than the engine's. `fsync`, `read` and `write`
+    /// are so only where Crossover reads and writes files; PostgreSQL has its own `fsync`.
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
@@ -178,15 +178,15 @@ fn path_text(path: &Path) -> String {
 }
 
 impl EngineSpec {
-    /// What tables and charts call this engine: its `label`, else its canonical text.
+    /// The name in tables and charts: the `label`, by default the canonical text.
     #[must_use]
     pub fn label(&self) -> String {
         self.own("label").map_or_else(|| self.to_string(), str::to_owned)
     }
 
-    /// The value of a key of ours: `label`, `access`, `design`, `analyze` for SQLite and PostgreSQL
-    /// (`off`: no statistics for the planner), `transaction` for them (`each`: every blob in its
-    /// own), `read`, `write` and `fsync` for `dir`, `tree`, `sqlite+dir`.
+    /// The value of one of Crossover's keys: `label`, `access`, `design`, `analyze` for SQLite and
+    /// PostgreSQL (`off`: no statistics for the planner), `transaction` for them (`each`: every
+    /// blob in its own), `read`, `write` and `fsync` for `dir`, `tree`, `sqlite+dir`.
     #[must_use]
     pub fn own(&self, key: &str) -> Option<&str> {
         self.source.owns(key).then(|| self.settings.get(key)).flatten()

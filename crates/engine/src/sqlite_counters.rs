@@ -1,5 +1,5 @@
-//! What a SQLite connection has counted: page cache, temporary files, full scans. They say what
-//! the time of a statement went to.
+//! Counters of a SQLite connection: page cache, temporary files, full scans. They say what the
+//! time of a statement went to.
 
 use rusqlite::{Connection, Statement, StatementStatus, ffi};
 
@@ -24,7 +24,7 @@ pub struct SqliteCounters {
 }
 
 impl SqliteCounters {
-    /// What the connection counted since the last call; it begins anew.
+    /// The connection's counts since the last call; resets them.
     pub fn take(connection: &Connection) -> Result<Self, Error> {
         let take = |option| take_status(connection, option);
         Ok(Self {
@@ -37,7 +37,7 @@ impl SqliteCounters {
         })
     }
 
-    /// Adds what a statement that has been run counted since the last call; it begins anew.
+    /// Adds an executed statement's counts since the last call; resets them.
     pub fn add_statement(&mut self, statement: &Statement<'_>) {
         let take = |status| u64::try_from(statement.reset_status(status)).unwrap_or_default();
         self.full_scan_steps += take(StatementStatus::FullscanStep);

@@ -78,7 +78,7 @@ fn parse_components(text: &str) -> Result<Vec<u16>, Error> {
         .split('.')
         .map(|number| number.parse::<u16>().map_err(|_| bad()))
         .collect::<Result<_, _>>()?;
-    // `parse` also takes `+18`; nobody writes it, and it would not round-trip.
+    // `parse` also takes `+18`; no release is written so, and it would not round-trip.
     let canonical = components.iter().map(u16::to_string).collect::<Vec<_>>().join(".");
     if canonical == text && components.len() <= 3 { Ok(components) } else { Err(bad()) }
 }

@@ -136,7 +136,7 @@ fn another_program() {
 
 /// SQLite removes the log of a database that no process has locked.
 #[test]
-fn opening_a_database_again_keeps_the_lock_of_the_connections_before() {
+fn a_second_opening_keeps_the_lock_of_earlier_connections() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db");
     let first = sqlite::create(&path).unwrap();
@@ -155,7 +155,7 @@ fn opening_a_database_again_keeps_the_lock_of_the_connections_before() {
 }
 
 #[test]
-fn a_file_that_sqlite_has_open_is_neither_read_nor_copied_beside_it() {
+fn a_file_open_in_sqlite_is_neither_read_nor_copied() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     let connection = sqlite::create(&at("a.db")).unwrap();

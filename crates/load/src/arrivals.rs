@@ -1,5 +1,5 @@
-//! When the requests of an open load are due: drawn beforehand from a seed, whatever the server
-//! does (Schroeder, Wierman, Harchol-Balter 2006).
+//! Arrival times of an open load: drawn beforehand from a seed, independent of the server
+//! (Schroeder, Wierman, Harchol-Balter 2006).
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_arrivals_and_another_seed_others() {
+    fn arrivals_are_the_same_for_a_seed_and_differ_between_seeds() {
         assert_eq!(gaps(Arrivals::Poisson, 7, 100), gaps(Arrivals::Poisson, 7, 100));
         assert_ne!(gaps(Arrivals::Poisson, 7, 100), gaps(Arrivals::Poisson, 8, 100));
     }

@@ -1,5 +1,5 @@
-//! What load is made of, whatever it speaks: a client does one operation after another. Closed and
-//! open load drive clients of HTTP and of SQL through these two traits alike.
+//! Clients of a load, of any protocol: a client does one operation after another. Closed and open
+//! load drive clients of HTTP and of SQL through these two traits alike.
 
 use crate::Outcome;
 

@@ -1,4 +1,4 @@
-//! What an answer must be to count as right, and how a timed trial judges it.
+//! Expected answers: the conditions of a right one, and how a timed trial judges it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -52,8 +52,8 @@ impl Expected {
         }
     }
 
-    /// How this answer is to be recorded. `first` keeps the request's first answer of this status
-    /// that was right.
+    /// The outcome that is recorded for this answer. `first` keeps the request's first right answer
+    /// of this status.
     pub(super) fn judge(&self, answer: &Answer, body: &[u8], first: &OnceLock<Answer>) -> Outcome {
         let status = match self {
             Self::Exact(answer) | Self::Json { answer, .. } => answer.status,
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_json_does_not_depend_on_order_blanks_or_ignored_values() {
+    fn json_is_compared_without_order_blanks_and_ignored_values() {
         let ignored = ["/time".to_owned(), "/rows/*/id".to_owned(), "/a~1b/0".to_owned()];
         let meaning = Meaning { ignored: ignored.into(), any_order: false };
         let one = br#"{"time": 1.5, "rows": [{"id": 1, "n": 2}, {"id": 2, "n": 3}], "a/b": [7]}"#;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_another_order_mean_the_same_where_order_means_nothing() {
+    fn rows_in_another_order_are_equal_where_order_is_ignored() {
         let (one, two) = (b"[[1, {\"a\": 1}], [2, null]]", b"[[2, null], [1, {\"a\": 1}]]");
         let any_order = Meaning { any_order: true, ..Meaning::default() };
         assert_eq!(any_order.of(one), any_order.of(two));

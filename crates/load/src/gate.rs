@@ -1,4 +1,4 @@
-//! A barrier whose party may still be called off: no client waits for ever for one that
+//! Barrier that can be cancelled: no client waits for ever for one that
 //! could not be started.
 
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -40,7 +40,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Sends home everybody who has arrived or will.
+    /// Ends the wait of all threads, those that arrive later too: none may start.
     pub(super) fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.decision = Some(false);

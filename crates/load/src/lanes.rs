@@ -10,7 +10,7 @@ use crate::{ConnectionUse, LoadError, Outcome};
 
 /// Limits of time and interruptions are looked at this often.
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// At full load, where the loop never rests, they are looked at after so many waits.
+/// At full load, where the loop is never idle, they are checked after this many waits.
 const LOOK_UP_WAITS: u32 = 64;
 
 pub(super) struct Lanes<'a> {

@@ -1,4 +1,4 @@
-//! What an open trial offers, what of it was answered, and whether the server kept up.
+//! Offered load of an open trial: requests due, requests answered, and saturation of the server.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use crate::{Arrivals, LoadOptions, Mode, TrialSample};
 /// In a steady state as many answers come as requests are due. A server is taken to be saturated
 /// when in the second half of a trial more than this share of them is missing ...
 const MISSING_SHARE_MAX: f64 = 0.05;
-/// ... and more than chance explains: so many times the root of the number due.
+/// ... and more than chance explains: this many times the root of the number due.
 const MISSING_ROOTS_MAX: f64 = 3.0;
 
-/// What is to be offered.
+/// Load of one open trial.
 #[derive(Clone, Copy)]
 pub(super) struct Offer {
     pub time: Duration,

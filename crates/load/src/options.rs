@@ -1,4 +1,4 @@
-//! How load is offered, and why it could not be.
+//! Options of a trial, and errors that keep it from being run.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::resource::ResourceError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// Closed load: every client walks this many rounds. A round is every request as often as its
-    /// weight says, shuffled anew.
+    /// weight says, in a new random order.
     Passes(u32),
     /// Closed load: every client does each operation once, whatever its weight.
     EachOnce,

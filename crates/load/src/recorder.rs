@@ -1,4 +1,4 @@
-//! What one thread of a trial notes while it offers load, and how the threads' notes become one
+//! Observations of one thread of a trial, and their merging with the other threads' into one
 //! sample. Totals are kept as observations come, so nothing has to be read again afterwards.
 
 use std::time::{Duration, Instant};

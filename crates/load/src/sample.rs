@@ -14,10 +14,10 @@ pub struct TrialSample {
     pub operations: Vec<OperationTotals>,
     /// Index and outcome of a request that failed, the first of its thread.
     pub first_failure: Option<(u16, Outcome)>,
-    /// Right answers per second: in closed load the sum over clients of each one's right answers
-    /// by the time until its last answer (dividing by the wall time would count clients that have
-    /// finished and wait for the last one as if they were serving nobody); in open load right
-    /// answers by wall time; in workload `oltp` those that came within the trial's time, by it.
+    /// Right answers per second. In closed load the sum over clients of each one's right answers by
+    /// the time until its last answer: the wall time would also hold the idle time of clients that
+    /// have finished before the last one. In open load right answers by wall time; in workload
+    /// `oltp` those that came within the trial's time, by it.
     pub requests_per_second: f64,
     /// From the first client's start to the last client's end.
     pub wall_time: Duration,

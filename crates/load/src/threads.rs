@@ -59,7 +59,7 @@ pub fn run_clients<C: Clients>(
     Ok(concluded(recorded, &tallies))
 }
 
-/// Runs `work` in so many threads, which `gate` lets start together.
+/// Runs `work` in `threads` threads, which a [`Gate`] lets start together.
 pub fn in_threads<T: Send>(
     threads: u16,
     name: &str,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_trial_does_every_operation_as_often_as_its_weight_says() {
+    fn a_closed_trial_does_every_operation_by_its_weight() {
         let (sample, asked) = offer(3, Mode::Passes(5));
         let counts: Vec<u64> = sample.operations.iter().map(|one| one.count).collect();
         assert_eq!((counts, asked.len()), (vec![15, 15, 30], 60));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_trial_does_what_is_due_and_no_more_whatever_the_number_of_clients() {
+    fn an_open_trial_does_exactly_what_is_due_with_any_clients() {
         for clients in [1, 4] {
             let time = Duration::from_millis(200);
             let mode = Mode::Open { time, per_second: 100.0, arrivals: Arrivals::Uniform };

@@ -1,4 +1,4 @@
-//! A client's way through a closed trial: which request is next, and when it has done enough.
+//! Rounds of a client in a closed trial: its next request, and the end of its work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -39,8 +39,8 @@ impl<'a> Walkers<'a> {
     }
 }
 
-/// One client on its way. Its place among those that are behind is given back however it ends, so
-/// that nobody waits for one that has failed.
+/// One client in its rounds. Its place among those that are behind is given back however it ends,
+/// so that no other client waits for one that has failed.
 pub(super) struct Walk<'a> {
     pub number: u16,
     walkers: &'a Walkers<'a>,

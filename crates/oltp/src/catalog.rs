@@ -1,6 +1,6 @@
-//! Which tables are ours: a table of marks, `crossover_oltp`, names each with what it was filled
-//! with, and each bears our comment, which goes with it when somebody replaces it by his own. What
-//! has not both is somebody else's and never touched.
+//! Catalog of the tables that this program made: a table of marks, `crossover_oltp`, names each
+//! with its options, and each has a comment, which is lost when another program replaces the table.
+//! A table without both belongs to another program and is never touched.
 
 use crate::console::Console;
 use crate::layout::{Layout, OURS, layouts};
@@ -47,7 +47,7 @@ pub(crate) fn require(console: &mut Console<'_>, wanted: &TableOptions) -> Resul
     }
 }
 
-/// Makes room for these tables: those of ours of this schema go, and the new ones are marked.
+/// Makes room for these tables: marked ones of this schema are dropped, the new ones are marked.
 pub(crate) fn claim(
     console: &mut Console<'_>,
     options: &TableOptions,
@@ -79,7 +79,7 @@ pub(crate) fn complete(console: &mut Console<'_>, options: &TableOptions) -> Res
     console.run(&format!("UPDATE {MARKS} SET filled = 1 WHERE options = '{options}'"))
 }
 
-/// Drops the tables of ours and the marks.
+/// Drops the marked tables and the marks.
 pub(crate) fn remove(console: &mut Console<'_>) -> Result<(), Error> {
     let marks = marks(console)?;
     for mark in &marks {
@@ -118,7 +118,7 @@ fn marks(console: &mut Console<'_>) -> Result<Vec<Mark>, Error> {
             marks.push(Mark { table: text(0), options: text(1), is_whole: text(2) == "1" });
         })?;
     }
-    // A mark may have been written by somebody else; what it names goes into statements.
+    // Another program may have written a mark; the name in it becomes a part of statements.
     marks.retain(|mark| mark.table.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     Ok(marks)
 }
@@ -158,7 +158,7 @@ fn is_ours(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
     Ok(console.value(&sql)? != "0")
 }
 
-/// Refuses to go on where a table of this name is somebody else's.
+/// Refuses to go on where a table of this name belongs to another program.
 fn refuse_foreign(console: &mut Console<'_>, marks: &[Mark], table: &str) -> Result<(), Error> {
     if !exists(console, table)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Which keys a transaction chooses: the distributions of sysbench's `--rand-type`, with its
+//! Distributions of the keys that a transaction chooses: sysbench's `--rand-type`, with its
 //! defaults. Special and Pareto as sysbench 1.0's manual and options describe them, Zipfian (of
 //! sysbench 1.1) by rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to
 //! generate variates from monotone discrete distributions", ACM TOMACS 6 (1996).
@@ -28,11 +28,11 @@ pub enum Distribution {
     Pareto,
 }
 
-/// `--rand-spec-pct`: so many per cent of the keys are special.
+/// `--rand-spec-pct`: this percentage of the keys is special.
 const SPECIAL_PERCENT: u64 = 1;
 /// `--rand-spec-res`: this share of the draws falls on them.
 const SPECIAL_DRAWS: f64 = 0.75;
-/// `--rand-spec-iter`: of so many draws the others are the mean.
+/// `--rand-spec-iter`: each of the other draws is the mean of this many.
 const BELL_DRAWS: u64 = 12;
 /// `--rand-zipfian-exp` is 0.8; what is computed with is its difference to 1.
 const ZIPF_REST: f64 = 0.2;
@@ -134,7 +134,7 @@ struct Zipf {
     from: f64,
     /// The integral up to the right end of the last rank.
     to: f64,
-    /// Whoever is no farther than this left of a rank is kept without a further look.
+    /// A draw that is no farther than this left of its rank is kept without a further check.
     kept_below: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong, each with the way out; and how a transaction can fail.
+//! Errors, each with the remedy, and the failures of a transaction.
 
 use engine::postgres::thin::ThinError;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// inside a load is counted there, see [`Failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A name that is none of ours.
+    /// A name that is not known.
     #[error("unknown {what} `{name}`{suggestion}; there are {known}")]
     UnknownName {
         /// `workload`, `distribution`.
@@ -20,7 +20,7 @@ pub enum Error {
     /// Options that go with nothing.
     #[error("{0}")]
     Options(String),
-    /// A table of that name is somebody else's.
+    /// A table of that name belongs to another program.
     #[error(
         "{place} has a table {table} that is not of this program's making: {difference}; it is \
          left as it is: use another database, or remove it yourself"
@@ -61,7 +61,7 @@ pub enum Error {
     /// A thread or a poller could not be had.
     #[error("cannot offer load with {threads} threads: {cause}")]
     Threads {
-        /// How many were to be.
+        /// How many were asked for.
         threads: usize,
         cause: std::io::Error,
     },
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conflicts_are_tried_again_and_what_cannot_go_on_ends_the_client() {
+    fn conflicts_are_tried_again_and_fatal_errors_end_the_client() {
         let refused = |severity: &str, code: &str| {
             failure_of(&ThinError::Server {
                 severity: severity.to_owned(),

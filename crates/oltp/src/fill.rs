@@ -19,8 +19,8 @@ const STATEMENT_ROWS: u64 = 500;
 
 /// Makes the tables and fills them, the same rows for the same seed on every engine: by COPY in
 /// PostgreSQL, all in one transaction; in transactions of 10,000 rows elsewhere; indexes and
-/// statistics after. `progress` hears how many rows of how many are there. Tables of ours of the
-/// same schema are replaced.
+/// statistics after. `progress` gets the rows that are there and the rows of the whole. Marked
+/// tables of the same schema are replaced.
 pub fn fill(
     target: &Target,
     options: &TableOptions,
@@ -67,13 +67,13 @@ pub fn fill(
     Ok(())
 }
 
-/// What the tables of ours were filled with; none where there are none, or not whole ones.
+/// The options by which the marked tables were filled; none where tables are missing or not whole.
 pub fn find(target: &Target, schema: Schema) -> Result<Option<TableOptions>, Error> {
     let never = AtomicBool::new(false);
     catalog::find(&mut Console::open(target, &never)?, schema)
 }
 
-/// Drops the tables of ours and their marks.
+/// Drops the tables that [`fill`] made, and their marks.
 pub fn remove(target: &Target) -> Result<(), Error> {
     let never = AtomicBool::new(false);
     catalog::remove(&mut Console::open(target, &never)?)
@@ -170,7 +170,7 @@ impl Filling<'_> {
                 if position > 0 {
                     out.extend_from_slice(b"\t");
                 }
-                // No text of ours holds a tab, a backslash or an end of line.
+                // No generated text holds a tab, a backslash or an end of line.
                 out.extend_from_slice(field);
             }
             out.extend_from_slice(b"\n");
@@ -221,7 +221,7 @@ impl Filling<'_> {
                 sql.push_str(if key == chunk.start { "(" } else { ", (" });
                 for (position, field) in fields.iter().enumerate() {
                     sql.push_str(if position > 0 { ", '" } else { "'" });
-                    // No text of ours holds a quote or a backslash.
+                    // No generated text holds a quote or a backslash.
                     sql.push_str(&String::from_utf8_lossy(field));
                     sql.push('\'');
                 }
@@ -242,7 +242,7 @@ impl Filling<'_> {
         connection.query_drop("COMMIT")
     }
 
-    /// All keys in ranges of so many.
+    /// All keys in ranges of `rows`.
     fn chunks(&self, rows: u64) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
         let end = self.layout.rows + 1;
         let starts = (1..end).step_by(usize::try_from(rows).unwrap_or(usize::MAX));

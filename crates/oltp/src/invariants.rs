@@ -1,4 +1,4 @@
-//! Whether the tables are what they must be after a load.
+//! Invariants of the tables after a load.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;

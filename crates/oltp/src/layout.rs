@@ -4,7 +4,7 @@ use crate::row::{Fields, ITEMS_PER_ORDER, Rows, customers};
 use crate::statement::Dialect;
 use crate::{CharacterSet, Collation, Schema, TableOptions};
 
-/// The comment on every table of ours.
+/// The comment on every table that [`crate::fill`] makes.
 pub(crate) const OURS: &str = "made by crossover";
 
 pub(crate) struct Layout {

@@ -134,7 +134,7 @@ impl Rows {
     }
 }
 
-/// Customers for so many orders.
+/// Customers for this many orders.
 pub(crate) fn customers(orders: u32) -> u32 {
     orders.div_ceil(ORDERS_PER_CUSTOMER)
 }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_the_same_whenever_it_is_made_and_differs_from_the_others() {
+    fn a_row_is_the_same_in_every_run_and_differs_from_the_others() {
         let options = TableOptions { table_size: 1_000, ..TableOptions::default() };
         let row = |table, key| {
             let mut fields = Fields::default();

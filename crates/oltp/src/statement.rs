@@ -11,7 +11,6 @@ pub(crate) const RANGE_ROWS: u32 = 100;
 pub enum Statement {
     /// `BEGIN`; `BEGIN IMMEDIATE` in SQLite where the transaction writes.
     Begin,
-    /// `COMMIT`.
     Commit,
     /// `c` of one row by its key.
     PointSelect,
@@ -111,7 +110,7 @@ pub(crate) enum Draw {
 }
 
 impl Draw {
-    /// Whether it makes a number; else a text.
+    /// Whether it draws a number, not a text.
     pub(crate) fn is_number(self) -> bool {
         !matches!(
             self,
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn dialects_differ_in_parameters_and_in_how_a_writing_transaction_begins() {
+    fn dialects_differ_in_parameters_and_in_begin_of_writes() {
         let range = Statement::SimpleRange;
         let postgres = "SELECT c FROM sbtest3 WHERE id BETWEEN $1 AND $2";
         assert_eq!(range.sql(Dialect::Postgres, 3, false), postgres);

@@ -1,4 +1,4 @@
-//! Which tables there are, how many, and how large.
+//! Tables of a load: their schema, number and size.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ pub enum Collation {
     Language,
 }
 
-/// What is to be there before a load begins.
+/// The tables that must be there before a load begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TableOptions {
     pub schema: Schema,
@@ -137,7 +137,7 @@ impl FromStr for Collation {
     }
 }
 
-/// One line, also the mark of tables of ours.
+/// One line, also the mark of the tables in the catalog.
 impl fmt::Display for TableOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -199,7 +199,7 @@ impl TableOptions {
 /// tables filled by an earlier program are not taken for those of this one.
 const ROWS_VERSION: &str = "2";
 
-/// Four items of each of so many orders, and as many rows inserted again, have an integer key.
+/// Four items of each of this many orders, and as many rows inserted again, have an integer key.
 const ROWS_MAX: u32 = 250_000_000;
 
 #[cfg(test)]

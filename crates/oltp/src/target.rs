@@ -1,4 +1,4 @@
-//! Where the load goes.
+//! Targets of a load: a server or a file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

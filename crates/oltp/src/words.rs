@@ -60,7 +60,7 @@ const WORDS: [&str; 48] = [
 const TOWNS: [&str; 10] =
     ["Szeged", "Pecs", "Eger", "Sopron", "Gyula", "Baja", "Vac", "Papa", "Mako", "Tata"];
 
-/// Appends so many words, with blanks between them.
+/// Appends `count` words, with blanks between them.
 pub(crate) fn append_words(count: u64, set: CharacterSet, random: &mut Random, out: &mut Vec<u8>) {
     for position in 0..count {
         if position > 0 {

@@ -30,7 +30,7 @@ fn every_mix_does_what_it_says_and_leaves_the_tables_whole() {
 }
 
 #[test]
-fn deadlocks_are_tried_again_and_more_clients_than_it_takes_are_named() {
+fn deadlocks_are_tried_again_and_too_many_clients_are_named() {
     let place = Place::new();
     let Some(server) = place.mariadb() else { return };
     let (target, tables) = (target(&server), tables(Mix::WriteOnly, 4));

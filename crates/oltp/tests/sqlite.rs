@@ -125,7 +125,7 @@ fn a_table_put_in_the_place_of_ours_is_refused_and_left() {
 }
 
 #[test]
-fn texts_can_be_stored_in_utf16_and_what_sqlite_has_not_is_refused() {
+fn texts_are_stored_in_utf16_and_other_sets_are_refused() {
     let place = Place::new();
     let utf16 = TableOptions { character_set: CharacterSet::Utf16, ..tables(Mix::Encoding, 300) };
     fill(&place.sqlite(), &utf16);

@@ -1,5 +1,5 @@
-//! What a database holds, as one number of rows and one digest for each table or day: compared
-//! with what it should hold after a fault.
+//! Contents of a database, as one number of rows and one digest for each table or day: compared
+//! with the expected contents after a fault.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a fault did, and how sure a count of zero is.
+//! Damage of a fault, and how sure a count of zero is.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};

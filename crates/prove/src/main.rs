@@ -123,7 +123,7 @@ impl Rows<'_> {
         let again = format!("`make prove PART={}{full}`", self.arguments.part);
         let mut random = Random::seed_from_u64(self.seed);
         let mut counted = 0;
-        // A fault that comes after the end is none; so many in a row mean that it never comes.
+        // A fault after the command's end does not count; this many tries mean that none comes.
         let most = 20 * wanted + 20;
         for number in 0..most {
             if counted == wanted {

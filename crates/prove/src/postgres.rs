@@ -1,4 +1,4 @@
-//! The PostgreSQL of a proof, started and killed as a user and the fates would.
+//! PostgreSQL server of a proof, started as by a user and killed as by a fault.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Postgres {
     /// Kills its first process, after which the others end by themselves.
     pub fn kill(&self) {
         let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
-        // A zombie that nobody has waited for yet still looks alive to the next start.
+        // A zombie that its parent has not waited for yet still looks alive to the next start.
         while rustix::process::test_kill_process(self.pid).is_ok() {
             std::thread::yield_now();
         }

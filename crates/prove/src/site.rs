@@ -1,5 +1,5 @@
-//! Where tries happen: a folder that each try begins anew in, one for what is kept between them,
-//! and the database under test.
+//! Site of the tries: a folder that is made again for each try, one for files that are kept between
+//! tries, and the database under test.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,5 @@
-//! Where a run was made: what a stranger must know of the machine and the build to repeat it, or
-//! to see why the same experiment comes out differently elsewhere.
+//! Environment of a run: the facts of machine and build that are needed to repeat it, or to see why
+//! the same experiment comes out differently elsewhere.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -40,8 +40,8 @@ pub struct Environment {
     pub data_directory: PathBuf,
     /// Type, device and mount options of its file system.
     pub file_system: Option<String>,
-    /// How far the kernel reads ahead of whoever reads from its disk: it decides what cold reads
-    /// cost. `None` also in runs recorded before it was looked at.
+    /// How far the kernel reads ahead on the data's disk: it decides the cost of cold reads. `None`
+    /// also in runs that were recorded before this field existed.
     pub read_ahead_kib: Option<u64>,
     /// Median time to force 4 KiB to the disk there; `None` where nothing can be written.
     pub fdatasync_ms: Option<f64>,

@@ -58,8 +58,8 @@ impl RunFolder {
         Ok(folders)
     }
 
-    /// Takes the run for this process, as long as the returned file is open: nobody else measures
-    /// into it or removes it meanwhile. The kernel gives it back however the process ends.
+    /// Locks the run for this process, as long as the returned file is open: no other process
+    /// measures into it or removes it. The kernel frees the lock however the process ends.
     pub fn claim(&self) -> Result<File, RecordError> {
         let io = |source| RecordError::Io { path: self.path.clone(), source };
         let folder = File::open(&self.path).map_err(io)?;

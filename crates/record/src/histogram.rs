@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_come_back_from_the_file_and_only_supported_ones_are_named() {
+    fn percentiles_survive_the_file_and_only_supported_are_named() {
         let mut all = observations(1_000);
         let failed = |outcome| Observation { response_time_ns: u64::MAX / 2, outcome, ..all[0] };
         let (refused, timed_out) = (failed(Outcome::Refused), failed(Outcome::TimedOut));

@@ -21,7 +21,7 @@ pub enum Status {
 pub const NO_RIGHT_ANSWER: &str = "a request of the mix has no right answer";
 
 impl Status {
-    /// Whether the failures of such a trial are what the engine answered: it did not end meanwhile.
+    /// Whether the engine lived through the trial, so that failures in it are its answers.
     pub fn is_answered(&self) -> bool {
         match self {
             Self::Ok => true,

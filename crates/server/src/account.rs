@@ -1,5 +1,5 @@
-//! The account that servers run as. PostgreSQL refuses root; so as root the privileges of the
-//! child are dropped to `postgres` or `nobody`, and folders are checked to be reachable by it.
+//! Account that servers run as. PostgreSQL refuses root; so as root the privileges of the child are
+//! dropped to `postgres` or an account without rights, and it must be able to reach the folders.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! Which CPUs a server may use. Only Linux has this: a thread of ours takes the mask, starts the
+//! CPU affinity of a server. Only Linux has it: a thread of this program takes the mask, starts the
 //! child, which inherits it before its first instruction, and ends; no unsafe code is needed.
 
 use std::process::{Child, Command};

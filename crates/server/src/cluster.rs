@@ -1,5 +1,5 @@
-//! A data directory: it belongs to an exact release, the choices of initdb and a digest of its
-//! data. One program at a time holds it; what was not filled to the end is made anew.
+//! Data directory: it belongs to an exact release, the choices of initdb and a digest of its data.
+//! One program at a time locks it; a directory that was not filled to the end is made again.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,7 +37,7 @@ impl Cluster {
         options: &StartOptions,
     ) -> Result<Self, Error> {
         create_folder(&locations.clusters())?;
-        // Held while folders appear, are locked and are swept, so that nobody sees one between.
+        // Held while folders appear, are locked and are swept: no other program sees one between.
         let _all = sweep::lock_all(locations)?;
         sweep::sweep(locations)?;
         // A server that outlives this program keeps its data.
@@ -158,7 +158,7 @@ impl Cluster {
             false => &mut command,
         };
         if self.temporary {
-            // Not synced: nobody reads this after a crash of the machine.
+            // Not synced: no program reads this after a crash of the machine.
             command.arg("-N");
         }
         command.stdin(Stdio::null());
@@ -173,8 +173,8 @@ impl Cluster {
         Err(Error::Program { program: program.display().to_string(), reason })
     }
 
-    /// Who may connect: everybody who reaches the socket (its folder is 0700), others only by
-    /// password. Outside of PostgreSQL's own folder, where its account might have put a link.
+    /// Connections by the socket are let in (its folder is 0700), others only by password. The file
+    /// is outside of PostgreSQL's own folder, where its account might have put a link.
     pub(crate) fn write_access_rules(&self, tcp: bool) -> Result<PathBuf, Error> {
         let path = self.folder.join("pg_hba.conf");
         let by_tcp = if tcp { "host all all 127.0.0.1/32 scram-sha-256\n" } else { "" };
@@ -208,7 +208,8 @@ impl Drop for Cluster {
     }
 }
 
-/// The line that says why: the server's FATAL, else initdb's own error, else its last word.
+/// The line that says why: the server's FATAL if there is one, or initdb's own error, or its last
+/// line.
 fn reason_of_initdb(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let fatal = lines().find_map(|line| line.split_once("FATAL:").map(|(_, reason)| reason));

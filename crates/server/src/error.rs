@@ -94,7 +94,7 @@ pub enum Error {
         /// Its length in bytes.
         length: usize,
     },
-    /// A folder for sockets that somebody else could have prepared.
+    /// A folder for sockets that another user could have prepared.
     #[error(
         "{} belongs to another account or may be written by others: remove it, or set \
          XDG_RUNTIME_DIR to a folder of your own", path.display()

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_free_when_it_is_dropped_though_a_copy_of_its_file_is_open() {
+    fn a_dropped_lock_is_free_while_a_copy_of_its_file_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let lock = try_lock(folder.path()).unwrap().unwrap();
         let _of_a_child = lock.0.try_clone().unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_its_owner_removes_while_others_are_swept_is_nobodys_to_lock() {
+    fn a_folder_removed_by_its_owner_during_a_sweep_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();
         let gone = folder.path().join("gone");
         assert!(try_lock(&gone).unwrap().is_none());

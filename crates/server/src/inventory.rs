@@ -1,5 +1,5 @@
-//! What Crossover keeps on this disk for servers: data directories with their size, so that a
-//! user can see what to remove, and their removal.
+//! Inventory of the servers' data directories on this disk, with their sizes, so that users can see
+//! what to remove, and their removal.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Where files lie: fetched releases, data directories, sockets. As root under /var, so that the
+//! Locations of files: fetched releases, data directories, sockets. As root under /var, so that the
 //! servers' account can reach them; as a user in the XDG directories.
 
 use std::fs::{DirBuilder, File, Permissions};
@@ -156,7 +156,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the rights of", path))
 }
 
-/// Opens a file that is only ever locked. Nobody else may open it, so nobody else can hold it.
+/// Opens a file that is only ever locked. No other user may open it, so none can hold its lock.
 pub(crate) fn open_lock(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false).mode(0o600);

@@ -73,7 +73,7 @@ pub struct MariadbOptions {
     pub cpus: Option<Vec<usize>>,
 }
 
-/// A running MariaDB of ours. Dropping it stops it too.
+/// A MariaDB server that this program started. Dropping it stops it too.
 #[derive(Debug)]
 pub struct MariadbServer {
     folder: PathBuf,
@@ -258,7 +258,7 @@ fn command(program: &Path, folder: &Path, account: &Account) -> Command {
 }
 
 /// Makes the data directory. Its account `root` has no password: the socket's folder, mode 0700,
-/// lets in nobody but us.
+/// lets in no other user.
 fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Result<(), Error> {
     let mut command = command(&programs.install, folder, account);
     command.arg("--no-defaults").arg(format!("--datadir={}", data_in(folder).display()));

@@ -1,4 +1,4 @@
-//! What to start: release or folder, settings, whose data, and how the cluster is initialised.
+//! Options of a server: release or folder, settings, data directory, initialisation of the cluster.
 
 use std::path::PathBuf;
 

@@ -64,8 +64,8 @@ pub(crate) fn find(folder: &Path) -> Option<u32> {
 }
 
 /// Whether the postmaster `pid` of `folder` is gone: it removes the file that names it a moment
-/// before its process ends. Only Linux tells that moment: elsewhere a process that ended and that
-/// nobody waited for still takes signals.
+/// before its process ends. Only Linux shows that moment: elsewhere a process that has ended still
+/// takes signals until its parent has waited for it.
 pub(crate) fn has_ended(pid: u32, folder: &Path) -> bool {
     match cfg!(target_os = "linux") {
         true => !is_postmaster(pid, &data_in(folder)),
@@ -141,7 +141,7 @@ pub(crate) fn last_words(log: &Path) -> String {
     let message = |line: &str| {
         let words = ["FATAL:  ", "PANIC:  ", "ERROR:  "];
         let said = words.iter().find_map(|word| line.split_once(word).map(|(_, rest)| rest));
-        // What clients are told meanwhile (it is starting up, shutting down) is not why it ended.
+        // Answers to clients (it is starting up, shutting down) are not why it ended.
         said.filter(|said| !said.starts_with("the database system is ")).map(str::to_owned)
     };
     let fatal = text.lines().rev().find_map(message);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_are_why_it_ended_and_not_what_clients_were_told() {
+    fn the_last_words_are_the_reason_and_not_answers_to_clients() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("server.log");
         let text = "LOG:  database system was not properly shut down\n\

@@ -1,5 +1,5 @@
-//! What is written down about a running server, so that a later program can find it: to stop it
-//! when its owner was killed, or because `server stop` asks for it.
+//! Record of a running server in a file, by which a later program can find it: to stop it when its
+//! owner was killed, or because `server stop` asks for it.
 
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,7 @@ use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, relea
 /// The parent of a killed process takes notice of its end within this time, if it ever does.
 const NOTICED_WITHIN: Duration = Duration::from_secs(10);
 
-/// A running PostgreSQL server of ours. Dropping it stops it too, unless it is persistent.
+/// A PostgreSQL server that this program started. Dropping it stops it, unless it is persistent.
 #[derive(Debug)]
 pub struct PostgresServer {
     release: Release,

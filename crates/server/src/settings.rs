@@ -1,5 +1,5 @@
-//! Settings are checked before anything starts, by the server program itself: `postgres -C NAME`
-//! reads the settings as a start would and ends. An unknown one is named with its nearest
+//! Check of settings before a start, by the server program itself: `postgres -C NAME` reads the
+//! settings as a start would and ends. An unknown one is named with its nearest
 //! neighbour, since PostgreSQL would otherwise only refuse to start.
 
 use std::path::Path;

@@ -8,7 +8,7 @@ use crate::locations::open_lock;
 use crate::record::Record;
 use crate::{Error, Locations, postmaster};
 
-/// Held by whoever makes, locks or removes folders of data directories.
+/// Held while folders of data directories are made, locked or removed.
 pub(crate) fn lock_all(locations: &Locations) -> Result<File, Error> {
     let path = locations.clusters().join(".lock");
     let file = open_lock(&path)?;

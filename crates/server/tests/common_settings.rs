@@ -8,7 +8,7 @@ use server::{Error, StartOptions};
 use support::{Place, start, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_release_goes_without_what_it_does_not_have_and_its_own_settings_stand_above() {
+async fn common_settings_skip_unknown_ones_and_a_releases_own_win() {
     let place = Place::new();
     let mut options = StartOptions::new("13").unwrap().temporary();
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());

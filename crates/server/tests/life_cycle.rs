@@ -88,7 +88,7 @@ async fn settings_are_refused_before_anything_starts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_of_a_loaded_extension_are_applied_and_unknown_ones_refused() {
+async fn an_extensions_settings_apply_and_unknown_ones_are_refused() {
     let place = Place::new();
     let with = |name: &str| {
         let mut options = StartOptions::new("18").unwrap().temporary();

@@ -76,7 +76,7 @@ async fn the_server_of_a_killed_program_is_stopped_at_the_next_start() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_persistent_server_outlives_its_value_until_it_is_stopped_by_name() {
+async fn a_persistent_server_outlives_its_value_until_server_stop() {
     let place = Place::new();
     let options = StartOptions { persistent: true, ..StartOptions::new("18").unwrap() };
     let server = start(&place, options.clone()).await.unwrap();
@@ -186,7 +186,7 @@ fn offline(command: &mut Command) -> String {
 }
 
 #[test]
-fn without_a_network_the_cache_then_an_installed_release_then_a_clear_error() {
+fn offline_the_cache_then_an_installed_release_then_an_error() {
     let place = Place::new();
     support::cached_release("18");
     let mut cached = other_process("without_network", &place.locations.data);

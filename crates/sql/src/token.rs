@@ -7,7 +7,7 @@ pub enum TokenKind {
     Word,
     /// A name in `"`, `` ` `` or `[]`.
     Quoted,
-    /// `'text'`
+    /// A string literal: `'text'`.
     Text,
     /// `x'00ff'`
     Blob,

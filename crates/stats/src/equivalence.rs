@@ -37,7 +37,7 @@ pub fn equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
 
 /// The same for sides that were not measured in the same blocks, by Welch's t.
 ///
-/// None under [`WELCH_MIN_REPLICATES`] on either side, else as for [`equivalence`].
+/// None under [`WELCH_MIN_REPLICATES`] on either side, otherwise as for [`equivalence`].
 pub fn unpaired_equivalence(a: &[f64], b: &[f64], margin: f64) -> Option<Equivalence> {
     if !(margin.is_finite() && margin > 0.0) || a.len().min(b.len()) < WELCH_MIN_REPLICATES {
         return None;

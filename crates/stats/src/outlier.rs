@@ -36,7 +36,7 @@ mod tests {
     /// The masses of the e-Handbook's example: G is 2.4687, the two-sided critical value of eight
     /// values at 5% is 2.126, at 0.01% it is above 2.47.
     #[test]
-    fn the_handbooks_outlier_is_found_and_at_a_stricter_level_it_is_not() {
+    fn the_handbooks_outlier_is_found_but_not_at_a_stricter_level() {
         let masses = [199.31, 199.53, 200.19, 200.82, 201.92, 201.95, 202.18, 245.57];
         assert_eq!(outlier(&masses, 0.05), Some(7));
         assert_eq!(outlier(&masses[..7], 0.05), None);

@@ -17,8 +17,8 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     Some(if below == above { below } else { below * (1.0 - share) + above * share })
 }
 
-/// Whether a trial of so many observations may show the percentile `p` (0.99 for p99): it must
-/// leave at least ten observations beyond it, 10/(1 - p) in all.
+/// Whether a trial of `observations` may show the percentile `p` (0.99 for p99): it must leave at
+/// least ten observations beyond it, 10/(1 - p) in all.
 pub fn percentile_supported(p: f64, observations: usize) -> bool {
     // 1 - 0.99 is a little less than 0.01: without the tolerance 1,000 would not support p99.
     (0.0..1.0).contains(&p) && observations as f64 * (1.0 - p) >= 10.0 - 1e-9

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_spread_a_difference_is_certain_and_equality_undecided() {
+    fn without_spread_a_difference_has_p_0_and_equality_p_1() {
         let differs = ratio_comparison(&[2.0; 5], &[1.0; 5], 0.95).unwrap();
         assert_eq!((differs.p_value, differs.ratio.low), (Some(0.0), Some(differs.ratio.value)));
         let equal = ratio_comparison(&[2.0; 5], &[2.0; 5], 0.95).unwrap();

@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn p_is_under_five_percent_exactly_where_the_interval_excludes_one((a, b) in pairs()) {
+    fn p_is_under_5_percent_exactly_where_the_interval_excludes_1((a, b) in pairs()) {
         let comparison = ratio_comparison(&a, &b, 0.95).unwrap();
         if let Some(p) = comparison.p_value {
             let ratio = comparison.ratio;
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn holm_raises_every_p_keeps_their_order_and_never_beats_bonferroni(
+    fn holm_raises_every_p_in_order_and_never_beats_bonferroni(
         p_values in vec(0.0..1.0_f64, 0..30),
     ) {
         let adjusted = holm(&p_values);

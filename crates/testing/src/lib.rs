@@ -1,4 +1,4 @@
-//! What the tests of all crates share. Knows no other crate of the workspace.
+//! Helpers that the tests of all crates share. Knows no other crate of the workspace.
 
 pub mod dashboard;
 pub mod loopback;

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 pub enum After {
     Keep,
     Close,
-    /// The whole server goes away: nothing is answered and nobody listens any more.
+    /// The whole server ends: nothing is answered, and its socket no longer listens.
     Die,
 }
 
@@ -103,7 +103,7 @@ impl Drop for Loopback {
 }
 
 impl Shared {
-    /// Returns only when nobody listens any more.
+    /// Returns only when the socket no longer listens.
     fn die(&self, address: &str) {
         self.dead.store(true, Ordering::SeqCst);
         let Some(acceptor) = self.acceptor.lock().unwrap().take() else { return };

@@ -37,7 +37,7 @@ impl Held {
 impl Drop for Held {
     #[expect(unsafe_code, reason = "a statement and its connection in one struct")]
     fn drop(&mut self) {
-        // SAFETY: made by `Box::leak` in `new`, freed here only, borrowed by nobody any more.
+        // SAFETY: made by `Box::leak` in `new`, freed here only, no longer borrowed.
         drop(unsafe { Box::from_raw(self.connection.as_ptr()) });
     }
 }

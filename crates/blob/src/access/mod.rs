@@ -44,8 +44,8 @@ pub trait Access {
         Ok(())
     }
 
-    /// Ends it without going on: undone where that can be done, else as far as it came. Whether what
-    /// was overwritten is undone.
+    /// Abandons the update: undone where that is possible, otherwise left as far as it came. True
+    /// if the overwritten blobs have their old content again.
     fn rollback(&mut self) -> Result<bool, Error> {
         Ok(false)
     }

@@ -35,7 +35,7 @@ impl Reader {
         Ok(Self { reading, folder, bytes: Vec::new(), end: [0; STDIO_BYTES] })
     }
 
-    /// What paths are relative to: empty if they are to be whole.
+    /// The folder that paths are relative to: empty where paths must be whole.
     pub fn base<'a>(&self, folder: &'a Path) -> &'a Path {
         if self.folder.is_some() { Path::new("") } else { folder }
     }

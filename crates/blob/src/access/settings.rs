@@ -1,4 +1,5 @@
-//! How a target is opened, read and written: the levels that an experiment compares.
+//! Settings of access to a target, opening, reading and writing: the levels that an experiment
+//! compares.
 
 use std::str::FromStr;
 
@@ -158,7 +159,7 @@ impl FromStr for Reading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Writing {
-    /// Cut to nothing and written anew, as kvtest does: a crash in between leaves half a file.
+    /// Truncated and written again, as kvtest does: a crash in between leaves half a file.
     #[default]
     Overwrite,
     /// Written beside the old one and renamed over it: always the old or the new one.
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_however_they_are_written_and_wrong_ones_name_the_right_ones() {
+    fn words_are_read_in_any_case_and_wrong_ones_name_the_right() {
         assert_eq!("WAL".parse(), Ok(JournalMode::Wal));
         assert_eq!("Normal".parse(), Ok(Synchronous::Normal));
         assert_eq!("openat".parse(), Ok(Reading::Openat));

@@ -1,4 +1,4 @@
-//! Which pages of files are in the page cache, by mincore(2).
+//! Residency of files in the page cache, page by page, by mincore(2).
 
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -60,8 +60,8 @@ impl Sample {
     }
 }
 
-/// Whether the kernel tells this user which pages are resident: of his own files, and of those that
-/// he may write (mincore(2), since Linux 5.2).
+/// Whether the kernel reports residency to this user: of files that the user owns or may write
+/// (mincore(2), since Linux 5.2).
 fn is_told_of(file: &Path) -> bool {
     let own = file.metadata().is_ok_and(|file| file.uid() == geteuid().as_raw());
     own || access(file, Access::WRITE_OK).is_ok()

@@ -29,8 +29,8 @@ const CONNECT_TIMEOUT_SECONDS: u64 = 30;
 
 /// The client configuration for `url`: what the URL leaves out comes from `PGHOST`, `PGPORT`,
 /// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and so on, then from the password file
-/// (`PGPASSFILE`, else `~/.pgpass`), then from libpq's defaults: the account's name as user,
-/// the user as database, the local socket if there is one, else localhost.
+/// (`PGPASSFILE`, by default `~/.pgpass`), then from libpq's defaults: the account's name as user,
+/// the user as database, the local socket if there is one, otherwise localhost.
 pub fn config(url: &PostgresUrl) -> Result<Config, Error> {
     fill(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
 }
@@ -112,7 +112,7 @@ fn hosts(
     Ok(hosts)
 }
 
-/// Debian's socket directory, PostgreSQL's own, else localhost: whichever has a socket.
+/// The first that has a socket of Debian's directory and PostgreSQL's own, otherwise localhost.
 fn default_host(port: Option<&str>) -> Result<String, Error> {
     let port = port.map_or(Ok(5432), parse_port)?;
     let directories = ["/var/run/postgresql", "/tmp"];
@@ -195,7 +195,7 @@ mod tests {
             config.get_password().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
         };
         assert_eq!(password("postgresql://ann@h/shop", &[file]).unwrap(), "from file");
-        // What a masked URL of ours becomes when it is used again.
+        // A URL that this program masked, when it is used again.
         assert_eq!(password("postgresql://ann:***@h/shop", &[file]).unwrap(), "from file");
         assert_eq!(password("postgresql://bob@h/shop", &[file]), None);
         let both = [file, ("PGPASSWORD", "from environment")];

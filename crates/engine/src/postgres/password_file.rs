@@ -1,10 +1,10 @@
 //! libpq's password file: `host:port:database:user:password`, one line each, `*` for any,
-//! `\` before a colon or backslash; used only if nobody else may read it.
+//! `\` before a colon or backslash; used only if no other user may read it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where the file is: `PGPASSFILE`, else `~/.pgpass`.
+/// The place of the file: `PGPASSFILE`, by default `~/.pgpass`.
 pub(super) fn path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     match environment("PGPASSFILE") {
         Some(path) => Some(path.into()),

@@ -47,7 +47,7 @@ pub(super) fn client_config(url: &PostgresUrl) -> Result<ClientConfig, Error> {
         .with_no_client_auth())
 }
 
-/// The ordinary verification against the file given, else against the machine's roots.
+/// The ordinary verification against the file given, by default against the machine's roots.
 fn webpki(
     provider: &Arc<CryptoProvider>,
     file: Option<&str>,
@@ -127,8 +127,8 @@ impl ServerCertVerifier for SignerOnly {
     }
 }
 
-/// `prefer` and `require`: encrypted, whoever signed the certificate, as libpq does without a
-/// root certificate. The handshake's own signature is still checked.
+/// `prefer` and `require`: encrypted, the certificate's signer not checked, as libpq does without
+/// a root certificate. The handshake's own signature is still checked.
 #[derive(Debug)]
 struct EncryptOnly {
     provider: Arc<CryptoProvider>,

@@ -1,4 +1,4 @@
-//! What can go wrong between a measuring client and a server, each with the place and the way out.
+//! Errors between a measuring client and a server, each with the place and the remedy.
 
 use std::io;
 use std::time::Duration;

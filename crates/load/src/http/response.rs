@@ -105,12 +105,12 @@ impl AnswerReader {
         }
     }
 
-    /// The body, where it was to be kept.
+    /// The body, if the request keeps it.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Body and headers, where they were to be kept.
+    /// Body and headers, if the request keeps them.
     pub(super) fn take_kept(&mut self) -> (Vec<u8>, Vec<(String, String)>) {
         (std::mem::take(&mut self.body), std::mem::take(&mut self.headers))
     }
@@ -245,7 +245,7 @@ impl AnswerReader {
     }
 }
 
-/// How the end of a body is told (RFC 9112 section 6.3).
+/// How the end of a body is known (RFC 9112 section 6.3).
 struct Framing {
     length: Option<u64>,
     chunked: bool,

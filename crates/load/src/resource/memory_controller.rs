@@ -1,5 +1,5 @@
-//! Where this machine lets us make groups of processes with a limited memory: the memory
-//! controller of cgroup v1 or v2, whichever is mounted, and the folders that could hold a group.
+//! Memory controller of this machine, of cgroup v1 or v2 as mounted, and the folders in which
+//! groups of processes with a limited memory can be made.
 
 use std::path::{Path, PathBuf};
 

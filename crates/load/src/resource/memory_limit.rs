@@ -20,7 +20,7 @@ use error::{no_controller, no_place};
 /// Less than this is less than PostgreSQL, or this program on its way through, needs to start.
 pub const LIMIT_BYTES_MIN: u64 = 32 << 20;
 
-/// Begins the name of every group of ours; behind it the owner's process number and start time.
+/// Prefix of the names of Crossover's groups; the owner's process number and start time follow.
 const PREFIX: &str = "crossover-";
 
 /// Counts processes that the kernel ended because the group was full.
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_killed_programs_are_swept_and_those_of_living_ones_are_not() {
+    fn groups_are_swept_only_if_their_program_was_killed() {
         let group = match MemoryGroup::create(LIMIT_BYTES_MIN) {
             Ok(group) => group,
             Err(error) => return testing::skip(&error.to_string()),

@@ -1,5 +1,5 @@
-//! What a trial costs the machine: processor time, memory, switches, bytes, of each side.
-//! Only Linux tells all of this; elsewhere each function says so instead of guessing.
+//! Resources that a trial uses: processor time, memory, context switches, bytes, of each side.
+//! Only Linux reports all of them; elsewhere each function says so instead of guessing.
 
 mod affinity;
 mod machine;

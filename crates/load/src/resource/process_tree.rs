@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_sessions_share_counts_once_and_their_own_each_time() {
+    fn shared_memory_of_sessions_counts_once_and_their_own_each() {
         let status = |peak: u32, shared: u32| {
             format!("Name:\tpostgres\nVmHWM:\t{peak:>8} kB\nRssShmem:\t{shared:>8} kB\n")
         };

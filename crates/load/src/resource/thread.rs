@@ -1,5 +1,5 @@
-//! What one thread of the measuring client used, read by the thread itself: it takes its counts
-//! along when it ends.
+//! Resources that one thread of the measuring client used, read by the thread itself: its
+//! counters are gone when it has ended.
 
 use std::fs;
 

@@ -77,7 +77,7 @@ pub(crate) fn outcomes(sample: &TrialSample) -> Vec<Outcome> {
 }
 
 #[test]
-fn one_pass_of_nine_by_three_clients_is_27_requests_in_three_orders() {
+fn a_pass_of_9_by_3_clients_is_27_requests_in_3_orders() {
     let server = Loopback::constant("ok");
     let sample = run(&server, 9, &options(3, Mode::Passes(1)));
     assert_eq!((sample.observations.len(), sample.failures(), server.requests()), (27, 0, 27));
@@ -125,7 +125,7 @@ fn a_pass_holds_each_request_as_often_as_its_weight_says() {
 }
 
 #[test]
-fn a_look_at_everything_does_each_request_once_whatever_its_weight() {
+fn each_once_does_each_request_once_whatever_its_weight() {
     let server = Loopback::constant("ok");
     let (target, requests) = requests(&server, 3);
     let expected = [(); 3].map(|()| exactly("ok"));
@@ -242,7 +242,7 @@ fn requests_sent_before_the_end_are_waited_for_and_counted() {
 }
 
 #[test]
-fn clients_that_are_ahead_go_on_until_the_last_has_finished_its_round() {
+fn clients_go_on_until_the_last_one_has_finished_its_round() {
     // The server holds the very first request until the other client has sent many more than its
     // own round.
     let ahead = Arc::new(AtomicUsize::new(0));
@@ -277,7 +277,7 @@ fn a_steady_trial_goes_on_until_its_time_is_over() {
 }
 
 #[test]
-fn a_request_that_takes_too_long_is_recorded_and_the_trial_goes_on() {
+fn a_timed_out_request_is_recorded_and_the_trial_goes_on() {
     let (finished, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let server = Loopback::serve(move |request, stream| {
@@ -383,7 +383,7 @@ fn many_clients_share_a_few_threads_and_all_are_heard() {
 }
 
 #[test]
-fn a_connection_that_the_server_closes_while_it_rests_is_replaced_unnoticed() {
+fn an_idle_connection_closed_by_the_server_is_replaced() {
     // Each connection is closed with its answer, without a word about it in the head: held back
     // until then, the answer arrives together with the end.
     let server = Loopback::serve(|_, stream| {

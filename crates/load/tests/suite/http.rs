@@ -230,7 +230,7 @@ fn base_urls_that_cannot_be_used_are_refused() {
 }
 
 #[test]
-fn requests_that_http_does_not_allow_are_refused_without_repeating_secrets() {
+fn invalid_requests_are_refused_without_showing_secrets() {
     let target = Target::parse("http://127.0.0.1:1").unwrap();
     for path in ["q", "/a b", "/caf\u{e9}", "/a#b", "/a\r\nX: y"] {
         assert!(PreparedRequest::get(&target, "x", path, &[]).is_err(), "{path:?}");

@@ -16,7 +16,7 @@ fn open(time: Duration, per_second: f64) -> Mode {
 }
 
 #[test]
-fn a_stall_of_one_second_is_seen_by_every_request_that_it_made_wait() {
+fn a_stall_is_in_the_time_of_every_request_that_it_delayed() {
     // 200 requests per second for 3 s; the server answers at once, but for one second it says
     // nothing to anybody. A closed client would see one slow request; here about 200 were due.
     let stalled: Arc<Mutex<()>> = Arc::default();
@@ -44,7 +44,7 @@ fn a_stall_of_one_second_is_seen_by_every_request_that_it_made_wait() {
 }
 
 #[test]
-fn a_server_that_cannot_keep_up_is_called_saturated_and_nothing_is_lost() {
+fn a_server_that_falls_behind_is_saturated_and_loses_nothing() {
     // One connection, and 20 ms an answer: 50 per second at most; 500 are asked for.
     let server = Loopback::serve(|_, stream| {
         thread::sleep(Duration::from_millis(20));
@@ -61,7 +61,7 @@ fn a_server_that_cannot_keep_up_is_called_saturated_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_server_that_keeps_up_gets_every_request_in_its_turn_and_few_connections() {
+fn a_server_that_keeps_up_gets_all_requests_by_few_connections() {
     let server = Loopback::constant("ok");
     let time = Duration::from_secs(1);
     let poisson = Mode::Open { time, per_second: 40.0, arrivals: Arrivals::Poisson };

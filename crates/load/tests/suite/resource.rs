@@ -77,7 +77,7 @@ fn time_of_children_that_have_come_and_gone_is_counted_once() {
 }
 
 #[test]
-fn living_descendants_belong_to_the_tree_and_idle_ones_use_nothing() {
+fn live_descendants_are_in_the_tree_and_idle_ones_use_nothing() {
     let mut shell = Shell::start();
     let server = shell.server_side();
     shell.run("tail -f /dev/null & background=$!");

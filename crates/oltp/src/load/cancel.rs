@@ -1,6 +1,5 @@
-//! Asking a server to give up what clients wait for, when nobody is to wait any longer: by a session
-//! of its own, since theirs wait. Clients of a server that lets no further session in end by their
-//! timeout.
+//! Cancellation of running statements at the end of a load: by a session of its own, since the
+//! clients' sessions wait. Clients of a server that admits no further session end by their timeout.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn another_attempt_draws_the_same_and_the_next_transaction_does_not() {
+    fn a_retry_draws_the_same_and_the_next_transaction_does_not() {
         for mix in Mix::ALL {
             let program = program(mix, 1);
             let mut drawer = Drawer::new(&program, 0);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_churn_delete_every_row_of_every_table_once_oldest_first() {
+    fn churn_deletes_every_row_of_every_table_once_oldest_first() {
         for tables in [1, 3] {
             let program = program(Mix::Churn, tables);
             let mut deleted = vec![Vec::new(); tables as usize];

@@ -10,7 +10,7 @@ const FILES_PER_CLIENT: u64 = 3;
 /// For everything else that the program does.
 const OTHER_FILES: u64 = 200;
 
-/// Raises the limit where it is too low for so many clients.
+/// Raises the limit of open files where it is too low for `clients`.
 pub(super) fn make_room(clients: u16) -> Result<(), Error> {
     let wanted = u64::from(clients) * FILES_PER_CLIENT + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);

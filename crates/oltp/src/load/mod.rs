@@ -1,7 +1,7 @@
-//! Closed load: sessions, what drives them, and what they came to. Connecting and measuring are
-//! two turns of threads, so that nobody measures while others still connect, and no client waits
-//! for one that could not. When the measured part begins is stamped by the workers: a clock read
-//! by the main thread between a thousand busy ones would be late.
+//! Closed load: sessions, their drivers and their results. Connecting and measuring are two turns
+//! of threads, so that no client measures while others still connect, and none waits for one that
+//! failed to. The workers stamp the beginning of the measured part: a clock read by the main
+//! thread between a thousand busy ones would be late.
 
 mod cancel;
 mod drawer;
@@ -65,7 +65,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Whether nobody waits for an answer any more; whose time is over hears of it.
+    /// Whether clients must no longer wait for answers; sets `cut_off` when the time is over.
     fn gives_up(&self) -> bool {
         let options = &self.program.options;
         if let Until::Time(time) = options.until {
@@ -273,8 +273,8 @@ struct Done<K> {
     threads: Vec<ThreadDone<K>>,
 }
 
-/// Lets every worker work in a thread of its own. `look_up` is called again and again; `cancel`
-/// ends what those at these places wait for, when nobody is to wait any longer.
+/// Runs every worker in a thread of its own. `look_up` is called again and again; `cancel` ends the
+/// statements of the clients at these places, when clients must no longer wait.
 fn drive<W: Worker, S: Sink>(
     workers: Vec<W>,
     shared: &Shared<'_>,

@@ -1,6 +1,6 @@
-//! What is noted while a load runs: by client, and by thread. An observation belongs to the part in
-//! which its transaction began. Throughput is counted by when transactions end, whenever they began:
-//! who waits when the measured part begins or ends would else be left out with his wait.
+//! Notes of a running load: by client, and by thread. An observation belongs to the part in which
+//! its transaction began. Throughput is counted by when transactions end, whenever they began:
+//! otherwise a client that waits when the measured part begins or ends would not be counted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -13,8 +13,8 @@ use crate::statement::Statement;
 
 /// Attempts of one transaction, after which it counts as failed.
 const ATTEMPTS_MAX: u32 = 1_000;
-/// A client gives up after so many failures without a success between them: a server that refuses
-/// everything does so a hundred thousand times per second.
+/// A client gives up after this many failures without a success between them: a server that refuses
+/// everything does it a hundred thousand times per second.
 const FAILURES_MAX: u32 = 100;
 
 /// One client's totals and its transaction under way.
@@ -55,7 +55,7 @@ pub(crate) struct Notes<'a, S: Sink> {
     sink: Option<S>,
     measured_from: Instant,
     stops_at: Option<Instant>,
-    /// Whatever is under way is to be given up.
+    /// Set when transactions under way must be given up.
     cut_off: &'a AtomicBool,
     transactions_max: u64,
     finished: Finished,
@@ -96,7 +96,7 @@ impl<'a, S: Sink> Notes<'a, S> {
         Self { make_sink, sink: None, measured_from, stops_at, cut_off, transactions_max, finished }
     }
 
-    /// Whether the transaction under way is to be given up: not even its next statement is sent.
+    /// Whether the transaction under way must be given up: not even its next statement is sent.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.cut_off.load(Ordering::Relaxed)
     }
@@ -143,8 +143,8 @@ impl<'a, S: Sink> Notes<'a, S> {
         }
     }
 
-    /// A statement was refused, or is not sent any more. None: the transaction is to be tried
-    /// again; else what has become of it.
+    /// A statement was refused, or is not sent any more. None: the transaction must be tried again;
+    /// otherwise the failure that ended it.
     pub(crate) fn refused(&mut self, account: &mut Account, failure: Failure) -> Option<Failure> {
         account.rows_added = 0;
         account.attempts += 1;

@@ -1,4 +1,4 @@
-//! How much load, of what, for how long.
+//! Options of a load: its mix, its clients, its duration.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl LoadOptions {
 pub enum Until {
     /// No transaction begins after this time, but every client's first.
     Time(Duration),
-    /// Every client does so many.
+    /// Every client does this many.
     Transactions(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What a load came to.
+//! Results of a load, by client, second and statement.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -74,7 +74,6 @@ pub struct ClientTotals {
 pub struct Retries {
     /// [`Failure::Deadlock`].
     pub deadlocks: u64,
-    /// [`Failure::Serialization`].
     pub serialization_failures: u64,
     /// [`Failure::DuplicateKey`].
     pub duplicate_keys: u64,

@@ -61,7 +61,7 @@ impl Poller {
 fn note(event: &epoll::Event, ready: &mut Vec<usize>) {
     let place = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
     ready.push(place);
-    // What arrived before the end is taken first; no other change would tell of the end.
+    // Data that arrived before the end is taken first; no further event would report the end.
     let flags = event.flags;
     if flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR) {
         ready.push(place);
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sockets_are_told_apart_and_an_end_is_told_after_what_arrived_before_it() {
+    fn sockets_are_distinct_and_data_is_reported_before_the_end() {
         let (_other, silent) = UnixStream::pair().unwrap();
         let (other, told) = UnixStream::pair().unwrap();
         let mut poller = Poller::new([&silent, &told].into_iter()).unwrap();

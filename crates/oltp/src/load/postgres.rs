@@ -41,7 +41,7 @@ struct Lane {
     call: usize,
     /// The refusal for which it is rolling back.
     rolling_back: Option<(Failure, String)>,
-    /// It waits without limit; somebody else looks at the time.
+    /// It waits without limit; the watchdog checks the time.
     watched: Arc<Watched>,
     ended: bool,
 }
@@ -162,7 +162,7 @@ struct EventLoop<'w, 'n, 's, S: Sink> {
     lanes: Vec<Lane>,
     /// Lanes that have not ended.
     active: usize,
-    /// What has arrived, whoever it is for.
+    /// Received bytes; one buffer for all sessions of the loop.
     buffer: Vec<u8>,
     out: BytesMut,
     arguments: Arguments,
@@ -315,7 +315,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
     }
 }
 
-/// Threads for so many clients, fitting them.
+/// Threads of `Driver::Fitting`.
 pub(super) fn fitting_threads(clients: u16) -> usize {
     /// Above it threads cost more than they save.
     const THREADS_MAX: usize = 8;

@@ -20,7 +20,7 @@ pub(crate) struct Call {
 pub(crate) struct Program {
     pub calls: Vec<Call>,
     pub statements: Vec<Statement>,
-    /// Whether a transaction is to be rolled back after a refusal.
+    /// Whether a transaction must be rolled back after a refusal.
     pub has_transaction: bool,
     pub writes: bool,
     pub tables: u32,

@@ -61,7 +61,7 @@ struct Client<'c, 's, T: Session> {
 }
 
 impl<T: Session> Client<'_, '_, T> {
-    /// One transaction, tried until it succeeds or is to be given up.
+    /// One transaction, tried until it succeeds or must be given up.
     fn transaction<S: Sink>(&mut self, notes: &mut Notes<'_, S>) -> Result<(), Refused> {
         loop {
             let Err(mut refused) = self.attempt(notes) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Where observations go: a load keeps none itself.
+//! Sinks of observations: a load itself keeps none.
 
 use hdrhistogram::Histogram;
 

@@ -1,5 +1,5 @@
-//! Who watches the time for clients that wait without limit: a timeout of each wait would be set
-//! and taken back at every statement, a tenth of what they cost a client here.
+//! Watchdog for clients that wait without limit: a timeout of each wait would be set and taken
+//! back at every statement, a tenth of what they cost a client here.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,7 +36,7 @@ impl Watched {
         self.overdue.load(Ordering::Acquire)
     }
 
-    /// Wakes whoever waits for the other side; each call on the connection fails from now on.
+    /// Wakes the thread that waits for the other side; later calls on the connection fail.
     fn hang_up(&self) {
         // One that the other side has closed is at its end already.
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);

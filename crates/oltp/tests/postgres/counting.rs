@@ -133,7 +133,7 @@ fn serialisation_failures_are_tried_again_and_counted() {
 }
 
 #[test]
-fn other_rows_and_other_sessions_than_the_first_give_other_loads() {
+fn both_drivers_do_every_transaction_over_tcp() {
     let place = Place::new();
     let postgres = place.postgres(&[]);
     let url = postgres.server.as_ref().unwrap().tcp_url("crossover").unwrap();

@@ -81,7 +81,7 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
 }
 
 #[test]
-fn the_planner_takes_towns_and_their_postal_codes_for_independent() {
+fn the_planner_takes_towns_and_postal_codes_as_independent() {
     let place = Place::new();
     let postgres = place.postgres(&[]);
     fill(&postgres.target(), &tables(Mix::JoinMisled, 100_000));

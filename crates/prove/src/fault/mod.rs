@@ -1,4 +1,4 @@
-//! What happens to a command: it or its server is killed, the disk is full, connections are cut,
+//! Faults of a command: it or its server is killed, the disk is full, connections are cut,
 //! the clock jumps, the file may only be read, the power fails.
 
 mod clock;

@@ -1,5 +1,5 @@
-//! What is given mutated input: readers of this program, each with what must hold whatever they
-//! are given.
+//! Targets of mutated input: readers of this program, each with the property that must hold for
+//! every input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ use crate::{Error, Locations};
 /// A server that has not ended by then is killed.
 const STOP_AT_MOST: Duration = Duration::from_secs(60);
 
-/// Asks a server to end, and ends it where it does not listen; `has_ended` is asked meanwhile.
+/// Asks a server to end, and kills it where it does not; `has_ended` is polled until then.
 pub(super) fn stop_process(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), Error> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let begun = Instant::now();
@@ -64,7 +64,7 @@ pub(super) fn take_folder(locations: &Locations) -> Result<(PathBuf, OwnerLock),
     }
 }
 
-/// Held while folders appear, are locked and are swept, so that nobody sees one between.
+/// Held while folders appear, are locked and are swept, so that no other program sees one between.
 fn lock_all(all: &Path) -> Result<File, Error> {
     let path = all.join(".lock");
     let file = open_lock(&path)?;

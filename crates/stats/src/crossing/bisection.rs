@@ -1,4 +1,5 @@
-//! Which level to measure next, so that a bracket closes around the crossing.
+//! Bisection of a bracket: the next level to measure, so that the bracket closes around the
+//! crossing.
 
 use super::{Crossing, Scale};
 

@@ -1,4 +1,4 @@
-//! Reads the signs along the axis: brackets, stretches without a verdict, or one sign throughout.
+//! Evaluation of signs along the axis: brackets, stretches without a verdict, or a single sign.
 
 use super::more_blocks::more_blocks;
 use super::{Crossing, LevelResult, Scale, Side};
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bracket_is_the_last_of_one_sign_and_the_first_of_the_other() {
+    fn a_bracket_is_between_the_last_and_the_first_of_two_signs() {
         let levels = [
             level(365.0, 1.6, BFaster),
             level(7.0, 0.5, AFaster),

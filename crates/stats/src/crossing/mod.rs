@@ -1,4 +1,4 @@
-//! Where two lines cross along a swept factor: measured levels, the signs they show, and the
+//! Crossing of two lines along a swept factor: measured levels, the signs they show, and the
 //! bracket between the last level where one engine is shown faster and the first where the
 //! other is. Nothing here extrapolates, and an interpolated point never carries an interval.
 

@@ -1,4 +1,4 @@
-//! About how many more blocks would settle an inconclusive stretch, from the spread observed.
+//! Estimate of the further blocks that would settle an inconclusive stretch, from the spread.
 
 use super::{LevelResult, Side};
 use crate::estimate::{INTERVAL_MIN_REPLICATES, Method};

@@ -1,5 +1,5 @@
-//! From comparisons to signs: which side each level shows, corrected over all the verdicts of
-//! an experiment.
+//! Signs from comparisons: the faster side at each level, corrected over all the verdicts of an
+//! experiment.
 
 use super::{LevelResult, Sign};
 use crate::{Comparison, holm};
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn all_sweeps_are_corrected_together_and_too_few_blocks_are_no_verdict() {
+    fn sweeps_share_the_correction_and_few_blocks_give_no_verdict() {
         let clear = compare([0.30, 0.32, 0.28, 0.31, 0.31]);
         let too_few = ratio_comparison(&[1.0, 1.0], &[9.0, 9.0], 0.95).unwrap();
         let results = classify(&[vec![(7.0, clear), (31.0, too_few)], vec![(7.0, clear)]], 0.95);

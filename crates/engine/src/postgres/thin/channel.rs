@@ -1,6 +1,6 @@
-//! A session that never waits: an event loop sends, is told when something has arrived, and takes
-//! it. The receive buffer is the loop's, one for all its sessions, so that thousands of them cost
-//! next to nothing; what is kept of a message that is not complete is the session's.
+//! Session that never waits: an event loop sends, is notified of readable sockets, and reads. The
+//! receive buffer is the loop's, one for all its sessions, so that thousands of them cost next to
+//! nothing; the part of an incomplete message is kept by the session.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,7 +16,7 @@ use super::{ThinError, whole_message};
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A session whose waiting is somebody else's.
+/// A session whose waiting is done by an event loop.
 pub struct Channel {
     stream: Stream,
     /// The beginning of a message whose end has not arrived.

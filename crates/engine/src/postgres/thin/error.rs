@@ -1,4 +1,4 @@
-//! What can go wrong between the thin connection and its server.
+//! Errors between the thin connection and its server.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A socket of any kind. It says goodbye when it is dropped, whoever holds it then.
+//! Socket of any kind. Its drop sends the message Terminate, in every state of the connection.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Why memory cannot be limited here, and what to do about it.
+//! Errors of limiting memory on this machine, each with the remedy.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
