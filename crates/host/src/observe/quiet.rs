@@ -19,8 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// unoptimised build does not wait.
 const WAIT_AT_MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 0 } else { 60 });
 
-/// The waits of one run. After one in vain the following trials only look, until a look finds the
-/// machine quiet: on a machine that is never quiet a run would not end otherwise.
+/// The waits of one run. After one without result the following trials only look, until a look
+/// finds the machine quiet: on a machine that is never quiet a run would not end otherwise.
 #[derive(Debug)]
 pub struct Quiet {
     at_most: Duration,
@@ -94,7 +94,7 @@ pub fn wait_for_quiet(
     wait
 }
 
-/// Cores in use by everybody else, over a short window.
+/// Cores in use by all other programs, over a short window.
 fn other_cores(ours: &ServerSide) -> Option<f64> {
     let (machine, used) = (MachineCounters::read().ok()?, ours.snapshot().ok()?);
     let begin = Instant::now();
