@@ -10,7 +10,7 @@ use super::trial::Work;
 use load::LoadError;
 use load::resource::ThreadUse;
 
-/// So many files are read, and as many others opened and closed.
+/// Number of files that are read; as many others are opened and closed.
 const FILES: usize = 5_000;
 /// Files between two looks at the clock, which then cost nothing.
 const AT_ONCE: usize = 50;
