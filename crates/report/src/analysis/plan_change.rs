@@ -1,4 +1,4 @@
-//! Where an engine's plan changes between two levels of the swept factor: often the reason for a
+//! Changes of an engine's plan between two levels of the swept factor: often the reason for a
 //! crossing, and always worth knowing beside it.
 
 use stats::crossing::Crossing;
@@ -18,7 +18,7 @@ pub struct PlanChange {
 }
 
 /// The change that belongs to `crossing`: between the ends of its bracket if there is one, of the
-/// engine and place where most operations change; else the first along the sweep.
+/// engine and place where most operations change; otherwise the first along the sweep.
 pub fn plan_change(
     plan: &Plan,
     sweep: &Sweep,
