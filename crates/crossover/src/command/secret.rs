@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// The API key in `file` (`-` for standard input), else in CROSSOVER_KEY, else none.
+/// The API key in `file` (`-` for standard input), otherwise in CROSSOVER_KEY, otherwise none.
 pub fn key(file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let text = match file {
         Some(path) if path.as_os_str() == "-" => {

@@ -80,7 +80,7 @@ fn open_and_close(place: &Place, round: u32) {
 }
 
 #[test]
-fn what_was_acknowledged_stays_while_other_programs_open_and_close_the_file() {
+fn acknowledged_rows_survive_other_programs_on_the_file() {
     if Command::new("sqlite3").arg("-version").output().is_err() {
         return testing::skip("there is no sqlite3");
     }
