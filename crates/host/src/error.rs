@@ -1,4 +1,4 @@
-//! Why an engine could not be set up.
+//! Errors of setting an engine up.
 
 use std::path::PathBuf;
 

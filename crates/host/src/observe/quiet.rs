@@ -1,5 +1,5 @@
-//! Before a trial: waiting until other programs leave the machine alone. What belongs to the
-//! experiment, this program and everything it started, is not waited for.
+//! Wait before a trial until other programs leave the machine alone. This program and everything
+//! it started are part of the experiment and are not waited for.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Against real servers: plans of a statement at several values, an application's plans from the
+//! Tests on real servers: plans of a statement at several values, an application's plans from the
 //! log, counters of the oldest and the newest release.
 
 use std::sync::atomic::AtomicBool;
@@ -55,7 +55,7 @@ async fn plans_of_two_periods_are_equal_until_a_scan_is_chosen() {
     server.stop().await.unwrap();
 }
 
-/// What the application's part will be: somebody who connects as the role and asks.
+/// The test takes the application's part: it connects as the role and sends queries.
 #[tokio::test]
 async fn only_plans_of_the_explained_role_are_in_the_log() {
     for version in ["9.6", "18"] {

@@ -1,4 +1,4 @@
-//! Ties a child's life to ours even where we get no chance to act, as after kill -9.
+//! Death signal that ends a child with this process, even where it cannot act, as after kill -9.
 //! The only unsafe code of this crate.
 
 use std::process::Command;
