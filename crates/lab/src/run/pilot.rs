@@ -1,5 +1,5 @@
-//! Before the first block: every engine is asked once, so that answers that differ end a run before
-//! hours of measuring, and the requests of a log are sampled into rounds that fit a trial.
+//! Pilot before the first block: one pass over every engine, so that answers that differ end a run
+//! before hours of measuring. The requests of a log are sampled into rounds that fit a trial.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Of the time that a file takes, how much goes into opening and closing it: nothing in a database.
+//! Share of opening and closing in the time that a file takes: nothing in a database.
 //! Measured beside a trial and without a clock for each file, on files that were touched as long ago
 //! as those of the trial.
 

@@ -1,5 +1,5 @@
-//! Looking at an engine while load is on it: counters at the beginning and the end of the trial's
-//! time, and what is waited for in between.
+//! Watch of an engine while load is on it: counters at the beginning and the end of the trial's
+//! time, and wait events in between.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
