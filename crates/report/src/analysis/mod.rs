@@ -1,4 +1,4 @@
-//! From trials to results: an estimate per treatment, a comparison per level, the crossings.
+//! Analysis from trials to results: an estimate per treatment, a ratio per level, the crossings.
 //! The unit of every interval is the block, never the request (METHOD.md).
 
 mod by_request;

@@ -1,4 +1,4 @@
-//! Doubts about single engines: failures, answers, cores, plans, times that moved, promises.
+//! Warnings about single engines: failures, answers, cores, plans, times that moved, promises.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Doubts about the machine: whether it was ours, whether the client had its share, whether the
+//! Warnings about the machine: whether it was ours, whether the client had its share, whether the
 //! data fitted.
 
 use super::Warning;

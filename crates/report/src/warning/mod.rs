@@ -1,4 +1,4 @@
-//! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
+//! Warnings about validity. Each is one variant, with its remedy; a report shows them all.
 //! The rules and their sources are in METHOD.md, section 11.
 
 mod blob;

@@ -1,5 +1,5 @@
-//! Doubts that only workload `oltp` has: releases that could not be set alike, and trials that hold
-//! different parts of an engine's life.
+//! Warnings of workload `oltp` alone: releases that could not be set alike, and trials in different
+//! phases of an engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What failures and void trials do to verdicts: a comparison that cannot be made is said, and
+//! Effect of failures and void trials on verdicts: a comparison that cannot be made is named, and
 //! nothing is claimed in its place.
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What a trial leaves to be written counts for its verdict, and the headline says where it matters.
+//! Write-back after a trial: it counts for the verdict, and the headline says where it matters.
 
 use super::*;
 
