@@ -1,5 +1,5 @@
-//! What a user gets wrong in a URL, an engine or a setting ends with exit code 2 and one line that
-//! names it, in every command that takes one.
+//! Mistakes of usage in a URL, an engine or a setting: exit code 2 and one line that names the
+//! mistake, in every command that takes one.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Secrets come from a file, standard input or the environment, never from the command line,
-//! where every process of the machine could read them.
+//! Secrets from a file, standard input or the environment, never from the command line, where every
+//! process of the machine could read them.
 
 use std::io::Read as _;
 use std::path::Path;

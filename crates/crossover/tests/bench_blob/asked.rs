@@ -1,4 +1,4 @@
-//! What is refused, and what is told before anything is measured.
+//! Refusals, and messages before anything is measured.
 
 use super::error;
 use super::place::Place;

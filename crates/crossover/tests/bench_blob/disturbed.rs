@@ -1,4 +1,4 @@
-//! What happens to an experiment whose blobs are changed, or dropped from the page cache, meanwhile.
+//! Disturbed experiments: blobs are changed, or dropped from the page cache, during a trial.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

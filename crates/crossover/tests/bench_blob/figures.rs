@@ -1,4 +1,4 @@
-//! What is measured, and how it is told.
+//! Figures of the blob experiment, and their report.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! What is wrong, in the way, missing or cut off: named, and nothing of anybody is harmed.
+//! Failures of the steps: inputs that are wrong, in the way, missing or cut off are named, and the
+//! user's files stay as they were.
 
 use super::place::Place;
 use super::{blob, blobs, done, json, refused, told};

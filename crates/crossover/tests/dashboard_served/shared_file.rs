@@ -1,5 +1,5 @@
-//! A served file that other programs open and close: whoever closes a SQLite database last removes
-//! its log, and the server's locks are all that others know of it.
+//! A served file that other programs open and close: the last program to close a SQLite
+//! database removes its log, and other programs know the server by its locks alone.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What is kept of runs: the list, what is removed of it, reports in every form, damaged records.
+//! Kept records of runs: the list, removals, reports in every form, damaged records.
 
 use std::path::Path;
 
