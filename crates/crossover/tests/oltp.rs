@@ -54,9 +54,9 @@ fn trials(place: &Place) -> Vec<(PathBuf, Value)> {
     .collect()
 }
 
-/// Runs until every trial counts, and none has failures. A disk that stalls leaves one of a second
-/// without an answer, whose rows are not checked: it alone is forgotten and measured again, as
-/// after a run that was cut off.
+/// Runs until every trial counts, and none has failures. A disk that stalls leaves one with a
+/// second without an answer, whose rows are not checked. It alone is forgotten and measured again,
+/// as after a run that was cut off.
 fn bench_until_all_count(place: &Place, words: &[&str]) -> (Output, Vec<Value>) {
     let mut output = bench(place, words);
     for _ in 0..ATTEMPTS_MAX {

@@ -1,5 +1,5 @@
-//! A served file that other programs open and close: the last program to close a SQLite
-//! database removes its log, and other programs know the server by its locks alone.
+//! A served file that other programs open and close. The last program to close a SQLite database
+//! removes its log, and other programs know the server by its locks alone.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

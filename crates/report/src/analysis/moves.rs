@@ -132,9 +132,9 @@ impl Variation {
         (!what.is_empty()).then(|| format!("{}: {}.", self.name(plan), what.join("; ")))
     }
 
-    /// The largest effect shown on the ratio of the pair: that on the ratio itself where the factor
-    /// acts on both engines, otherwise the own effect of the one on which it acts. True: of `b`,
-    /// whose gain is the other's loss.
+    /// The largest effect shown on the ratio of the pair. Where the factor acts on both engines it
+    /// is that on the ratio itself, otherwise the own effect of the one on which it acts. True: of
+    /// `b`, whose gain is the other's loss.
     fn strongest<'e>(&self, pair: &Pair<'_>, effects: &'e [Effect]) -> Option<(&'e Effect, bool)> {
         let mine: Vec<&Effect> = effects.iter().filter(|effect| self.holds(effect)).collect();
         let of = |engine: &str, against: Option<&str>| {

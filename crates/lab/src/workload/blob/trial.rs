@@ -107,9 +107,9 @@ impl Work<'_> {
             .map_err(|error| LoadError::InvalidLoad(error.0))
     }
 
-    /// A session for the trial. A fresh one does things that it does once only: it meets every page
-    /// of a mapped file for the first time, and a server's process fills caches of its own. So a warm
-    /// trial begins with a pass that is not recorded; a cold one is about just that.
+    /// A session for the trial. The first pass of a fresh one costs more: pages of a mapped file
+    /// are faulted in, and a server's process fills its own caches. A warm trial therefore begins
+    /// with a pass that is not recorded; a cold one measures just that.
     fn open_for_trial(&self) -> Result<Session<'_>, LoadError> {
         let mut session = self.open()?;
         if self.cell.operation == BlobOperation::Update || self.cell.cold {
