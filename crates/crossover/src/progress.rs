@@ -1,5 +1,5 @@
-//! Progress of long work: a bar with rate and remaining time on a terminal, else a line now and
-//! then, so that a log of a long run stays readable.
+//! Progress of long work: a bar with rate and remaining time on a terminal. Elsewhere it is a line
+//! now and then, so that a log of a long run stays readable.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What every command shares: output format, interruption, the runtime, exit codes.
+//! State shared by every command: output format, interruption, the runtime, exit codes.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -150,7 +150,7 @@ impl Shared {
         self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
     }
 
-    /// Shows `things` and asks `question` on a terminal; elsewhere nobody could answer.
+    /// Shows `things` and asks `question` on a terminal; elsewhere no user could answer.
     pub fn confirm(&self, things: &[String], question: &str) -> anyhow::Result<bool> {
         if !std::io::stdin().is_terminal() {
             let text = "nobody can be asked here; add --yes to go on without being asked";

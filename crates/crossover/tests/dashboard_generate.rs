@@ -42,7 +42,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_digest_is_all_that_is_printed_and_the_same_for_the_same_seed() {
+fn only_the_digest_is_printed_the_same_for_the_same_seed() {
     let folder = tempfile::tempdir().unwrap();
     let made = run(&folder, &["generate", "--scale=0.002"]);
     assert!(made.status.success(), "{}", text(&made.stderr));

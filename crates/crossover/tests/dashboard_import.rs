@@ -124,7 +124,7 @@ fn by_day(connection: &Connection) -> BTreeMap<i64, (i64, i64)> {
 }
 
 #[test]
-fn killed_in_the_middle_it_leaves_whole_days_with_right_totals_and_can_be_begun_again() {
+fn a_killed_import_leaves_whole_days_and_can_be_restarted() {
     let place = Place::new();
     let expected = place.export("0.01");
     let mut import = place.start();
@@ -155,7 +155,7 @@ fn interrupted_it_ends_between_days_and_says_how_far_it_came() {
 }
 
 #[test]
-fn mistakes_have_their_exit_codes_and_unmatched_traffic_is_listed() {
+fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
     let place = Place::new();
     place.succeed(&["init"]);
     place.write("a.csv", "Address,title,published\nhttps://example.com/a,A,2021-01-01\n");
@@ -182,7 +182,7 @@ fn mistakes_have_their_exit_codes_and_unmatched_traffic_is_listed() {
 }
 
 #[test]
-fn a_lost_total_is_found_and_made_anew_by_the_command_that_is_named() {
+fn a_lost_total_is_found_and_rebuilt_by_the_named_command() {
     let place = Place::new();
     let database = ["--database", "sqlite://whole.db"];
     place.succeed(&["generate", "--scale", "0.01", database[0], database[1]]);

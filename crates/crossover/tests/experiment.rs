@@ -105,7 +105,7 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
 }
 
 #[test]
-fn an_interrupted_experiment_is_resumed_without_losing_or_repeating_a_trial() {
+fn a_resumed_experiment_loses_and_repeats_no_trial() {
     let place = Place::new();
     let data = place.generate();
     let words = place.bench(&data, &["--replicates=3", "--seed=5"]);
@@ -242,7 +242,7 @@ fn mistakes_are_named_before_anything_is_generated_or_started() {
 }
 
 #[test]
-fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
+fn unknown_settings_and_files_are_refused_before_a_trial() {
     let place = Place::new();
     let data = place.generate();
     for (engine, message) in [
@@ -274,7 +274,7 @@ fn unknown_settings_and_foreign_files_are_refused_before_a_trial() {
 }
 
 #[test]
-fn two_runs_are_measured_again_in_turn_and_compared_by_pairs_of_blocks() {
+fn two_runs_measured_in_turn_are_compared_by_block_pairs() {
     let place = Place::new();
     let [a, b] = &place.two_runs();
     let once = place.run(&["compare", a, b]);
@@ -320,7 +320,7 @@ fn two_runs_are_measured_again_in_turn_and_compared_by_pairs_of_blocks() {
 }
 
 #[test]
-fn interrupted_while_two_are_measured_in_turn_it_says_that_both_are_to_be_measured_again() {
+fn an_interruption_of_two_runs_in_turn_asks_for_both_again() {
     let place = Place::new();
     let [a, b] = &place.two_runs();
     let words = ["compare", a, b, "--rerun", "--replicates=200"];
@@ -363,7 +363,7 @@ fn sqlite_under_two_labels(place: &Place, data: &Path, more: &[&str]) -> serde_j
 }
 
 #[test]
-fn two_labels_of_an_engine_are_two_lines_and_one_block_has_no_verdict() {
+fn two_labels_of_an_engine_are_two_lines() {
     let place = Place::new();
     let data = place.generate();
     let one_block = ["--periods=week", "--replicates=1", "--mode=article"];

@@ -54,9 +54,9 @@ fn trials(place: &Place) -> Vec<(PathBuf, Value)> {
     .collect()
 }
 
-/// Runs until every trial counts, and none has failures. A disk that stalls leaves one of a second
-/// without an answer, whose rows nobody has checked: it alone is forgotten and measured again, as
-/// after a run that was cut off.
+/// Runs until every trial counts, and none has failures. A disk that stalls leaves one with a
+/// second without an answer, whose rows are not checked. It alone is forgotten and measured again,
+/// as after a run that was cut off.
 fn bench_until_all_count(place: &Place, words: &[&str]) -> (Output, Vec<Value>) {
     let mut output = bench(place, words);
     for _ in 0..ATTEMPTS_MAX {
@@ -245,7 +245,7 @@ fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
 }
 
 #[test]
-fn more_clients_than_a_server_lets_in_are_refused_before_anything_starts() {
+fn too_many_clients_are_refused_before_anything_starts() {
     let place = Place::new();
     let output = bench(&place, &["--on", "postgres:18[max_connections=20]", "--clients", "64"]);
     assert_eq!(output.status.code(), Some(2));
@@ -266,7 +266,7 @@ fn more_clients_than_a_server_lets_in_are_refused_before_anything_starts() {
 }
 
 #[test]
-fn a_table_that_is_not_ours_is_left_alone_and_a_user_without_rights_is_told() {
+fn foreign_tables_are_kept_and_missing_rights_are_reported() {
     let place = Place::new();
     let (server, runtime) = own_server(&place);
     let url = server.url("crossover");
@@ -303,7 +303,7 @@ fn changes_are_remembered(place: &Place, address: &str, target: &Target) {
 }
 
 #[test]
-fn what_a_trial_changed_on_the_users_server_is_filled_anew_whatever_came_between() {
+fn changes_on_the_users_server_are_filled_again() {
     let place = Place::new();
     let (server, runtime) = own_server(&place);
     let url = server.url("crossover");
@@ -313,7 +313,7 @@ fn what_a_trial_changed_on_the_users_server_is_filled_anew_whatever_came_between
 }
 
 #[test]
-fn what_a_trial_changed_on_the_users_mariadb_is_filled_anew_whatever_came_between() {
+fn changes_on_the_users_mariadb_are_filled_again() {
     let programs = match MariadbPrograms::find(None) {
         Ok(programs) => programs,
         Err(error) => return testing::skip(&error.to_string()),
@@ -329,7 +329,7 @@ fn what_a_trial_changed_on_the_users_mariadb_is_filled_anew_whatever_came_betwee
 }
 
 #[test]
-fn a_server_that_goes_in_mid_trial_leaves_a_void_trial_and_is_named() {
+fn a_server_lost_in_mid_trial_is_named_and_the_trial_void() {
     let place = Place::new();
     let (server, runtime) = own_server(&place);
     let url = server.url("crossover");

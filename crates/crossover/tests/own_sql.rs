@@ -220,7 +220,7 @@ fn the_same_statements_have_the_same_answers_on_mariadb() {
 }
 
 #[test]
-fn a_planted_difference_stops_the_run_and_shows_a_row_of_each_side() {
+fn a_planted_difference_stops_the_run_and_is_shown() {
     let place = shop();
     let sum = "SELECT person_id, sum(amount) AS total FROM orders\n\
                WHERE person_id < :id GROUP BY 1";
@@ -298,7 +298,7 @@ text = "SELECT count(*), sum(amount) FROM orders"
 "#;
 
 #[test]
-fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
+fn writing_statements_run_on_copies_and_keep_the_invariant() {
     let place = shop();
     let before = std::fs::read(place.path("shop.db")).unwrap();
     place.plan(TRANSFER);
@@ -323,7 +323,7 @@ fn statements_that_write_do_so_on_copies_and_the_invariant_is_held() {
 }
 
 #[test]
-fn a_server_killed_in_the_middle_of_a_trial_makes_it_void_and_is_started_again() {
+fn a_killed_server_voids_the_trial_and_is_restarted() {
     let place = shop();
     place.plan_on(
         r#"["postgres:18"]"#,

@@ -63,7 +63,7 @@ fn error(output: &Output) -> String {
 }
 
 #[test]
-fn every_shipped_plan_shows_its_treatments_without_measuring_them() {
+fn every_shipped_plan_lists_its_treatments_in_a_dry_run() {
     let place = Place::new();
     let plans = std::fs::read_dir(shipped()).unwrap().map(|entry| entry.unwrap().path());
     let plans = plans.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
@@ -97,7 +97,7 @@ fn every_shipped_plan_shows_its_treatments_without_measuring_them() {
 }
 
 #[test]
-fn what_cannot_be_carried_out_is_refused_with_exit_code_2_before_any_data_is_made() {
+fn impossible_plans_are_refused_before_data_is_generated() {
     let place = Place::new();
     let dashboard: [(&[&str], &str); 11] = [
         (&["--on=postgres:99"], "no archive of PostgreSQL 99"),
@@ -184,7 +184,7 @@ const VICTIMS: [Victim; 2] =
     [("sqlite", Place::kill_the_application), ("postgres:18", killed::kill_the_server)];
 
 #[test]
-fn an_application_or_its_server_that_dies_makes_the_trial_void_and_the_run_goes_on() {
+fn a_dead_application_or_server_voids_the_trial() {
     for victim in VICTIMS {
         let place = Place::new();
         let output = killed_in_the_second_trial(&place, victim, "continue");
@@ -197,7 +197,7 @@ fn an_application_or_its_server_that_dies_makes_the_trial_void_and_the_run_goes_
 }
 
 #[test]
-fn an_application_or_its_server_that_dies_stops_the_run_where_the_user_wants_that() {
+fn a_dead_application_or_server_stops_the_run_on_request() {
     VICTIMS.into_iter().for_each(stopped_and_taken_up_again);
 }
 
@@ -275,7 +275,7 @@ answer = "status"
 "#;
 
 #[test]
-fn what_an_application_writes_is_gone_at_its_next_turn_and_in_the_next_run() {
+fn an_applications_writes_are_gone_in_its_next_turn() {
     let place = Place::new();
     let url = format!("sqlite://{}", place.path("small.db").display());
     let words = ["dashboard", "generate", "--articles=80", "--rows=2000", "--database", &url];

@@ -89,7 +89,7 @@ fn a_server_is_started_seen_reached_and_stopped() {
 }
 
 #[test]
-fn the_server_of_a_killed_run_is_listed_and_stopped_but_none_of_a_running_one() {
+fn only_the_server_of_a_killed_run_is_stopped() {
     let place = Place::new();
     let status = || -> serde_json::Value {
         let status = place.server(&["status", "--output-format", "json"]).assert().success();
@@ -141,7 +141,7 @@ fn mistakes_are_one_line_with_their_exit_code() {
 }
 
 #[test]
-fn what_is_kept_is_listed_with_its_size_and_removed_when_nothing_uses_it() {
+fn kept_data_is_listed_with_sizes_and_removed_when_unused() {
     let place = Place::new();
     let json = |arguments: &[&str]| -> serde_json::Value {
         let words = [arguments, &["--output-format", "json"]].concat();

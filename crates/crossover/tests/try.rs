@@ -51,7 +51,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_file_that_is_written_to_is_audited_moved_proved_and_measured() {
+fn a_file_with_a_concurrent_writer_is_tried_in_all_steps() {
     let place = Place::new();
     let connection = place.database(
         "shop.db",
@@ -114,7 +114,7 @@ fn a_file_that_is_written_to_is_audited_moved_proved_and_measured() {
 }
 
 #[test]
-fn blockers_are_said_and_what_is_sound_is_measured_nevertheless() {
+fn blockers_are_reported_and_the_rest_is_measured() {
     let place = Place::new();
     let connection = place.database(
         "found.db",
@@ -191,7 +191,7 @@ fn blockers_are_said_and_what_is_sound_is_measured_nevertheless() {
 }
 
 #[test]
-fn what_cannot_be_tried_is_refused_in_one_line_before_work_begins() {
+fn impossible_tries_are_refused_in_one_line_at_once() {
     let place = Place::new();
     drop(place.database("shop.db", "CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)"));
     drop(place.database("views.db", "CREATE VIEW v AS SELECT 1"));

@@ -1,5 +1,5 @@
-//! What a user gets wrong in a URL, an engine or a setting ends with exit code 2 and one line that
-//! names it, in every command that takes one.
+//! Mistakes of usage in a URL, an engine or a setting: exit code 2 and one line that names the
+//! mistake, in every command that takes one.
 
 use std::process::Command;
 
@@ -38,7 +38,7 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
 }
 
 #[test]
-fn a_sqlite_file_is_named_by_its_path_or_by_either_form_of_url_in_every_command() {
+fn every_command_takes_a_sqlite_file_as_path_or_url() {
     let folder = tempfile::tempdir().unwrap();
     let run = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));

@@ -38,7 +38,7 @@ pub fn drop_statements() -> [String; 2] {
 }
 
 impl Site<'_> {
-    /// Makes the database's copy anew from its template, unless it has none since it is only read.
+    /// Makes the database's copy again from its template; one that is only read has none.
     pub fn renew_copy(&self, database: &mut Database) -> Result<(), DeployError> {
         let Some(template) = database.template.clone() else { return Ok(()) };
         self.progress.set_message(format!("copying the data of {}", database.record.name));

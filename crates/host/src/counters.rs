@@ -1,5 +1,5 @@
-//! What a database of a deployment can tell of itself: its size and statistics once, its counters
-//! while an application uses it.
+//! Facts of a deployment's database: its size and statistics once, its counters while an
+//! application uses it.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +33,8 @@ impl Database {
         counters
     }
 
-    /// Notes size and statistics. What cannot be read stays unknown; whoever uses the database
-    /// next will hear why.
+    /// Notes size and statistics. Facts that cannot be read stay unknown; the next use of the
+    /// database will report why.
     pub(super) fn note_facts(&mut self, runtime: &tokio::runtime::Handle) {
         let facts = match &self.url {
             DatabaseUrl::Sqlite(path) => sqlite_facts(path),

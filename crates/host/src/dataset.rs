@@ -17,8 +17,8 @@ use plan::Levels;
 use plan::{Data, Placeholders, Plan, PlanError, expand};
 
 /// The data directory in which a run will look for `engine` filled with the SQLite file `data` by
-/// the commands `prepare` of its plan, which no factor bears on. Whoever fills and marks it before
-/// (`server::PostgresServer`) spares the run those commands.
+/// the commands `prepare` of its plan, which no factor bears on. A caller that fills and marks it
+/// before (`server::PostgresServer`) spares the run those commands.
 pub fn filled_ahead(
     engine: &EngineSpec,
     data: &Path,

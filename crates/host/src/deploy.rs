@@ -93,7 +93,7 @@ impl Site<'_> {
         Ok(database)
     }
 
-    /// Makes the copy of a database that may be changed anew, with statistics of its own and
+    /// Makes the copy of a database that may be changed again, with statistics of its own and
     /// nothing left to write.
     pub fn renew(&self, engine: &EngineSpec, database: &mut Database) -> Result<(), DeployError> {
         self.renew_copy(database)?;

@@ -1,4 +1,4 @@
-//! Why an engine could not be set up.
+//! Errors of setting an engine up.
 
 use std::path::PathBuf;
 
@@ -26,10 +26,10 @@ pub enum DeployError {
     /// The application does not answer.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// A PostgreSQL statement of ours.
+    /// A PostgreSQL statement of this program.
     #[error("{engine}: {source}")]
     Postgres { engine: String, source: tokio_postgres::Error },
-    /// A SQLite statement of ours.
+    /// A SQLite statement of this program.
     #[error("{path}: {source}")]
     Sqlite { path: PathBuf, source: rusqlite::Error },
     /// A copy is not what its template was when it was filled.

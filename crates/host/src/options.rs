@@ -1,4 +1,4 @@
-//! What setting an engine up needs, whatever it is set up for.
+//! Options for setting an engine up, independent of the workload.
 
 use std::sync::atomic::AtomicBool;
 

@@ -135,7 +135,7 @@ impl Site<'_> {
         })
     }
 
-    /// Statistics anew, and nothing left to write, before anything is timed.
+    /// Fresh statistics, and nothing left to write, before anything is timed.
     pub(super) fn settle_postgres(
         &self,
         engine: &EngineSpec,

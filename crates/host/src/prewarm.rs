@@ -16,7 +16,7 @@ const DIRTY_BYTES_MAX: u64 = 8 << 20;
 /// How often dirty memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Dirty pages that are not written back by then belong to somebody else.
+/// Dirty pages that are not written back by then belong to other programs.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(10);
 
 /// A state that could not be reached.
@@ -40,8 +40,8 @@ pub struct Prewarmed {
     pub bytes: u64,
 }
 
-/// Reads data into the page cache, `charged` to whoever reads them first from now on, and waits
-/// until nothing of them is left to write.
+/// Reads data into the page cache, `charged` to their first reader from now on, and waits until
+/// nothing of them is left to write.
 pub fn read_data(
     paths: &[PathBuf],
     charged: bool,
@@ -73,8 +73,7 @@ pub fn prewarm(path: &Path, interrupted: &AtomicBool) -> Result<Prewarmed, Prewa
 }
 
 /// Writes a file, or every regular file below a directory, to storage and drops it from the page
-/// cache, so that whoever reads it next is charged for its pages. Pages that a process has mapped
-/// stay.
+/// cache, so that its next reader is charged for its pages. Pages that a process has mapped stay.
 pub fn evict(path: &Path, interrupted: &AtomicBool) -> Result<(), PrewarmError> {
     for path in regular_files(path)? {
         if interrupted.load(Ordering::Relaxed) {

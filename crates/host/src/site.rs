@@ -37,7 +37,7 @@ pub struct Site<'a> {
     pub interrupted: &'a AtomicBool,
     /// What later deployments do not do again.
     pub one_off: &'a OneOff,
-    /// Where the server side's memory is limited. Whoever deploys is inside this group.
+    /// Where the server side's memory is limited. The deploying thread is inside this group.
     pub memory: Option<&'a MemoryGroup>,
 }
 

@@ -142,7 +142,7 @@ fn contents_of_template(path: &Path) -> Result<String, DeployError> {
     }
 }
 
-/// Statistics anew, or none where the engine is to have none.
+/// Fresh statistics, or none where the plan wants the engine without.
 pub(super) fn settle(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
     let connection = engine::sqlite::open_existing(path)?;
     let statistics = match engine.own("analyze") {

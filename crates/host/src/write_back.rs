@@ -1,5 +1,5 @@
-//! What a trial that writes leaves unwritten when its clock stops: a checkpoint brings it to its
-//! place, and the time that takes belongs to the trial.
+//! Write-back of data that a writing trial leaves unwritten when its clock stops: a checkpoint
+//! brings it to its place, and the time that takes belongs to the trial.
 
 use std::time::{Duration, Instant};
 

@@ -45,7 +45,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn its_first_line_tells_that_it_is_ready_and_its_environment_is_as_given() {
+fn a_first_line_reports_ready_and_environment_is_passed() {
     let logs = tempfile::tempdir().unwrap();
     let application = Application::start(&shell(
         "echo \"$GREETING\"; cat >&2; exec tail -f /dev/null",

@@ -1,4 +1,4 @@
-//! Why a run could not be carried out to its end.
+//! Errors that end a run before its end.
 
 use std::path::PathBuf;
 

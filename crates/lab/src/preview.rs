@@ -1,4 +1,4 @@
-//! What a plan would measure, in which order and for how long, without measuring anything.
+//! Preview of a plan: its trials, their order and duration, without measuring anything.
 
 use std::path::Path;
 use std::time::Duration;
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_are_compared_with_facts_on_both_engines_over_whole_and_broken_periods() {
+    fn totals_are_compared_with_facts_on_both_engines() {
         let plan =
             plan::read(include_str!("../../../experiments/rollup.toml"), "rollup.toml").unwrap();
         let preview = Preview::of(&plan).unwrap();

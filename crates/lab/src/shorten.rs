@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn client_counts_go_first_then_releases_then_seconds_and_never_below_the_least() {
+    fn clients_then_releases_then_seconds_are_shortened() {
         let mut eight = history();
         let said = shorten(&mut eight, Seconds(8 * 3600)).unwrap();
         assert_eq!(said.len(), 1, "{said:?}");

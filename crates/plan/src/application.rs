@@ -60,8 +60,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// Whether a command of a turn on a SQLite file, which nothing is prepared for, is told its
-    /// settings.
+    /// Whether a command of a turn gets the settings of a SQLite file, which has no preparation.
     pub fn is_told_settings(&self) -> bool {
         self.before.iter().flatten().chain(&self.start).any(|word| word == "{settings}")
     }

@@ -45,7 +45,7 @@ pub struct Blob {
     /// How many blobs there are.
     pub count: Knob,
     pub bytes: Knob,
-    /// Sizes are spread evenly so much to both sides: bytes, or a share as `20%`.
+    /// Half-width of the even spread of sizes: bytes, or a share as `20%`.
     pub variance: Knob,
     /// There are fewer blobs where all of them together would be larger.
     pub total_max: Knob,

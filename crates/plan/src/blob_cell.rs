@@ -10,7 +10,7 @@ use crate::{
 };
 use ::load::ConnectionUse;
 
-/// However large the blobs, there are so many of them.
+/// The least number of blobs, however large they are.
 const COUNT_MIN: u64 = 16;
 /// SQLite and PostgreSQL hold no larger value than 1 GB or less, and a trial needs many of them.
 const BYTES_MAX: u64 = 256 << 20;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_may_stand_in_every_key_and_large_blobs_are_fewer() {
+    fn placeholders_work_in_every_key_and_large_blobs_are_fewer() {
         let factors = "size = [1000, 10000000]\nwhat = [\"read\", \"update\"]";
         let blob = "bytes = \"{size}\"\nvariance = \"20%\"\ntotal_max = \"256MB\"\n\
                     operation = \"{what}\"\nupdates = \"10%\"";

@@ -42,7 +42,7 @@ impl Plan {
         self.engines.retain(|engine: &EngineSpec| !repeated.contains(&engine.label()));
     }
 
-    /// Refuses them: whoever asked for them would look for their figures in vain.
+    /// Refuses them: the report would have no figures for them.
     pub fn refuse_repeated_lines(&self) -> Result<(), PlanError> {
         match self.repeated_lines().first() {
             None => Ok(()),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_that_differ_in_reading_alone_the_first_is_measured_for_updates() {
+    fn updates_use_the_first_of_lines_differing_in_reading() {
         let engines =
             r#"["sqlite", "dir[read=stdio]", "dir[read=plain]", "dir[fsync=on]", "tree"]"#;
         let plan = crate::read(&text(engines, r#"["read", "update"]"#), "blob.toml").unwrap();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_would_be_measured_nowhere_is_refused_by_name_or_left_out() {
+    fn a_line_measured_nowhere_is_refused_or_left_out() {
         let engines = r#"["dir[read=stdio]", "dir[read=plain]"]"#;
         let updates = text(engines, r#"["update"]"#);
         let plan = crate::read(&updates, "blob.toml").unwrap();

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tier_is_the_same_promise_on_every_form_and_no_bracket_weakens_it() {
+    fn a_durability_tier_is_equal_on_every_form() {
         let tiers =
             [Durability::None, Durability::SurvivesProgramCrash, Durability::SurvivesPowerLoss];
         for tier in tiers {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_gives_each_blob_its_own_transaction_where_no_bracket_decides_that() {
+    fn each_blob_has_its_own_transaction_by_default() {
         for engine in ["sqlite", "postgres:18", "dir"] {
             for each in [false, true] {
                 let line = at(engine, &cell(None, each)).unwrap();

@@ -1,4 +1,4 @@
-//! Which factor changes what: a factor acts where its `{placeholder}` stands, or by its name.
+//! Effects of factors on a plan: a factor acts where its `{placeholder}` stands, or by its name.
 //! From that follow the starts of an engine, and the treatments that are one and the same.
 
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Plan {
         factor.is_some_and(|factor| factor.levels.first() == Some(level))
     }
 
-    /// The levels of the factors for which an engine is started anew.
+    /// The levels of the factors for which an engine is started again.
     pub fn deployment_levels(&self, cell: &Levels) -> Levels {
         let names = self.deployment_names();
         let levels = cell.iter().filter(|(name, _)| names.contains(*name));
@@ -80,7 +80,7 @@ impl Plan {
         index.map_or(format!("factors.{name}"), |index| format!("factors.{name}.levels.{index}"))
     }
 
-    /// The processors of the server side at `levels`: of the factor, else of the plan.
+    /// The processors of the server side at `levels`: of the factor, otherwise of the plan.
     pub fn server_cpus_at(&self, levels: &Levels) -> Result<Option<Vec<usize>>, PlanError> {
         let Some(level) = levels.get("server_cpus") else { return Ok(self.server_cpus.clone()) };
         let wrong = |reason: &str| {
@@ -110,7 +110,7 @@ impl Plan {
         }
     }
 
-    /// The memory of the server side at `levels`: of the factor, else of the plan.
+    /// The memory of the server side at `levels`: of the factor, otherwise of the plan.
     pub fn server_memory_at(&self, levels: &Levels) -> Result<Option<Bytes>, PlanError> {
         match levels.get("server_memory") {
             None => Ok(self.server_memory),
@@ -177,7 +177,7 @@ impl Plan {
         names
     }
 
-    /// Names for which some engine is started anew.
+    /// Names for which some engine is started again.
     fn deployment_names(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();
         names.extend(self.engines.iter().flat_map(|engine| self.names_of_engine(engine)));

@@ -145,11 +145,11 @@ impl OnError {
 pub enum WorkloadKind {
     /// Requests to an application over HTTP.
     Http,
-    /// Statements that clients of ours send to the engine itself.
+    /// Statements that our own clients send to the engine itself.
     Sql,
     /// Blobs read and overwritten in databases and in files.
     Blob,
-    /// Transactions on tables of our own making, by as many clients as there are to be.
+    /// Transactions on tables of our own making, by any number of clients.
     Oltp,
 }
 

@@ -12,7 +12,7 @@ use crate::{Level, PlanError, Seconds, toml_message};
 
 /// Factors that act on the load of every engine, by their names.
 pub const LOAD_FACTORS: [&str; 3] = ["mix", "distribution", "client_character_set"];
-/// Factors for which every engine is filled and started anew.
+/// Factors for which every engine is filled and started again.
 pub const START_FACTORS: [&str; 4] = ["tables", "table_size", "character_set", "collation"];
 
 /// Keys that an engine may have for itself, in its brackets: no engine has settings of these names.

@@ -1,4 +1,4 @@
-//! What `[oltp]` asks for and cannot be had, said before anything is started.
+//! Check of `[oltp]` against unsupported requests, before anything is started.
 
 use ::oltp::{CharacterSet, Collation, Mix};
 use engine::{EngineSource, EngineSpec};

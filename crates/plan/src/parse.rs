@@ -1,4 +1,4 @@
-//! From TOML text to a checked, resolved plan; mistakes are named with line and column.
+//! Parser from TOML text to a checked, resolved plan; mistakes are named with line and column.
 
 use std::path::Path;
 

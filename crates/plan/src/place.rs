@@ -1,4 +1,4 @@
-//! Where in a plan's text a key stands: mistakes that are found after reading have a place too.
+//! Place of a key in a plan's text: mistakes that are found after reading have a place too.
 
 use toml::de::{DeTable, DeValue};
 

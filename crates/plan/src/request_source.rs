@@ -25,7 +25,7 @@ pub struct RequestSource {
     /// The methods to take from the log.
     #[serde(default = "safe_methods")]
     pub methods: Vec<String>,
-    /// At most so many different requests of the log, the most frequent ones.
+    /// Limit on the different requests of the log; the most frequent ones are kept.
     #[serde(default = "hundred")]
     pub most: usize,
     /// How all their answers are judged.

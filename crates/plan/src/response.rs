@@ -8,7 +8,7 @@ use stats::Estimate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Response {
-    /// Mean response time, ms.
+    /// Arithmetic mean of the response times, ms.
     ResponseTimeMsMean,
     /// Median response time, ms.
     ResponseTimeMsP50,

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_article_has_24_treatments_and_each_block_holds_all_of_them_once() {
+    fn each_block_holds_the_articles_24_treatments_once() {
         let plan = plan();
         let rounds = [first_round(&plan)];
         let trials = trials(&plan, 1, &rounds, 0);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_are_alone_vary_one_at_a_time_and_what_changes_nothing_is_measured_once() {
+    fn factors_alone_vary_one_at_a_time_without_duplicates() {
         let plan = factors();
         let cells = first_cells(&plan);
         // The base and three variations, each with two periods.
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn each_combination_of_deployment_levels_is_one_start_in_each_block() {
+    fn each_deployment_combination_starts_once_in_each_block() {
         let plan = factors();
         let rounds = [first_round(&plan)];
         let all = trials(&plan, 1, &rounds, 0);

@@ -1,4 +1,4 @@
-//! Plans that nobody can have meant: refused before their trials are listed, which takes memory.
+//! Limits on the size of a plan, checked before its trials are listed, which takes memory.
 
 use crate::Levels;
 use crate::schedule;
@@ -8,8 +8,8 @@ const TRIALS_MAX: f64 = 100_000.0;
 const OBSERVATIONS_BYTES_MAX: f64 = 20e9;
 /// What one observation takes, in memory and packed in its file.
 const OBSERVATION_BYTES: f64 = 9.0;
-/// Of a trial that lasts a time: nobody knows how many answers there will be. More than a month of
-/// such trials is refused.
+/// Assumed rate of a trial that lasts a time, whose number of answers is unknown. More than a
+/// month of such trials is refused.
 const ANSWERS_PER_SECOND: f64 = 1_000.0;
 /// Requests are numbered by 16 bits.
 const REQUESTS_MAX: usize = 65_535;

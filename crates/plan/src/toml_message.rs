@@ -1,6 +1,6 @@
-//! What serde says of a plan, in the words of somebody who writes one.
+//! Error messages of serde, in the terms of a plan's author.
 
-/// So much of the text is shown.
+/// Characters of the text that are shown.
 const FOUND_MAX: usize = 40;
 
 /// A message of serde on `found`, a piece of the plan's text.

@@ -1,5 +1,5 @@
-//! What a report says of its own figures: under which conditions they hold, what they do not say,
-//! and how to repeat them.
+//! Conditions of a report's own figures: under which they hold, what they do not say, and how to
+//! repeat them.
 
 use engine::{EngineSource, EngineSpec};
 use plan::{

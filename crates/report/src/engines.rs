@@ -1,5 +1,5 @@
-//! What the report says of the engines: as they were at the plan's first levels, and what was read
-//! back otherwise where they were started at others.
+//! Engines of the report: as they were at the plan's first levels, and settings that were read back
+//! otherwise where they were started at others.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a run shows, for people and programs: one document, drawn as HTML, text, or JSON.
+//! Report of a run, for people and programs: one document, drawn as HTML, text, or JSON.
 
 pub mod analysis;
 mod blob;

@@ -31,7 +31,7 @@ pub struct ScalingPart {
     /// Every number of clients that is not shown to be below it.
     pub peak_candidates: Vec<f64>,
     pub one_client: Option<Estimate>,
-    /// Throughput at so many clients by that at one.
+    /// Throughput at each number of clients by that at one.
     pub over_one_client: Vec<AtClients>,
     /// Throughput at a multiple of the peak's clients by that at the peak.
     pub beyond_peak: Vec<BeyondPart>,

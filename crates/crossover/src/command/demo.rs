@@ -52,9 +52,9 @@ pub struct Arguments {
     no_serve: bool,
 }
 
-/// How often a command of ours is looked at.
+/// Interval between two checks of a child command.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How long a command that a terminal has interrupted may take before it is told again.
+/// Grace period of a command that a terminal has interrupted, before it gets SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Exit code 3: done, with findings.
@@ -245,7 +245,7 @@ impl Demo<'_> {
         self.shared.print(&format!("\n{number}. {title}\n"))
     }
 
-    /// Runs a command of ours that must succeed.
+    /// Runs a `crossover` command that must succeed.
     fn crossover(&self, words: &[&str]) -> anyhow::Result<()> {
         match self.exit_code(words)? {
             0 => Ok(()),
@@ -253,7 +253,7 @@ impl Demo<'_> {
         }
     }
 
-    /// Shows and runs a command of ours; what it prints goes where our own output goes.
+    /// Shows and runs a `crossover` command; its output goes where our own output goes.
     fn exit_code(&self, words: &[&str]) -> anyhow::Result<i32> {
         self.shared.print(&format!("$ crossover {}\n", words.join(" ")))?;
         let mut child = Command::new(&self.program)

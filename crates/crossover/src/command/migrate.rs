@@ -54,7 +54,7 @@ pub struct Arguments {
     /// Do everything, then undo it
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     dry_run: bool,
-    /// Load in parts of about so many bytes of the source: what an interruption costs at most
+    /// Load in parts of about this many bytes of the source: what an interruption costs at most
     /// [default: 67108864]
     #[arg(long, value_name = "BYTES", env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! The table of contents of the command line: one variant here, one file beside it.
+//! Subcommands of the command line: for each one variant here, and one file beside it.
 
 pub mod audit;
 pub mod bench;

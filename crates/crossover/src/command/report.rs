@@ -138,7 +138,7 @@ pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<Outcome> {
     Ok(outcome(&document))
 }
 
-/// A missed threshold is told before anything undecided.
+/// A missed threshold takes precedence over anything undecided.
 fn outcome(document: &Document) -> Outcome {
     let mut thresholds = document.thresholds.iter();
     if thresholds.any(|threshold| threshold.met == Some(false)) {

@@ -135,7 +135,7 @@ fn table(runs: &[RunSummary]) -> Table {
     table
 }
 
-/// `2026-11-21 21:00`, without what nobody reads in a list.
+/// As `2026-11-21 21:00`: a list needs no seconds and no time zone.
 fn minutes(started: &str) -> String {
     started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }

@@ -1,12 +1,12 @@
-//! Secrets come from a file, standard input or the environment, never from the command line,
-//! where every process of the machine could read them.
+//! Secrets from a file, standard input or the environment, never from the command line, where every
+//! process of the machine could read them.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 
-/// The API key in `file` (`-` for standard input), else in CROSSOVER_KEY, else none.
+/// The API key in `file` (`-` for standard input), otherwise in CROSSOVER_KEY, otherwise none.
 pub fn key(file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let text = match file {
         Some(path) if path.as_os_str() == "-" => {

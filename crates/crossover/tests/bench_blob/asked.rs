@@ -1,4 +1,4 @@
-//! What is refused, and what is told before anything is measured.
+//! Refusals, and messages before anything is measured.
 
 use super::error;
 use super::place::Place;
@@ -56,7 +56,7 @@ fn the_plan_that_is_printed_is_the_plan_that_runs() {
 }
 
 #[test]
-fn a_budget_too_small_for_intervals_is_told_before_anything_is_measured() {
+fn a_budget_too_small_is_reported_before_measuring() {
     let place = Place::new();
     let told = |budget: &str| {
         let output = place.run(&["bench", "blob", budget, "--dry-run"]);

@@ -1,4 +1,4 @@
-//! What happens to an experiment whose blobs are changed, or dropped from the page cache, meanwhile.
+//! Disturbed experiments: blobs are changed, or dropped from the page cache, during a trial.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -44,7 +44,7 @@ fn wrong_bytes_end_the_experiment() {
 }
 
 #[test]
-fn wrong_bytes_in_the_last_trial_are_found_too_and_make_it_void() {
+fn wrong_bytes_in_the_last_trial_make_it_void() {
     let place = Place::new();
     // Written when the line has been checked and warmed: its only, long trial follows.
     let begun = || {
@@ -59,7 +59,7 @@ fn wrong_bytes_in_the_last_trial_are_found_too_and_make_it_void() {
 }
 
 #[test]
-fn warm_reads_from_storage_are_offered_again_and_told_where_that_does_not_help() {
+fn warm_reads_from_storage_are_repeated_then_reported() {
     static NEVER: AtomicBool = AtomicBool::new(false);
     let place = Place::new();
     // On a disk: what lies in a file system of memory cannot be dropped.

@@ -1,4 +1,4 @@
-//! What is measured, and how it is told.
+//! Figures of the blob experiment, and their report.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::place::Place;
 use super::{find, measured, trials};
 
 #[test]
-fn every_form_is_read_and_overwritten_checked_and_told_as_the_article_tells_it() {
+fn every_form_is_measured_and_reported_as_in_the_article() {
     let place = Place::new();
     let document = measured(
         &place,
@@ -129,7 +129,7 @@ fn sizes_are_swept_and_large_blobs_are_fewer() {
 }
 
 #[test]
-fn sizes_of_pages_make_a_table_of_ratios_and_no_claim_is_judged_by_blobs_of_another_size() {
+fn claims_are_judged_by_blobs_of_their_own_size_only() {
     let place = Place::new();
     let words = [
         "page-size",
@@ -156,7 +156,7 @@ fn sizes_of_pages_make_a_table_of_ratios_and_no_claim_is_judged_by_blobs_of_anot
 }
 
 #[test]
-fn pictures_of_several_runs_stand_side_by_side_each_by_its_own_sqlite() {
+fn pictures_of_several_runs_are_each_relative_to_own_sqlite() {
     let place = Place::new();
     let words = ["--operations=read", "--count=50", "--passes=1", "--replicates=1"];
     for _ in 0..2 {
@@ -204,7 +204,7 @@ fn cold_trials_read_each_blob_once_and_say_how_cold_they_were() {
 }
 
 #[test]
-fn readers_share_a_pass_and_durability_is_the_same_promise_everywhere() {
+fn readers_share_a_pass_and_forms_share_their_durability() {
     let place = Place::new();
     let words = ["clients", "--count=90", "--passes=1", "--replicates=1", "--on=sqlite"];
     measured(&place, &words);

@@ -1,4 +1,5 @@
-//! What is wrong, in the way, missing or cut off: named, and nothing of anybody is harmed.
+//! Failures of the steps: inputs that are wrong, in the way, missing or cut off are named, and the
+//! user's files stay as they were.
 
 use super::place::Place;
 use super::{blob, blobs, done, json, refused, told};
@@ -91,7 +92,7 @@ fn a_damaged_database_ends_with_3() {
 }
 
 #[test]
-fn an_export_that_finds_no_room_says_what_is_missing_and_leaves_nothing() {
+fn an_export_without_room_is_refused_and_leaves_nothing() {
     let place = Place::new();
     done(&place, "init x.db --count 300 --size 5k");
     std::fs::create_dir(place.path("tiny")).unwrap();
@@ -132,7 +133,7 @@ fn cut_off(place: &Place, blocks: u32, words: &str) -> String {
 }
 
 #[test]
-fn a_write_that_fails_half_way_names_the_file_and_leaves_whole_blobs_and_nothing_else() {
+fn a_write_failing_half_way_leaves_only_whole_blobs() {
     let place = blobs();
     let count = |name: &str| std::fs::read_dir(place.path(name)).unwrap().count();
     let before = (count("."), count("flat"));
@@ -177,7 +178,7 @@ fn interrupted(place: &Place, more: &str, begun: impl Fn() -> bool) -> String {
 }
 
 #[test]
-fn an_update_that_is_interrupted_leaves_the_database_whole_and_says_what_became_of_it() {
+fn an_interrupted_update_leaves_the_database_whole() {
     let place = blobs();
     for (mode, suffix) in [("delete", "journal"), ("wal", "wal")] {
         // The file is there when the first blob is overwritten, or about to be.

@@ -139,7 +139,7 @@ fn opening_alone_is_a_part_of_reading_and_only_files_have_it() {
 }
 
 #[test]
-fn the_same_seed_reads_the_same_bytes_and_a_drawn_one_is_printed() {
+fn the_same_seed_reads_the_same_bytes() {
     let place = blobs();
     let bytes = |words: &str| json(&place, words)["bytes"].clone();
     let once = bytes("run x.db --random --seed 1 --count 50");

@@ -12,7 +12,7 @@ use server::{PASSWORD, Place, crossover, run};
 use testing::dashboard::Client;
 
 #[test]
-fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
+fn the_first_start_invites_and_a_backup_can_be_served() {
     let place = Place::new();
     let server = place.serve();
     let token = server.said.split("/#setup=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
@@ -44,7 +44,7 @@ fn the_first_start_invites_and_a_backup_is_served_like_the_original() {
 
 /// SIGTERM is what managers of services send.
 #[test]
-fn told_to_stop_it_ends_well_and_its_log_has_the_requests_by_name() {
+fn a_stopped_server_succeeds_and_its_log_names_requests() {
     let place = Place::new();
     let (url, log) = (place.url(), ["--log-level", "info", "--log-format", "json"]);
     let words = ["dashboard", "serve", "--listen", "127.0.0.1:0", "--database", &url];
@@ -68,7 +68,7 @@ fn told_to_stop_it_ends_well_and_its_log_has_the_requests_by_name() {
 }
 
 #[test]
-fn accounts_are_kept_from_the_command_line_and_no_password_is_on_it() {
+fn accounts_are_managed_without_passwords_in_arguments() {
     let place = Place::new();
     let secret = place.folder.path().join("password");
     std::fs::write(&secret, format!("{PASSWORD}\n")).unwrap();
@@ -92,7 +92,7 @@ fn accounts_are_kept_from_the_command_line_and_no_password_is_on_it() {
 }
 
 #[test]
-fn postgresql_is_backed_up_by_its_own_tool_and_the_message_says_how() {
+fn a_backup_of_postgresql_is_refused_naming_its_own_tool() {
     let refused = run(&["dashboard", "backup", "copy.db", "--database", "postgresql://u@h/d"]);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();

@@ -1,5 +1,5 @@
-//! A served file that other programs open and close: whoever closes a SQLite database last removes
-//! its log, and the server's locks are all that others know of it.
+//! A served file that other programs open and close. The last program to close a SQLite database
+//! removes its log, and other programs know the server by its locks alone.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -80,7 +80,7 @@ fn open_and_close(place: &Place, round: u32) {
 }
 
 #[test]
-fn what_was_acknowledged_stays_while_other_programs_open_and_close_the_file() {
+fn acknowledged_rows_survive_other_programs_on_the_file() {
     if Command::new("sqlite3").arg("-version").output().is_err() {
         return testing::skip("there is no sqlite3");
     }

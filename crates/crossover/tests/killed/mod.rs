@@ -1,4 +1,4 @@
-//! Servers of ours that are killed while they are measured.
+//! Servers of these tests that are killed while they are measured.
 
 use rustix::process::{Pid, Signal, kill_process};
 

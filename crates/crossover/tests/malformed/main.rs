@@ -46,7 +46,7 @@ fn case(line: usize, text: &'static str) -> Case {
 }
 
 #[test]
-fn every_malformed_plan_is_refused_with_its_place_its_mistake_and_exit_code_2() {
+fn malformed_plans_are_refused_with_place_and_exit_code_2() {
     let cases = cases();
     assert!(cases.len() >= 120, "{}", cases.len());
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Where a test of the whole program runs it: a folder of its own.
+//! Place of a test of the whole program: a folder of its own.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -134,7 +134,7 @@ fn several_sittings_per_side_have_verdicts() {
 }
 
 #[test]
-fn runs_of_different_work_are_refused_and_other_differences_are_said() {
+fn runs_of_different_work_are_refused_in_a_comparison() {
     let runs = Runs::new();
     let a = "20261101-080000-http-000a";
     runs.write(&Sitting::new(a, 1.0));

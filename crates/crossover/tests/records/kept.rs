@@ -1,4 +1,4 @@
-//! What is kept of runs: the list, what is removed of it, reports in every form, damaged records.
+//! Kept records of runs: the list, removals, reports in every form, damaged records.
 
 use std::path::Path;
 
@@ -118,7 +118,7 @@ fn a_report_has_every_form_and_several_runs_stand_side_by_side() {
 }
 
 #[test]
-fn a_duration_leaves_out_the_rest_before_a_run_was_taken_up_again() {
+fn a_duration_excludes_the_pause_before_a_resumption() {
     let runs = Runs::new();
     let id = "20261101-080000-http-0001";
     let run = runs.write(&Sitting::new(id, 1.0));
@@ -137,7 +137,7 @@ fn a_duration_leaves_out_the_rest_before_a_run_was_taken_up_again() {
 }
 
 #[test]
-fn a_record_cut_short_or_newer_is_named_and_an_older_one_is_read() {
+fn truncated_or_newer_records_are_named_older_ones_read() {
     let runs = Runs::new();
     let id = "20261101-080000-http-0001";
     let run = runs.write(&Sitting::new(id, 1.0));

@@ -1,4 +1,4 @@
-//! Holds JSON that the program wrote against the published schemas of docs/schemas.
+//! Validation of the program's JSON against the published schemas of docs/schemas.
 
 use std::path::Path;
 

@@ -30,7 +30,7 @@ const SETTINGS: [(&str, &str); 6] = [
 ];
 
 /// Makes the role if there is none yet, with the settings above and the password that applications
-/// are told.
+/// get.
 pub async fn create_role(
     client: &Client,
     password: Option<&str>,

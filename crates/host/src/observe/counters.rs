@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_of_an_application_are_found_by_name_and_summed_over_labels() {
+    fn application_counters_are_summed_over_labels() {
         let text = "# TYPE sqlite_cache_misses counter\n\
             sqlite_cache_misses_total{file=\"a b}\"} 7\n\
             sqlite_cache_misses_total{file=\"b\"} 5 1700000000\n\

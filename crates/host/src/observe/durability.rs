@@ -1,4 +1,4 @@
-//! What a committed transaction survives, judged from the settings that the engine itself reports.
+//! Durability of a committed transaction, judged from the settings that the engine itself reports.
 
 use plan::Durability;
 

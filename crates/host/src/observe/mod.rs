@@ -1,5 +1,5 @@
-//! What an engine itself tells of its work: counters, what it promises to keep, the plans that it
-//! chose. All of it is looked up outside of the timed part of a trial.
+//! Observation of an engine by its own reports: counters, durability, the plans that it chose. All
+//! of it is looked up outside of the timed part of a trial.
 
 pub mod auto_explain;
 mod counters;

@@ -3,7 +3,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Lines of PostgreSQL's plans that tell of estimates, of the machine or of one execution.
+/// Lines of PostgreSQL's plans that report estimates, the machine or one execution.
 const NOT_SHAPE: [&str; 12] = [
     "Planned Partitions:",
     "Buckets:",

@@ -1,5 +1,5 @@
-//! Before a trial: waiting until other programs leave the machine alone. What belongs to the
-//! experiment, this program and everything it started, is not waited for.
+//! Wait before a trial until other programs leave the machine alone. This program and everything
+//! it started are part of the experiment and are not waited for.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// unoptimised build does not wait.
 const WAIT_AT_MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 0 } else { 60 });
 
-/// The waits of one run. After one in vain the following trials only look, until a look finds the
-/// machine quiet: on a machine that is never quiet a run would not end otherwise.
+/// The waits of one run. After one without result the following trials only look, until a look
+/// finds the machine quiet: on a machine that is never quiet a run would not end otherwise.
 #[derive(Debug)]
 pub struct Quiet {
     at_most: Duration,
@@ -94,7 +94,7 @@ pub fn wait_for_quiet(
     wait
 }
 
-/// Cores in use by everybody else, over a short window.
+/// Cores in use by all other programs, over a short window.
 fn other_cores(ours: &ServerSide) -> Option<f64> {
     let (machine, used) = (MachineCounters::read().ok()?, ours.snapshot().ok()?);
     let begin = Instant::now();

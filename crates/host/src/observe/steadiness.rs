@@ -1,4 +1,4 @@
-//! Whether a trial's times stood still: its second half against its first.
+//! Steadiness of a trial's times: its second half against its first.
 
 use load::Observations;
 

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_count_once_from_the_opening_on_and_only_when_they_are_whole() {
+    fn whole_lines_count_once_from_the_opening_on() {
         let mut log = tempfile::NamedTempFile::new().unwrap();
         let line = |size: u32| {
             format!("2026-01-01 UTC [7] LOG:  temporary file: path \"a size 9\", size {size}\n")

@@ -1,4 +1,4 @@
-//! Against real servers: plans of a statement at several values, an application's plans from the
+//! Tests on real servers: plans of a statement at several values, an application's plans from the
 //! log, counters of the oldest and the newest release.
 
 use std::sync::atomic::AtomicBool;
@@ -40,7 +40,7 @@ fn period(days: i32) -> String {
 }
 
 #[tokio::test]
-async fn plans_of_two_periods_are_one_until_the_engine_turns_to_a_scan() {
+async fn plans_of_two_periods_are_equal_until_a_scan_is_chosen() {
     let (server, client) = start("18").await;
     let plan = async |days| explain(&client, &period(days), &[]).await;
     let (week, month, all) = (plan(7).await, plan(31).await, plan(1_900).await);
@@ -55,9 +55,9 @@ async fn plans_of_two_periods_are_one_until_the_engine_turns_to_a_scan() {
     server.stop().await.unwrap();
 }
 
-/// What the application's part will be: somebody who connects as the role and asks.
+/// The test takes the application's part: it connects as the role and sends queries.
 #[tokio::test]
-async fn the_log_tells_the_plans_of_the_explained_role_and_of_nobody_else() {
+async fn only_plans_of_the_explained_role_are_in_the_log() {
     for version in ["9.6", "18"] {
         let (server, client) = start(version).await;
         auto_explain::create_role(&client, None).await.unwrap();
@@ -81,7 +81,7 @@ async fn the_log_tells_the_plans_of_the_explained_role_and_of_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_sort_that_spills_is_counted_on_the_oldest_and_the_newest_release() {
+async fn a_spilling_sort_is_counted_on_oldest_and_newest_release() {
     for version in ["9.6", "18"] {
         let (server, client) = start(version).await;
         let before = counters_postgres(&client).await.unwrap();

@@ -17,7 +17,7 @@ use super::keeper::{Keeper, KeeperError};
 use super::{ProcessError, group, parent_death};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 
-/// How often a state that nobody announces is looked at.
+/// Interval between two looks at a state that is not announced.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long one question whether the application is ready may take.
 const READY_ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -228,7 +228,7 @@ pub fn run_to_end(
     }
 }
 
-/// A TCP port of 127.0.0.1 on which nobody listens at this moment.
+/// A TCP port of 127.0.0.1 without a listener at this moment.
 pub fn free_port() -> Result<u16, ProcessError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ProcessError::NoPort)?;
     Ok(listener.local_addr().map_err(ProcessError::NoPort)?.port())

@@ -95,7 +95,7 @@ impl Keeper {
         state.ending.clone()
     }
 
-    /// Whether the child is forgotten, so that its number may be somebody else's by now.
+    /// Whether the child is forgotten, so that its number may be another process's by now.
     pub(super) fn is_released(&self) -> bool {
         self.thread.is_none()
     }

@@ -1,4 +1,4 @@
-//! Ties a child's life to ours even where we get no chance to act, as after kill -9.
+//! Death signal that ends a child with this process, even where it cannot act, as after kill -9.
 //! The only unsafe code of this crate.
 
 use std::process::Command;
@@ -15,7 +15,7 @@ pub(super) fn end_with_parent(command: &mut Command) {
     let parent = getpid();
     let hook = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // We may have ended before the call above: nobody would send the signal any more.
+        // We may have ended before the call above: the signal would not be sent any more.
         if getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
     };
     // SAFETY: between fork and exec only async-signal-safe calls are allowed. The hook makes two

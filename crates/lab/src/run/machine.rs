@@ -1,4 +1,4 @@
-//! What a plan asks of this machine, checked before anything is fetched or made.
+//! Requirements of a plan on this machine, checked before anything is fetched or made.
 
 use crate::error::RunError;
 use load::resource::{MemoryGroup, available_cpus};

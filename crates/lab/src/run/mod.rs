@@ -1,5 +1,5 @@
-//! Carries a plan out: rounds of blocks, every engine once per block and alone, its treatments in
-//! random order; each trial is on disk before the next begins, so a run can be taken up again.
+//! Run of a plan: rounds of blocks, every engine once per block and alone, its treatments in random
+//! order. Each trial is on disk before the next begins, so that a run can be resumed.
 
 mod interleave;
 mod machine;

@@ -1,5 +1,5 @@
-//! Before the first block: every engine is asked once, so that answers that differ end a run before
-//! hours of measuring, and the requests of a log are sampled into rounds that fit a trial.
+//! Pilot before the first block: one pass over every engine, so that answers that differ end a run
+//! before hours of measuring. The requests of a log are sampled into rounds that fit a trial.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use plan::schedule;
 use plan::{LoadModel, Plan, Seconds, Trial, WorkloadKind};
 use record::Finished;
 
-/// Each step towards rounds that fit makes them so much shorter.
+/// Factor by which each step towards rounds that fit shortens them.
 const STEP: f64 = 0.95;
 /// A sample of fewer requests says little of a log.
 const ROUND_MIN: usize = 10;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_rounds_become_a_sample_for_which_the_slowest_engine_has_time() {
+    fn longer_rounds_become_a_sample_fit_for_the_slowest_engine() {
         let (plan, said) = fitted([0.1; 3]);
         let sample = weights(&plan);
         let total: u32 = sample.iter().sum();

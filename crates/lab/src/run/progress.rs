@@ -1,4 +1,4 @@
-//! How long a run still takes: judged by whole blocks, since all blocks hold the same treatments.
+//! Estimate of the time a run still takes, by whole blocks: all blocks hold the same treatments.
 
 use std::time::{Duration, Instant};
 

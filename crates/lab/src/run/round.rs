@@ -25,13 +25,13 @@ use plan::{OnError, Plan, clients};
 use record::Finished;
 use record::{CapturedPlan, OperationPlan, Trial, describe};
 
-/// PostgreSQL plans a prepared statement anew for its first five executions.
+/// PostgreSQL plans a prepared statement again for each of its first five executions.
 const WARM_WINDOWS_MIN: usize = 6;
 const WARM_WINDOWS_MAX: usize = 20;
 /// Two windows whose means differ by less are steady.
 const WARM_DIFFERENCE: f64 = 0.05;
 
-/// One failure among so many requests of the whole warm-up, or more, and nothing is measured.
+/// One failure in this number of requests of the whole warm-up, or more, prevents a measurement.
 const FAILURES_SHARE_MIN: u64 = 10;
 /// A failure among few requests, or in the first windows, is a large share of them.
 const WINDOWS_BEFORE_REFUSAL: usize = 3;
@@ -71,7 +71,7 @@ impl<'a> Setting<'a> {
         Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
     }
 
-    /// Tells the progress bar how many trials there are to be.
+    /// Passes the planned number of trials to the progress bar.
     pub(super) fn show_planned(&self, finished: &Finished) {
         self.options.progress.set_length(finished.planned() as u64);
     }

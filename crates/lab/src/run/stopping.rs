@@ -1,5 +1,5 @@
-//! When a round has blocks enough: by a number, by a precision, or because the time is over. What
-//! the blocks *show* never ends a run: stopping on a verdict makes false ones likelier.
+//! Stopping rules of a round: a number of blocks, a precision, or the end of the time. A result of
+//! the blocks never ends a run: stopping on a verdict makes false ones likelier.
 
 use stats::{Estimate, INTERVAL_MIN_REPLICATES, Method};
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_added_until_precise_and_none_begins_after_the_budget() {
+    fn blocks_are_added_until_precise_and_within_the_budget() {
         let wanted =
             |blocks, done, precise: Option<bool>, over| wanted(blocks, done, || precise, over);
         assert_eq!(wanted(10, 9, Some(false), false), 10, "the width is looked at after the last");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_were_measured_until_narrow_enough_cover_nearly_as_often_as_they_say() {
+    fn intervals_of_sequential_stopping_keep_their_coverage() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for spread in [0.03, 0.05, 0.08] {
             let covered = (0..4_000).filter(|_| covers(spread, 0.03, &mut random)).count();

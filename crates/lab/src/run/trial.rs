@@ -126,7 +126,7 @@ fn counters(bench: &Bench<'_>, subject: &mut dyn Subject) -> Counters {
     counters
 }
 
-/// What the rest of the machine did meanwhile.
+/// Notes the use of the rest of the machine during the trial.
 fn note_machine(trial: &mut Trial, machine: MachineCounters) {
     let (wall, cpus) = (trial.wall_seconds, machine.processors as f64);
     trial.steal_fraction = machine.steal_seconds.map(|seconds| seconds / (wall * cpus));

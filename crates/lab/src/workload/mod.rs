@@ -1,5 +1,5 @@
-//! What an experiment does to an engine. Each workload is a folder here, behind two small traits:
-//! a [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
+//! Workloads: the load of an experiment on an engine. Each is a folder here, behind two traits: a
+//! [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
 pub(crate) mod blob;
 pub(crate) mod http;
@@ -78,7 +78,7 @@ pub(crate) trait Subject {
     /// `answers` or compares it with what stands there.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError>;
 
-    /// Whether every trial warms its own clients up, so that nothing is to be warmed before the
+    /// Whether every trial warms its own clients up, so that nothing needs warming before the
     /// first.
     fn warms_itself(&self) -> bool {
         false
@@ -92,8 +92,8 @@ pub(crate) trait Subject {
     /// Load on one cell: a trial or a window of the warm-up.
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError>;
 
-    /// Brings what the last load has written to its place; none where it wrote nothing, or nobody
-    /// can tell.
+    /// Brings what the last load has written to its place; none where it wrote nothing, or that
+    /// is unknown.
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         Ok(None)
     }

@@ -80,7 +80,7 @@ fn an_application_that_refuses_is_quoted() {
 }
 
 #[test]
-fn where_copies_cannot_be_made_the_place_and_the_way_out_are_named() {
+fn impossible_copies_are_refused_with_place_and_remedy() {
     let server = answering(|_, _| (200, "ok".to_owned()));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("data"), "a file where a folder is to be").unwrap();
@@ -92,7 +92,7 @@ fn where_copies_cannot_be_made_the_place_and_the_way_out_are_named() {
 }
 
 #[test]
-fn an_application_that_answers_500_half_of_the_time_is_not_measured() {
+fn an_application_failing_half_of_the_time_is_not_measured() {
     // Well to the two looks of the untimed pass at each request, then by turns.
     let server = answering(|_, asked| match asked {
         0..8 => (200, "ok".to_owned()),
@@ -106,7 +106,7 @@ fn an_application_that_answers_500_half_of_the_time_is_not_measured() {
 
 /// Once in the untimed pass and once in the warm-up.
 #[test]
-fn an_application_that_fails_now_and_then_is_measured_and_its_failures_are_counted() {
+fn occasional_failures_of_an_application_are_counted() {
     let server = answering(|_, asked| match asked {
         0 | 20 => (503, "busy".to_owned()),
         _ => (200, "ok".to_owned()),
@@ -117,7 +117,7 @@ fn an_application_that_fails_now_and_then_is_measured_and_its_failures_are_count
 }
 
 #[test]
-fn an_application_that_changes_its_answers_is_told_with_the_cure() {
+fn changing_answers_are_reported_with_the_remedy() {
     let changing =
         || answering(|_, asked| (200, format!("{{\"served\": {asked}, \"n\": [1, 2]}}")));
     let (one, two) = (changing(), changing());
@@ -174,7 +174,7 @@ fn methods_bodies_and_headers_are_sent_with_their_placeholders() {
 }
 
 #[test]
-fn a_request_that_fails_throughout_a_trial_makes_it_void_and_its_level_is_not_compared() {
+fn a_request_failing_throughout_voids_its_trial() {
     // Two looks for the first name and one for the second, then each a look and a trial.
     let asked = AtomicUsize::new(0);
     let server = answering(move |path, _| {
@@ -197,7 +197,7 @@ fn a_request_that_fails_throughout_a_trial_makes_it_void_and_its_level_is_not_co
 }
 
 #[test]
-fn a_remote_application_is_switched_before_each_turn_and_after_it() {
+fn a_remote_application_is_switched_around_each_turn() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("switched");
     let command =

@@ -44,7 +44,7 @@ fn stranger(blogs_status: u16, blogs: &'static str) -> (Loopback, Arc<Mutex<Vec<
 }
 
 #[test]
-fn each_client_asks_the_nine_once_with_the_key_and_a_connection_each() {
+fn each_client_sends_the_nine_requests_once_with_the_key() {
     let (server, seen) = stranger(404, "");
     let result = measure(&load(&server), &GOING_ON).unwrap();
     assert_eq!((result.blog.as_str(), result.clients, result.failures), ("twilio", 2, 0));
@@ -63,7 +63,7 @@ fn each_client_asks_the_nine_once_with_the_key_and_a_connection_each() {
 }
 
 #[test]
-fn a_server_that_tells_its_blogs_is_asked_for_the_one_with_most_articles() {
+fn the_blog_with_most_articles_is_requested_of_a_server() {
     let blogs = r#"{"rows": [{"key": "send & grid", "articles": 7}, {"key": "x", "articles": 3}]}"#;
     let (server, _) = stranger(200, blogs);
     let result = measure(&load(&server), &GOING_ON).unwrap();
@@ -99,7 +99,7 @@ fn clients_that_see_different_bytes_are_reported() {
 }
 
 #[test]
-fn a_refused_key_and_an_empty_period_are_said_before_anything_is_measured() {
+fn bad_keys_and_empty_periods_are_reported_before_measuring() {
     let (server, seen) = stranger(401, "");
     let error = measure(&load(&server), &GOING_ON).unwrap_err();
     assert!(matches!(error, ArticleError::KeyRefused { status: 401, .. }));

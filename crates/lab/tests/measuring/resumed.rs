@@ -32,7 +32,7 @@ fn plan(url: &str, wishes: &str, factor: &str) -> Plan {
 }
 
 #[test]
-fn a_run_cut_off_in_its_second_round_keeps_the_blocks_of_its_first() {
+fn a_run_cut_off_in_round_two_keeps_the_blocks_of_round_one() {
     let server = Loopback::constant("as ever");
     let folder = tempfile::tempdir().unwrap();
     let laboratory = Laboratory::in_folder(folder.path());

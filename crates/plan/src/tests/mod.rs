@@ -1,4 +1,4 @@
-//! What a plan's reader promises: a round trip, and mistakes named with their place.
+//! Guarantees of a plan's reader: a round trip, and mistakes named with their place.
 
 mod oltp;
 

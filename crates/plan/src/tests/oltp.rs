@@ -64,7 +64,7 @@ fn what_the_workload_cannot_do_is_refused_by_its_key() {
 }
 
 #[test]
-fn character_sets_that_are_not_to_be_had_are_refused_with_their_engine() {
+fn unsupported_character_sets_are_refused_with_their_engine() {
     let only = encoding();
     let engines = "\"postgres:14\", \"postgres:18\", \"sqlite\"";
     let one = only.replace(engines, "\"postgres:18[collation=bytes]\"");

@@ -1,5 +1,5 @@
-//! What each request alone shows, since an average can hide which query crosses; requests that
-//! show the same are put together.
+//! Results of each request alone, since an average can hide which query crosses; requests with
+//! the same result are put together.
 
 use stats::crossing::{Crossing, Side};
 

@@ -1,4 +1,4 @@
-//! What each factor does: every treatment against the same one at the factor's first level, and
+//! Effect of each factor: every treatment against the same one at the factor's first level, and
 //! every ratio of two engines against the ratio there, paired by block. From these follows which
 //! factor moves or makes a crossing (METHOD.md, section 7).
 
@@ -13,7 +13,7 @@ use plan::Levels;
 use plan::schedule::first_cells;
 use plan::{Level, Plan, canonical_levels};
 
-/// The name under which engines that differ in their settings only are told as levels.
+/// The name under which engines that differ in their settings only are listed as levels.
 pub const ENGINE_FACTOR: &str = "engine";
 
 /// A ratio of responses at one level of a factor to those at another, everything else equal.

@@ -1,4 +1,4 @@
-//! From trials to results: an estimate per treatment, a comparison per level, the crossings.
+//! Analysis from trials to results: an estimate per treatment, a ratio per level, the crossings.
 //! The unit of every interval is the block, never the request (METHOD.md).
 
 mod by_request;
@@ -103,7 +103,7 @@ pub struct Treatment {
     pub requests_per_second: Option<f64>,
     /// The same with its interval.
     pub throughput: Option<Estimate>,
-    /// Statements that clients of ours sent per second, where they are counted.
+    /// Statements that our own clients sent per second, where they are counted.
     pub statements_per_second: Option<Estimate>,
     /// Failed requests by all requests (0 to 1), mean over blocks.
     pub failure_fraction: Option<Estimate>,
@@ -128,8 +128,8 @@ pub struct Treatment {
 const ARITHMETIC_SHOWN_FROM: f64 = 1.05;
 
 impl Treatment {
-    /// The arithmetic mean over blocks of the response, where it is so much larger than the
-    /// geometric one that both are to be shown.
+    /// The arithmetic mean over blocks of the response, where it exceeds the geometric one so far
+    /// that both should be shown.
     pub fn larger_arithmetic_mean(&self) -> Option<f64> {
         let geometric = self.estimate?.value;
         let sum: f64 = self.blocks.iter().map(|(_, value)| value).sum();

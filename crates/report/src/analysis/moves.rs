@@ -1,4 +1,4 @@
-//! Which factor moves, makes or undoes a crossing: each variation's sweep beside the base's, with
+//! Factors that move, make or undo a crossing: each variation's sweep beside the base's, with
 //! the effect on the ratio of the two engines, in sentences.
 
 use stats::Method;
@@ -135,9 +135,9 @@ impl Variation {
         (!what.is_empty()).then(|| format!("{}: {}.", self.name(plan), what.join("; ")))
     }
 
-    /// The largest effect shown on the ratio of the pair: that on the ratio itself where the factor
-    /// acts on both engines, else the own effect of the one on which it acts. True: of `b`, whose
-    /// gain is the other's loss.
+    /// The largest effect shown on the ratio of the pair. Where the factor acts on both engines it
+    /// is that on the ratio itself, otherwise the own effect of the one on which it acts. True: of
+    /// `b`, whose gain is the other's loss.
     fn strongest<'e>(&self, pair: &Pair<'_>, effects: &'e [Effect]) -> Option<(&'e Effect, bool)> {
         let mine: Vec<&Effect> = effects.iter().filter(|effect| self.holds(effect)).collect();
         let of = |engine: &str, against: Option<&str>| {
@@ -188,7 +188,7 @@ impl Variation {
 /// What becomes of the crossing, where both sweeps show enough to say it.
 fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
     let (swept, _) = plan.swept()?;
-    // Of several brackets none is told to be another's, nor of two in which the sides differ.
+    // Of several brackets none is matched with another, nor are two in which the sides differ.
     let bracket = |sweep: &Sweep| {
         let mut found = sweep.crossings.iter().filter_map(|crossing| match crossing {
             Crossing::Bracketed { last, first, faster_before, .. } => {

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_write_are_told_by_the_checkpoints_that_ended_in_them() {
+    fn writing_trials_are_noted_with_their_checkpoints() {
         let ended = |count: f64| BTreeMap::from([("postgres_checkpoints_ended".to_owned(), count)]);
         let said = |counts: [f64; 2]| {
             let [a, b] = counts.map(ended);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spill_of_every_block_is_said_and_one_that_was_counted_late_is_not() {
+    fn a_spill_of_every_block_is_noted_and_a_late_one_is_not() {
         let (a, b) = (trial(24e6), trial(26e6));
         assert_eq!(
             notes(&[&a, &b]),

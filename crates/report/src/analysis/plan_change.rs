@@ -1,4 +1,4 @@
-//! Where an engine's plan changes between two levels of the swept factor: often the reason for a
+//! Changes of an engine's plan between two levels of the swept factor: often the reason for a
 //! crossing, and always worth knowing beside it.
 
 use stats::crossing::Crossing;
@@ -17,8 +17,8 @@ pub struct PlanChange {
     pub hashes: (String, String),
 }
 
-/// The change that belongs to `crossing`: between the ends of its bracket if there is one, of the
-/// engine and place where most operations change; else the first along the sweep.
+/// The change that belongs to `crossing`. If there is a bracket, it lies between its ends, at the
+/// engine and place where most operations change; otherwise it is the first along the sweep.
 pub fn plan_change(
     plan: &Plan,
     sweep: &Sweep,

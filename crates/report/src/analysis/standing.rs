@@ -1,4 +1,5 @@
-//! Whether a treatment may get a verdict: failures are tolerated up to a share, wrong answers never.
+//! Eligibility of a treatment for a verdict: failures are tolerated up to a share, wrong answers
+//! never.
 
 use plan::Plan;
 use plan::counted;

@@ -1,4 +1,4 @@
-//! Whether every treatment kept to the plan's thresholds, judged by the end of an interval and
+//! Thresholds of the plan and every treatment's result, judged by the end of an interval and
 //! never by the point: a bound inside the interval is undecided.
 
 use stats::{Estimate, Method};
@@ -41,8 +41,8 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
     plan.thresholds.iter().flat_map(judge_all).collect()
 }
 
-/// Times and rates of a treatment that failed are not those of the work asked for; how often it
-/// failed is told all the same.
+/// Times and rates of a treatment that failed are not those of the work asked for; its share of
+/// failures is reported all the same.
 fn is_judged(treatment: &Treatment, response: Response) -> bool {
     response == Response::FailureFraction || treatment.standing.is_judged()
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_the_interval_decides_and_a_bound_inside_it_is_undecided() {
+    fn a_bound_inside_the_interval_is_undecided() {
         let estimate = stats::mean_estimate(&[190.0, 195.0, 200.0, 192.0, 198.0], 0.95).unwrap();
         let below = |bound| met(&estimate, Bound::Below(bound));
         assert_eq!((below(210.0), below(199.0), below(180.0)), (Some(true), None, Some(false)));

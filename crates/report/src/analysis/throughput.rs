@@ -14,7 +14,7 @@ use plan::{Level, Plan};
 /// The factor over which throughput scales.
 pub const CLIENTS: &str = "clients";
 
-/// Loads beyond the peak at which degradation is told, in multiples of the peak's clients.
+/// Loads beyond the peak at which degradation is reported, in multiples of the peak's clients.
 const BEYOND: [f64; 2] = [4.0, 16.0];
 
 /// What throughput shows over the clients.
@@ -33,7 +33,7 @@ pub struct Scaling {
     pub levels: Levels,
     pub peak: Peak,
     pub one_client: Option<Estimate>,
-    /// Throughput at so many clients by that at one, paired by block.
+    /// Numbers of clients, and the throughput at each by that at one, paired by block.
     pub over_one: Vec<(f64, Estimate)>,
     pub beyond: Vec<Beyond>,
 }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_every_number_of_clients_that_is_not_shown_below_the_best() {
+    fn the_peak_is_every_client_count_not_shown_below_the_best() {
         let [one, two, four, eight, thirty_two] = [
             blocks([500.0, 510.0, 490.0, 505.0, 495.0]),
             blocks([3_000.0, 3_100.0, 2_950.0, 3_050.0, 3_000.0]),

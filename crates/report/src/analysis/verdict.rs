@@ -1,4 +1,4 @@
-//! What the whole experiment says, in one headline and one sentence per sweep.
+//! Verdict of the whole experiment, in one headline and one sentence per sweep.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -38,7 +38,7 @@ pub fn factor_unit(name: &str) -> Option<&'static str> {
     }
 }
 
-/// What a level is called: its label in the plan, else the number with its unit.
+/// The name of a level: its label in the plan, otherwise the number with its unit.
 pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
     if let Some(label) = plan.factors.get(name).and_then(|factor| factor.label(level)) {
         return label.to_owned();
@@ -99,7 +99,7 @@ pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
 
 /// One sweep in one sentence.
 pub fn sentence(plan: &Plan, sweep: &Sweep) -> String {
-    // Several stretches without a verdict are told together, with what the worst of them needs.
+    // Several stretches without a verdict share one phrase, with what the worst of them needs.
     let is_open = |c: &&Crossing| matches!(c, Crossing::Inconclusive { .. });
     let settled = sweep.crossings.iter().filter(|c| !is_open(c));
     let worst = sweep.crossings.iter().filter(is_open).max_by_key(|c| match c {

@@ -1,4 +1,4 @@
-//! What pictures and claims ask of a run: which line is which, what it took where.
+//! Lookup of a run's lines and their times, for pictures and claims.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

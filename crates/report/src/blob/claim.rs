@@ -17,7 +17,7 @@ use plan::{BlobStorage, StorageForm};
 /// What a claim says of a ratio.
 #[derive(Clone, Copy)]
 pub(super) enum Says {
-    /// It is at least so much, and above 1 in any case: the first is its size, the second its
+    /// It is at least this ratio, and above 1 in any case: the first is its size, the second its
     /// direction.
     AtLeast(f64),
     Between(f64, f64),

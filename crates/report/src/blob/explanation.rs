@@ -87,7 +87,7 @@ fn explains(share: &Estimate, times: &Estimate) -> ClaimVerdict {
     }
 }
 
-/// What the share of opening and closing is to be held against.
+/// The difference with which the share of opening and closing should be compared.
 fn explained(folder: &str, base: &str, longer: f64) -> String {
     let beside = match longer > 0.0 {
         true => format!("{:.0}% of that time is the difference to {base}", longer * 100.0),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn opening_and_closing_explain_a_difference_only_where_one_is_shown_and_by_both_intervals() {
+    fn opening_and_closing_explain_only_a_shown_difference() {
         // 1.30 to 1.40 times as long: 23 to 29% of the file's time.
         for (share, times, expected) in [
             ((0.29, 0.31), (1.30, 1.40), ClaimVerdict::Holds),

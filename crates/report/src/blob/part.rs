@@ -1,5 +1,5 @@
-//! What the report says of workload `blob` beside what it says of every workload: the contract
-//! with the page (`web/src/report/document/document.ts` mirrors it).
+//! Part of the report that only workload `blob` has: the contract with the page
+//! (`web/src/report/document/document.ts` mirrors it).
 
 use serde::Serialize;
 use stats::Estimate;

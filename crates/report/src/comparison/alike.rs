@@ -1,4 +1,4 @@
-//! What two runs have in common: whether they measured the same work, and on the same machine.
+//! Common ground of two runs: whether they measured the same work, and on the same machine.
 
 use crate::warning::WarningPart;
 use plan::Operation;

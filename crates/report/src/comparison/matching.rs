@@ -1,4 +1,4 @@
-//! Which runs may be compared at all, and which engine of one side belongs to which of the other.
+//! Matching of runs that may be compared at all, and of the engines of both sides.
 
 use std::collections::BTreeSet;
 

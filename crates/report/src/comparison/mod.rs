@@ -85,7 +85,6 @@ pub struct Comparison {
     pub warnings: Vec<WarningPart>,
 }
 
-/// A run of a side.
 #[derive(Clone, Debug, Serialize)]
 pub struct SideRun {
     pub id: String,

@@ -1,4 +1,4 @@
-//! What the rows show together: corrected over all of them, since each is a chance to be wrong.
+//! Verdict of all rows together: corrected over all of them, since each is a chance to be wrong.
 
 use stats::crossing::{Sign, signs};
 use stats::{Comparison as Ratio, equivalence, holm, unpaired_equivalence};

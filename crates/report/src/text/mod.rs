@@ -187,7 +187,7 @@ mod tests {
     use super::lines;
 
     #[test]
-    fn what_is_said_of_few_treatments_names_them_and_of_many_counts_them() {
+    fn few_treatments_are_named_and_many_are_counted() {
         let places: Vec<String> = (1..=4).map(|place| format!("place {place}")).collect();
         assert_eq!(lines("spills", &places[..2], 2), ["place 1: spills", "place 2: spills"]);
         assert_eq!(lines("spills", &places, 4), ["all 4 treatments: spills"]);

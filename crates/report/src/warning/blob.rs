@@ -1,4 +1,4 @@
-//! Doubts that only workload `blob` has: reads that were to be warm and came from storage.
+//! Warnings of workload `blob` alone: reads that should be warm and came from storage.
 
 use super::Warning;
 use plan::{BlobOperation, Plan};
@@ -33,7 +33,7 @@ mod tests {
     use plan::schedule;
 
     #[test]
-    fn warm_reads_from_storage_are_told_with_the_worst_and_those_of_limited_memory_are_not() {
+    fn warm_reads_from_storage_warn_unless_memory_is_limited() {
         let http = tests::plan(1);
         let mut trials = tests::trials(&http, &[schedule::first_round(&http)], |_, _, _| 1.0);
         trials.truncate(3);

@@ -1,4 +1,4 @@
-//! Doubts about single engines: failures, answers, cores, plans, times that moved, promises.
+//! Warnings about single engines: failures, answers, cores, plans, times that moved, promises.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -246,7 +246,7 @@ fn not_steady(plan: &Plan, engine: &str, trials: &[Trial]) -> Option<Warning> {
 }
 
 /// Grubbs' test on the logarithms of each treatment's blocks, its significance divided among the
-/// treatments; the farthest is told.
+/// treatments; the farthest is reported.
 fn outliers(trials: &[Trial]) -> Option<Warning> {
     let mut by_treatment: BTreeMap<_, Vec<(usize, f64)>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.status == Status::Ok) {
@@ -289,7 +289,7 @@ mod tests {
     use plan::schedule;
 
     #[test]
-    fn cold_trials_that_become_faster_read_what_was_read_ahead_and_need_not_be_longer() {
+    fn faster_cold_trials_are_explained_by_read_ahead() {
         let http = tests::plan(1);
         let mut trials = tests::trials(&http, &[schedule::first_round(&http)], |_, _, _| 1.0);
         trials.truncate(STEADY_BLOCKS_MIN);

@@ -1,4 +1,4 @@
-//! Doubts about the machine: whether it was ours, whether the client had its share, whether the
+//! Warnings about the machine: whether it was ours, whether the client had its share, whether the
 //! data fitted.
 
 use super::Warning;
@@ -13,7 +13,7 @@ const OTHER_CORES_MAX: f64 = 0.1;
 /// A client that uses more of the machine than this may hold the server back.
 const CLIENT_SHARE_MAX: f64 = 0.2;
 /// Client threads that are ready and have no processor for a larger share of a trial than this
-/// tell of themselves, not of the server.
+/// measure themselves, not the server.
 pub const CLIENT_WAIT_MAX: f64 = 0.05;
 /// Waking a core takes up to a few hundred microseconds, depending on how deep it sleeps: a
 /// request longer than this does not notice.
@@ -73,7 +73,7 @@ fn worst(values: impl Iterator<Item = f64>, bound: f64) -> Option<(f64, usize)> 
     Some((beyond.iter().copied().max_by(f64::total_cmp)?, beyond.len()))
 }
 
-/// The shortest wait of one client, if the machine was mostly idle meanwhile.
+/// The shortest wait of one client, if the machine was mostly idle during it.
 fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
     let one_client = |trial: &&Trial| {
         trial.levels.get("clients").and_then(Level::number).is_none_or(|clients| clients <= 1.0)
@@ -90,7 +90,7 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
 }
 
 /// Whether the engine's work is the client's, which then has no processors of its own to be given,
-/// and nobody to wake.
+/// and no other process to wake.
 fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
     let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine);
     let kind = engine.map_or("", |engine| engine.source.kind());

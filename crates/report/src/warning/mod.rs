@@ -1,4 +1,4 @@
-//! Doubts about validity. Each is one variant, with what to do about it; a report shows them all.
+//! Warnings about validity. Each is one variant, with its remedy; a report shows them all.
 //! The rules and their sources are in METHOD.md, section 11.
 
 mod blob;
@@ -144,7 +144,7 @@ pub enum Warning {
     },
     /// Trials began though other programs did not leave the machine alone.
     NotQuiet {
-        /// How many waited in vain.
+        /// Trials that waited without result.
         trials: usize,
     },
     /// Warm reads came from storage, however often they were offered.
@@ -171,7 +171,7 @@ pub enum Warning {
     },
     /// The planner had no statistics.
     StatisticsMissing { engine: String },
-    /// Releases of one engine that are to be compared have not the same settings.
+    /// Releases of one engine that should be compared have not the same settings.
     SettingsDiffer { settings: Vec<String> },
     /// What was written stays in data of the user's, where later trials find it.
     WritesStay { engines: Vec<String> },

@@ -1,5 +1,5 @@
-//! Doubts that only workload `oltp` has: releases that could not be set alike, and trials that hold
-//! different parts of an engine's life.
+//! Warnings of workload `oltp` alone: releases that could not be set alike, and trials in different
+//! phases of an engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ mod tests {
     use plan::schedule;
 
     #[test]
-    fn trials_that_hold_other_parts_of_an_engines_life_than_asked_for_are_named() {
+    fn trials_of_an_unrequested_engine_phase_are_named() {
         let (between, sustained) = (Some(Checkpoints::Between), Some(Checkpoints::Sustained));
         // Of the first block, and of the others.
         for (wanted, first, others, named) in [

@@ -88,7 +88,7 @@ fn a_sound_record_gives_rise_to_no_doubt() {
 }
 
 #[test]
-fn synchronous_off_beside_fsync_on_is_said_and_for_reads_mildly() {
+fn synchronous_off_beside_fsync_on_warns_mildly_for_reads() {
     let weaken = |record: &mut Record| {
         let sqlite = record.run.engines.get_mut("sqlite").unwrap();
         sqlite.durability = Durability::SurvivesProgramCrash;
@@ -114,7 +114,7 @@ fn a_client_that_waited_for_its_processor_is_named() {
 }
 
 #[test]
-fn one_block_far_from_its_siblings_is_an_outlier_and_a_noisier_treatment_is_none() {
+fn one_distant_block_is_an_outlier_and_noise_is_not() {
     let first =
         |record: &Record| (record.trials[0].engine.clone(), record.trials[0].levels.clone());
     let warning = Record::after(|record| {
@@ -134,7 +134,7 @@ fn one_block_far_from_its_siblings_is_an_outlier_and_a_noisier_treatment_is_none
 }
 
 #[test]
-fn a_plan_that_changed_between_blocks_is_told_with_its_operations() {
+fn a_plan_changed_between_blocks_warns_with_its_operations() {
     let plan = |hash: &str| OperationPlan {
         operation: "days".to_owned(),
         plan: CapturedPlan::Observed { hash: hash.to_owned(), text: String::new() },
@@ -153,7 +153,7 @@ fn a_plan_that_changed_between_blocks_is_told_with_its_operations() {
 }
 
 #[test]
-fn trials_that_move_alike_in_every_block_were_not_steady_and_one_that_moves_is_noise() {
+fn trials_moving_alike_in_every_block_are_unsteady() {
     let warning = Record::after(|record| {
         record.of("sqlite").for_each(|trial| trial.second_half_ratio = Some(0.8));
     });
@@ -171,7 +171,7 @@ fn trials_that_move_alike_in_every_block_were_not_steady_and_one_that_moves_is_n
 }
 
 #[test]
-fn client_and_server_on_one_core_are_told_wherever_a_trial_had_them_so() {
+fn client_and_server_on_one_core_warn_in_any_trial() {
     let shared = Record::after(|record| record.plan.client_cpus = Some(vec![0]));
     assert_eq!(shared, Warning::SharedCores);
     let unbound = Record::after(|record| record.plan.client_cpus = None);
@@ -183,7 +183,7 @@ fn client_and_server_on_one_core_are_told_wherever_a_trial_had_them_so() {
 }
 
 #[test]
-fn the_machine_is_doubted_by_quiet_pressure_swap_memory_and_idle_cores() {
+fn the_machine_warns_of_pressure_swap_memory_and_idle_cores() {
     let kind = |change: fn(&mut Record)| Record::after(change).kind();
     assert_eq!(kind(|record| record.trials[0].quiet_wait_seconds = 60.2), "not_quiet");
     assert_eq!(kind(|record| record.trials[0].swapped_bytes = Some(4096)), "swapped");
@@ -219,7 +219,7 @@ fn the_machine_is_doubted_by_quiet_pressure_swap_memory_and_idle_cores() {
 }
 
 #[test]
-fn an_engine_with_more_cores_is_pointed_to_the_treatments_at_one() {
+fn an_engine_with_more_cores_refers_to_treatments_at_one() {
     let more = |record: &mut Record| {
         record.of("postgres:18").for_each(|trial| trial.cores_used = Some(2.0));
     };
@@ -253,7 +253,7 @@ fn a_server_that_did_not_keep_up_is_told_with_its_rates() {
 }
 
 #[test]
-fn a_machine_that_others_used_and_a_client_that_used_much_of_it_are_told() {
+fn use_of_the_machine_by_others_and_the_client_warns() {
     let kind = |change: fn(&mut Record)| Record::after(change).kind();
     assert_eq!(kind(|record| record.trials[0].steal_fraction = Some(0.1)), "steal");
     let others = |record: &mut Record| {
@@ -302,7 +302,7 @@ fn blocks_are_counted_as_measured_and_not_as_planned() {
 }
 
 #[test]
-fn unequal_cores_point_to_the_treatments_at_one_core_where_there_are_such() {
+fn unequal_cores_refer_to_treatments_at_one_core_if_any() {
     let mut record = Record::sound();
     let one = Level::Number(1.0);
     record.plan.factors.insert("server_cpus".to_owned(), Factor::new(vec![one.clone()]));

@@ -1,4 +1,4 @@
-//! What each warning says, and what to do about it.
+//! Texts of the warnings, each with what to do about it.
 
 use super::Warning;
 use super::machine::{CLIENT_WAIT_MAX, STEAL_FRACTION_MAX};

@@ -44,7 +44,7 @@ pub struct Arguments {
         env = "CROSSOVER_OPERATIONS"
     )]
     operations: Vec<Operation>,
-    /// Let a trial be so many passes over all blobs, not a length of time
+    /// Let a trial be N passes over all blobs, not a length of time
     #[arg(long, value_name = "N", conflicts_with = "time", env = "CROSSOVER_PASSES")]
     passes: Option<u32>,
     /// Measure the sizes named and no others, even where the lines cross

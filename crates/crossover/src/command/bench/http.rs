@@ -66,7 +66,7 @@ pub struct Arguments {
     /// An access log of nginx or Apache: its GET and HEAD requests, weighted by their number
     #[arg(long, value_name = "FILE", conflicts_with = "list", env = "CROSSOVER_FROM_LOG")]
     from_log: Option<PathBuf>,
-    /// At most so many different requests of the log, the most frequent ones [default: 100]
+    /// At most N different requests of the log, the most frequent ones [default: 100]
     #[arg(long, value_name = "N", requires = "from_log", env = "CROSSOVER_MOST")]
     most: Option<NonZeroUsize>,
     /// A header of every request: 'Name: value'; {key} stands for CROSSOVER_KEY; repeatable
@@ -81,7 +81,7 @@ pub struct Arguments {
     /// Numbers of clients; with --rate the most connections
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<u16>,
-    /// Open load: so many requests are due per second, however fast the answers are
+    /// Open load: requests due per second, however fast the answers are
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_RATE")]
     rate: Vec<f64>,
     /// Open load: how the arrivals are spread
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_on_two_engines_becomes_a_plan_that_reads_back() {
+    fn an_application_on_two_engines_becomes_a_plan() {
         let words = [
             "--on",
             "sqlite",

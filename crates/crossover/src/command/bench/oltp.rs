@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_of_the_issue_fill_a_plan_that_reads_back_as_itself() {
+    fn the_flags_fill_a_plan_that_reads_back_as_itself() {
         let words = [
             "--on",
             "postgres:14",

@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Values of :NAME in the files: NAME=1..1000, NAME=red,green or 'NAME=select ...'; repeatable
     #[arg(long = "parameter", value_name = "NAME=VALUES", value_parser = parameter)]
     parameters: Vec<(String, Parameter)>,
-    /// Take each file as one transaction; else each statement is measured by itself
+    /// Take each file as one transaction; otherwise each statement is measured by itself
     #[arg(long)]
     transaction: bool,
     /// How answers are compared between engines

@@ -1,4 +1,4 @@
-//! What of `blob run` only a database, or only files, understand.
+//! Arguments of `blob run` that only a database, or only files, understand.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct SqliteArguments {
     /// Use incremental blob I/O instead of SQL
     #[arg(long, env = "CROSSOVER_BLOB_API")]
     pub blob_api: bool,
-    /// Map so many bytes of the file into memory
+    /// Map this number of bytes of the file into memory
     #[arg(long, value_name = "BYTES", value_parser = number::number, env = "CROSSOVER_MMAP")]
     pub mmap: Option<u64>,
     /// PRAGMA cache_size: pages, or KiB if negative [default: 1000]

@@ -34,7 +34,6 @@ pub fn positive(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
     let page = number(text)?;
     match u32::try_from(page) {

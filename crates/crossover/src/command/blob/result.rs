@@ -1,4 +1,4 @@
-//! What `blob run` found, and how it is printed.
+//! Result of `blob run`, and its printed form.
 
 use std::collections::BTreeMap;
 

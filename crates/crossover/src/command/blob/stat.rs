@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     Ok(if whole { Outcome::Done } else { Outcome::Findings })
 }
 
-/// What is told, in its order.
+/// Labels and values in the order in which they are printed.
 fn rows(stat: &Stat) -> Vec<(String, String)> {
     let count = |number: u64| HumanCount(number).to_string();
     let mut rows = vec![

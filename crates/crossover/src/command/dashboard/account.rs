@@ -30,7 +30,7 @@ pub enum Command {
 pub struct Secret {
     /// The name to sign in with
     name: String,
-    /// A file with the password (- for standard input); else it is asked for on the terminal
+    /// A file with the password (- for standard input); otherwise it is asked for on the terminal
     #[arg(long, value_name = "FILE", env = "CROSSOVER_PASSWORD_FILE")]
     password_file: Option<PathBuf>,
     #[command(flatten)]

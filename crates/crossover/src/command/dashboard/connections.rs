@@ -1,5 +1,5 @@
-//! How many connections `serve` holds at once: a browser keeps up to six for a while, so that two
-//! hundred people need more than the 1,024 files which most systems let a process open at first.
+//! Limit of the connections that `serve` holds at once. A browser keeps up to six for a while, so
+//! that 200 users need more than 1,024 open files, the usual limit of a process at its start.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -16,7 +16,7 @@ const FILES_OF_A_QUERY: usize = 4;
 const OTHER_FILES: usize = 64;
 
 /// Raises the limit on open files as far as need be and the system lets it; the connections that
-/// it leaves room for beside so many queries at once.
+/// it leaves room for beside `queries` at once.
 pub fn allowed(queries: usize) -> usize {
     let others = FILES_OF_A_QUERY.saturating_mul(queries).saturating_add(OTHER_FILES);
     beside(others, open_files(MOST.saturating_add(others)))

@@ -1,4 +1,4 @@
-//! Which database a dashboard command works on: flag, environment, crossover.toml, default.
+//! Database of a dashboard command: from flag, environment, crossover.toml or default.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const SETTINGS_FILE: &str = "crossover.toml";
 /// `--database`, the same for every dashboard command.
 #[derive(clap::Args)]
 pub struct DatabaseArgument {
-    /// sqlite://relative.db, sqlite:///absolute.db or postgresql://user@host/database; else
+    /// sqlite://relative.db, sqlite:///absolute.db or postgresql://user@host/database; otherwise
     /// DATABASE_URL, `database` in crossover.toml, sqlite://crossover-data/dashboard.db
     #[arg(long, value_name = "URL", env = "CROSSOVER_DATABASE", hide_env_values = true)]
     database: Option<String>,
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_settings_file_may_be_missing_may_name_a_database_and_may_be_wrong() {
+    fn the_settings_file_is_read_if_there_and_refused_if_wrong() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(SETTINGS_FILE);
         assert_eq!(from_settings(&file).unwrap(), None);

@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Other rows for every number [default: 1]
     #[arg(long, value_name = "N", env = "CROSSOVER_SEED")]
     seed: Option<u64>,
-    /// Declare slug and uuid as the author of the article found them in his SQLite file
+    /// Declare slug and uuid as the article's author found them in the SQLite file
     #[arg(long, env = "CROSSOVER_AS_FOUND")]
     as_found: bool,
     /// Replace a dashboard that is there already, with all its rows and keys

@@ -29,7 +29,7 @@ pub enum Command {
 /// UUID or URL of the article that this one translates).
 #[derive(clap::Args)]
 pub struct Articles {
-    /// The file
+    /// The file to import
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
@@ -45,11 +45,11 @@ pub struct Articles {
 /// are those of no article is kept: see `import unmatched`.
 #[derive(clap::Args)]
 pub struct Traffic {
-    /// The files
+    /// The files to import
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The host of URLs that are paths alone, such as www.example.com; else a path is that of the
-    /// only article that has it
+    /// The host of URLs that are paths alone, such as www.example.com; otherwise a path is that of
+    /// the only article that has it
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub struct Traffic {
 /// List the URLs with the most traffic that are those of no article
 #[derive(clap::Args)]
 pub struct UnmatchedArguments {
-    /// At most so many
+    /// The most entries that are listed
     #[arg(long, value_name = "N", default_value_t = 20, env = "CROSSOVER_LIMIT")]
     limit: usize,
     #[command(flatten)]
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_has_no_cell_that_breaks_a_line_or_that_a_spreadsheet_runs() {
+    fn csv_cells_break_no_line_and_run_in_no_spreadsheet() {
         let day: Day = "2021-01-31".parse().unwrap();
         let url = |url: &str| Unmatched {
             url: url.to_owned(),

@@ -9,7 +9,7 @@ use crate::shared::{Outcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
-    /// Make all totals anew from the facts
+    /// Make all totals again from the facts
     Rebuild(Arguments),
     /// Prove every total against the facts; exit code 3 where one is wrong
     Verify(Arguments),

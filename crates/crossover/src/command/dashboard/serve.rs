@@ -74,7 +74,7 @@ pub struct Arguments {
     /// Upgrade the database of an older program first, as `crossover dashboard upgrade` does
     #[arg(long, env = "CROSSOVER_UPGRADE")]
     upgrade: bool,
-    /// Let everybody read without signing in
+    /// Let all users read without signing in
     #[arg(long, env = "CROSSOVER_PUBLIC")]
     public: bool,
     /// A proxy is in front: believe its X-Forwarded-For, -Proto and -Host
@@ -83,7 +83,7 @@ pub struct Arguments {
     /// Cookies for https only, also where no proxy says that it is https
     #[arg(long, env = "CROSSOVER_SECURE_COOKIES")]
     secure_cookies: bool,
-    /// A file with one more valid key (- for standard input); else CROSSOVER_KEY
+    /// A file with one more valid key (- for standard input); otherwise CROSSOVER_KEY
     #[arg(long, value_name = "FILE", env = "CROSSOVER_KEY_FILE")]
     key_file: Option<PathBuf>,
     /// A SQLite pragma or PostgreSQL session setting for the questions; repeatable
@@ -158,7 +158,7 @@ async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {
         limits: http::Limits { connections, ..http::Limits::default() },
     };
     if !access.has_accounts().await? {
-        // Whoever serves with a key of his own or for everybody is let in without an account.
+        // With a key, or open to all, the dashboard admits users without an account.
         let is_let_in = is_keyed || arguments.public;
         invite(&access, address, &database, is_let_in, shared).await?;
     }
@@ -194,8 +194,8 @@ fn store_options(arguments: &Arguments) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// Prints the link by which the first account is made. It is told to nobody but the terminal: who
-/// reads it may make himself the first account.
+/// Prints the link by which the first account is made, to the terminal only: its readers may make
+/// that account their own.
 async fn invite(
     access: &AccessControl,
     address: SocketAddr,

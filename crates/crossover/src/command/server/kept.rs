@@ -1,4 +1,4 @@
-//! What Crossover keeps on this disk, and its removal: data directories of servers, generated
+//! Data that Crossover keeps on this disk, and its removal: data directories of servers, generated
 //! datasets, the places of tries that were kept. Fetched releases are listed only.
 
 use std::fs::File;
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Releases are a cache; everything else is data that somebody made.
+    /// Releases are a cache; everything else is data that a command made.
     fn is_data(self) -> bool {
         matches!(self, Self::Data | Self::Dataset | Self::Try)
     }

@@ -1,4 +1,4 @@
-//! What fits the budget: which statements, how often each, how many blocks of what length. Five
+//! Selection of statements, repetitions, blocks and their length that fit the budget. Five
 //! blocks are the least from which an interval can be had; statements give way, blocks do not.
 
 use std::time::Duration;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_that_was_just_too_small_is_not_named_as_the_one_that_holds_it() {
+    fn a_budget_just_too_small_is_not_named_as_sufficient() {
         let all = vec![timed("first", 1_000), timed("second", 500)];
         let just_too_small = needed(&all, 2, 5) - Duration::from_millis(1);
         let chosen = choose(all, 2, just_too_small);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_budget_holds_the_quickest_statement_and_a_second_less_holds_none() {
+    fn the_smallest_budget_holds_the_quickest_statement() {
         let all = vec![timed("slow", 900), timed("quick", 40)];
         let smallest = smallest(&all, 2);
         assert_eq!(names(&choose(all.clone(), 2, smallest)), ["quick"]);

@@ -1,6 +1,6 @@
-//! What stands between a file and PostgreSQL, and how the copies are made comparable in spite of
-//! it: a wider or right type where one holds every value; else the rows that PostgreSQL refuses
-//! are left out on both sides, and tables that it cannot have at all.
+//! Remedies for contents of a file that PostgreSQL refuses, so that the copies are comparable: a
+//! wider or right type where one holds every value. Otherwise the refused rows, and tables that it
+//! cannot have at all, are left out on both sides.
 
 use std::collections::BTreeMap;
 use std::path::Path;

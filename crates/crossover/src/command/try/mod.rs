@@ -310,8 +310,8 @@ impl Try<'_> {
         }
     }
 
-    /// The plan for the user. It measures his file; where rows were left out, the copy without
-    /// them, which is then kept beside the plan.
+    /// The plan for the user. It measures the user's file; where rows were left out, the copy
+    /// without them, which is then kept beside the plan.
     fn write_plan(
         &self,
         copy: &Path,

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plan_is_one_that_the_laboratory_reads_whatever_the_statements_hold() {
+    fn the_plan_is_readable_with_any_statement_text() {
         let statement = Statement {
             name: "it's \"x\"".to_owned(),
             text: "SELECT '{a}', '{\"k\": 1}', '\n{b_2}' -- {C}".to_owned(),

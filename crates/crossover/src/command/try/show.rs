@@ -1,4 +1,4 @@
-//! What a try tells: as text, section by section while it works; as JSON or CSV at its end.
+//! Output of a try: as text, section by section while it works; as JSON or CSV at its end.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How much room the same rows take: what is counted is said with the number.
+//! Sizes of the same rows on both engines, each with a statement of what is counted.
 
 use std::path::Path;
 

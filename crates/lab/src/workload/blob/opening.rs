@@ -1,4 +1,4 @@
-//! Of the time that a file takes, how much goes into opening and closing it: nothing in a database.
+//! Share of opening and closing in the time that a file takes: nothing in a database.
 //! Measured beside a trial and without a clock for each file, on files that were touched as long ago
 //! as those of the trial.
 
@@ -10,7 +10,7 @@ use super::trial::Work;
 use load::LoadError;
 use load::resource::ThreadUse;
 
-/// So many files are read, and as many others opened and closed.
+/// Number of files that are read; as many others are opened and closed.
 const FILES: usize = 5_000;
 /// Files between two looks at the clock, which then cost nothing.
 const AT_ONCE: usize = 50;

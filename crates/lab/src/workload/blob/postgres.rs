@@ -10,7 +10,7 @@ use super::session::SessionError;
 const BIGINT: u32 = 20;
 const BYTEA: u32 = 17;
 
-/// The table. EXTERNAL: PostgreSQL would try to compress each value first, in vain.
+/// The table. EXTERNAL: PostgreSQL would try to compress each value first, without gain.
 const TABLE: &str = "CREATE TABLE kv (k bigint PRIMARY KEY, v bytea NOT NULL); \
                      ALTER TABLE kv ALTER COLUMN v SET STORAGE EXTERNAL";
 

@@ -24,7 +24,7 @@ pub(super) enum Session<'a> {
     Postgres(Box<PostgresBlobs<'a>>),
 }
 
-/// What went wrong, in the words of whoever refused.
+/// A failure, in the words of the engine or the operating system.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct SessionError(pub String);

@@ -45,7 +45,7 @@ impl<'a> Store<'a> {
         (1..=self.recipe.count).map(|id| self.recipe.size(id) as u64).sum()
     }
 
-    /// The SQLite file of these blobs; for updates a copy that is made anew.
+    /// The SQLite file of these blobs; for updates a copy that is made again each time.
     pub(super) fn database(&self) -> Result<PathBuf, RunError> {
         let page_bytes = self.recipe.page_bytes.unwrap_or_default();
         let path = self.path(&format!("blobs-{}-p{page_bytes}.db", self.key()));

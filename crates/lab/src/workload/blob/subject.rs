@@ -69,7 +69,7 @@ struct Offered {
 }
 
 impl Offered {
-    /// The share of what was read that came from storage; none where nobody can tell.
+    /// The share of what was read that came from storage; none where it is unknown.
     fn storage_share(&self) -> Option<f64> {
         let bytes = self.part.as_ref()?.used?.read_bytes?;
         Some(bytes as f64 / self.done.bytes.max(1) as f64)
@@ -77,8 +77,8 @@ impl Offered {
 }
 
 impl<'a> BlobSubject<'a> {
-    /// Where caches are to be cold they are emptied here already, so that the record tells how far
-    /// that goes.
+    /// Caches that must be cold are emptied here already, so that the record says how far that
+    /// goes.
     pub(super) fn new(site: &'a Site<'a>, deployed: Deployed) -> Result<Self, RunError> {
         let blobs = usize::try_from(deployed.recipe.count).unwrap_or(0);
         let evicted_paths = match (&deployed.place, deployed.cell.cold) {
@@ -114,7 +114,7 @@ impl<'a> BlobSubject<'a> {
     }
 
     /// Reads every blob and compares all of its bytes with what was written last. A trial that is
-    /// measured is checked to its end, whoever asks to stop: cut off it would be void.
+    /// measured is checked to its end despite an interruption: cut off it would be void.
     fn check_every_blob(&self) -> Result<(), RunError> {
         static GOING_ON: AtomicBool = AtomicBool::new(false);
         let mut session = self.session(&GOING_ON)?;
@@ -165,8 +165,8 @@ impl<'a> BlobSubject<'a> {
         Ok(())
     }
 
-    /// Files are put back as they were, without syncing them: they are not made anew for each turn,
-    /// as a database is.
+    /// Files are put back as they were, without syncing them: they are not made again for each
+    /// turn, as a database is.
     fn put_back(&self) -> Result<(), RunError> {
         let (folder, form) = match &self.deployed.place {
             Place::Files { folder, form, .. } => (folder, *form),
@@ -216,7 +216,7 @@ impl<'a> BlobSubject<'a> {
         !matches!(self.deployed.line.form, StorageForm::Postgres)
     }
 
-    /// Offers load and watches the machine meanwhile.
+    /// Offers load and watches the machine at the same time.
     fn offered(&self, options: &LoadOptions) -> Result<Offered, RunError> {
         *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let (work, side) = (self.work(options), self.deployed.side.as_ref());
@@ -291,8 +291,8 @@ impl Subject for BlobSubject<'_> {
         Ok(())
     }
 
-    /// The first transaction of updates is not recorded: it meets a copy, or files, that nobody has
-    /// written to since they were made.
+    /// The first transaction of updates is not recorded: it meets a copy, or files, without any
+    /// write since they were made.
     fn prepare(&mut self, levels: &Levels) -> Result<(), RunError> {
         if self.deployed.cell.operation == BlobOperation::Read {
             return Ok(());

@@ -1,6 +1,7 @@
-//! Load of this workload: clients that read blobs once in a pass, all or some of them, in a random
-//! order that is drawn anew for each pass and divided among them, or one client that overwrites some
-//! in a transaction. Each blob is timed by itself: two readings of the clock cost about 50 ns.
+//! Load of workload `blob`: clients that read all or some blobs once in a pass, in a random order.
+//! The order is drawn again for each pass and divided among the clients. For updates one client
+//! overwrites some blobs in a transaction. Each blob is timed by itself: two readings of
+//! the clock cost about 50 ns.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,9 +107,9 @@ impl Work<'_> {
             .map_err(|error| LoadError::InvalidLoad(error.0))
     }
 
-    /// A session for the trial. A fresh one does things that it does once only: it meets every page
-    /// of a mapped file for the first time, and a server's process fills caches of its own. So a warm
-    /// trial begins with a pass that nobody records; a cold one is about just that.
+    /// A session for the trial. The first pass of a fresh one costs more: pages of a mapped file
+    /// are faulted in, and a server's process fills its own caches. A warm trial therefore begins
+    /// with a pass that is not recorded; a cold one measures just that.
     fn open_for_trial(&self) -> Result<Session<'_>, LoadError> {
         let mut session = self.open()?;
         if self.cell.operation == BlobOperation::Update || self.cell.cold {
@@ -142,7 +143,7 @@ impl Work<'_> {
         ids
     }
 
-    /// Whether a trial is over after so many passes, at this moment. A cold blob is read once.
+    /// Whether a trial is over after `passes` and `elapsed`. A cold blob is read once.
     fn is_over(&self, passes: u64, elapsed: Duration) -> bool {
         if self.cell.cold && passes > 0 {
             return true;
@@ -219,7 +220,7 @@ impl Desk<'_, '_> {
         end
     }
 
-    /// Overwrites blobs chosen at random, so many in a transaction; ends at the end of one.
+    /// Overwrites blobs chosen at random, a fixed number per transaction; ends at the end of one.
     fn update_transactions(&mut self) -> Result<(), LoadError> {
         let work = self.work;
         let begun = self.recorder.begun();
@@ -252,13 +253,14 @@ impl Desk<'_, '_> {
                 };
                 self.observe(start, end, outcome, bytes.len());
                 if outcome.is_failure() {
-                    // What was to be committed with it is lost too; the check will tell.
+                    // The rest of its transaction is lost too; the check will tell.
                     return Ok(());
                 }
             }
             pass += 1;
-            // Else the next transaction would look every page up in the write-ahead log of this one. A
-            // server checkpoints by itself, and each forced one would make it log whole pages anew.
+            // Otherwise the next transaction would look every page up in the write-ahead log of
+            // this one. A server checkpoints by itself, and each forced one would make it log
+            // whole pages again.
             if matches!(self.session, Session::Here(_)) {
                 self.checkpoint()?;
             }
@@ -270,7 +272,7 @@ impl Desk<'_, '_> {
     fn end(mut self) -> Result<(Recorded, Done), LoadError> {
         self.recorder.note_connections(1, u16::from(self.failures >= FAILURES_MAX));
         let recorded = self.recorder.end();
-        // After a failure a transaction may be open still, and nothing is to be moved.
+        // After a failure a transaction may be open still, and nothing may be moved.
         if self.work.cell.operation == BlobOperation::Update && self.failures == 0 {
             let start = Instant::now();
             let moved = self.session.checkpoint();

@@ -1,5 +1,5 @@
-//! What was used during the measured part of a trial alone: before it clients open their sessions
-//! and warm them, which takes as long and is no part of it.
+//! Resource use of the measured part of a trial alone: before it clients open their sessions and
+//! warm them, which takes as long and is no part of it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -25,7 +25,7 @@ impl Edges {
     pub(super) fn ready(&self) {
         let last = self.ready.fetch_add(1, Ordering::Relaxed) + 1 == self.clients;
         if last && self.told.send(()).is_ok() {
-            // Nobody answers where nobody listens any more.
+            // Without a receiver there is no answer either.
             let _ = self.go_on.lock().unwrap_or_else(PoisonError::into_inner).recv();
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn watched<T: Send>(
     };
     let look = || (side.and_then(|side| side.snapshot().ok()), MachineCounters::read().ok());
     thread::scope(|scope| {
-        // The edges go with the load: nobody can be waited for who will say nothing more.
+        // The edges are dropped with the load: `recv` below must not outlast it.
         let loading = scope.spawn(move || load(&edges));
         let part = heard.recv().ok().and_then(|()| {
             let (used_before, machine_before) = look();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_client_begins_after_the_counters_were_read_and_the_last_end_closes_the_part() {
+    fn the_measured_part_spans_counters_read_to_the_last_end() {
         let (done, part) = watched(3, Some(&side()), |edges| {
             thread::scope(|scope| {
                 for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Where two answers to one request differ: the first path or line, both values, and the line of
+//! Difference of two answers to one request: the first path or line, both values, and the line of
 //! the plan that would ignore it.
 
 use std::collections::BTreeSet;

@@ -44,7 +44,7 @@ impl<'p> Http<'p> {
         Self { plan }
     }
 
-    /// An application opens its database by itself: a setting of which nobody tells it is none.
+    /// An application opens its database by itself: a setting not passed to it has no effect.
     fn check_settings_are_told(&self, engine: &EngineSpec) -> Result<(), DeployError> {
         let why = match engine.source.kind() {
             "sqlite" if !self.plan.application.is_told_settings() => {
@@ -240,7 +240,7 @@ impl Subject for HttpSubject<'_> {
 }
 
 impl HttpSubject<'_> {
-    /// What the application tells of its engine, if the plan knows a path for that.
+    /// The engine's counters as the application reports them, if the plan has a path for that.
     fn metrics(&self) -> Option<Counters> {
         let path = self.site.plan.application.metrics.as_str();
         let request = PreparedRequest::get(&self.target, "metrics", path, &[]).ok()?;

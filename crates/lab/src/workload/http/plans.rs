@@ -83,7 +83,7 @@ impl<'a> Explainer<'a> {
 impl Drop for Explainer<'_> {
     fn drop(&mut self) {
         self.application.take();
-        // A role that cannot be removed hurts nobody: nothing else connects as it.
+        // A role that cannot be removed does no harm: nothing else connects as it.
         let _ = self.site.runtime.block_on(async {
             let client = engine::postgres::connect(&self.database).await?;
             Ok::<_, engine::Error>(auto_explain::drop_role(&client).await?)

@@ -90,7 +90,7 @@ impl CellRequest {
     }
 
     /// What names it among all requests of a run: the path, and what else is not a plain GET.
-    /// Hashed, since a header may hold what is nobody's business.
+    /// Hashed, since a header may hold a secret.
     pub(super) fn key(&self) -> String {
         let mut key = match self.method.as_str() {
             "GET" => self.path.clone(),

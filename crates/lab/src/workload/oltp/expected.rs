@@ -1,5 +1,5 @@
-//! What tables take beside the trials, as it is told before a run: nobody knows yet how fast this
-//! machine is, so that the rates are assumed, and said.
+//! Estimate of the time that tables take beside the trials, printed before a run. The speed of this
+//! machine is unknown by then, so that the rates are assumed, and printed too.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::planned_schemas;
 use plan::schedule::PlannedTrial;
 use plan::{Plan, PlanError, Seconds};
 
-/// Rows that are made, indexed, analysed and compared once with what they were to be.
+/// Rows that are made, indexed, analysed and compared once with their expected contents.
 const FILLED_PER_SECOND: u64 = 50_000;
 /// Rows that are copied, read into memory and, when the trial is over, compared.
 const RESTORED_PER_SECOND: u64 = 200_000;

@@ -1,5 +1,5 @@
-//! One load: crate oltp's clients, their observations noted as every workload's are, and somebody
-//! who watches the server side meanwhile.
+//! One load: crate oltp's clients, their observations noted as every workload's are, and a watch of
+//! the server side during the load.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_without_an_end_or_with_lost_clients_is_void_and_what_was_cut_off_is_counted() {
+    fn a_load_cut_off_or_with_lost_clients_is_void() {
         let options = LoadOptions::new(Mix::ReadOnly, 1, Duration::from_secs(10));
         let cut_off = ClientTotals { transactions: 2, cut_off: 1, ..ClientTotals::default() };
         let slow = load(0.0, ClientTotals { transactions: 0, ..cut_off.clone() });

@@ -30,9 +30,9 @@ use record::EngineRecord;
 
 use watch::MariadbWatch;
 
-/// Statements of ours take no longer.
+/// Statements of this program take no longer.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// MariaDB lets in so many clients unless told otherwise.
+/// MariaDB's default of `max_connections`.
 const CONNECTIONS: u16 = 151;
 /// Connections beside the clients, two of them ours: one looks at the counters, one cancels.
 const BESIDE: u16 = 10;
@@ -212,7 +212,7 @@ impl<'a> MariadbHost<'a> {
         self.start(&options)?;
         for schema in planned_schemas(self.site.plan)? {
             let done = self.connected(&self.url_of(schema), |connection| {
-                // Names of ours need no quotes. A checksum reads rows, and of indexes the key alone.
+                // Our names need no quotes. A checksum reads rows, and of indexes the key alone.
                 let tables: Vec<String> = connection.query("SHOW TABLES")?;
                 connection.query_drop(format!("CHECKSUM TABLE {}", tables.join(", ")))?;
                 let indexes: Vec<(String, String)> = connection.query(
@@ -355,7 +355,7 @@ impl OltpEngine for MariadbHost<'_> {
         let Target::Mysql { url, .. } = target else { return Box::new(Silent) };
         match MariadbWatch::connect(url) {
             Ok(watch) => Box::new(watch),
-            // Whoever cannot look, measures all the same.
+            // A server that refuses the watch is measured all the same.
             Err(_) => Box::new(Silent),
         }
     }

@@ -1,6 +1,6 @@
-//! Workload `oltp`: short transactions of as many clients as there are to be, on tables that the
-//! laboratory fills itself, the same rows on every engine. What a transaction does and how load is
-//! offered is crate oltp; here engines are filled, restored, observed and checked.
+//! Workload `oltp`: short transactions of any number of clients, on tables that the laboratory
+//! fills itself, the same rows on every engine. Crate oltp has the transactions and offers the
+//! load; here engines are filled, restored, observed and checked.
 
 mod engine;
 pub(crate) mod expected;
@@ -28,7 +28,7 @@ use plan::{Plan, PlanError};
 use self::engine::OltpEngine;
 use subject::OltpSubject;
 
-/// Dirty pages that are not written back by then belong to somebody else.
+/// Dirty pages that are not written back by then belong to other programs.
 const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The transactions of a plan.

@@ -228,7 +228,7 @@ impl OltpEngine for SqliteHost<'_> {
     }
 }
 
-/// The write-ahead log of a database under load. Its header counts how often it was begun anew,
+/// The write-ahead log of a database under load. Its header counts how often it was restarted,
 /// which happens after a checkpoint that took all of it into the database.
 struct Log {
     path: PathBuf,

@@ -95,8 +95,8 @@ impl Subject for OltpSubject<'_> {
         self.host.data_paths()
     }
 
-    /// The rows themselves, against what was to be filled: once for each engine and family of
-    /// tables in a run.
+    /// The rows themselves, against what should have been filled: once for each engine and
+    /// family of tables in a run.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
         for levels in cells {
             let (_, tables) = self.oltp(levels)?;

@@ -1,5 +1,5 @@
-//! Looking at an engine while load is on it: counters at the beginning and the end of the trial's
-//! time, and what is waited for in between.
+//! Watch of an engine while load is on it: counters at the beginning and the end of the trial's
+//! time, and wait events in between.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -9,7 +9,7 @@ use crate::workload::{Counters, MeasuredPart};
 use load::resource::{MachineCounters, ServerSide};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Whoever looks waits no longer for a server that has fallen silent.
+/// A watch waits no longer for a server that has fallen silent.
 pub(super) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 
 /// Somebody who looks at an engine under load.

@@ -1,4 +1,4 @@
-//! What the workload asks of a connection to an engine, and how a script is executed by it.
+//! Interface of a connection to an engine, and the execution of a script by it.
 
 use super::answer::Table;
 use super::script::{Script, Step};

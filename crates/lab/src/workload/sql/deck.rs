@@ -85,7 +85,7 @@ pub(crate) fn sources<E: From<PlanError>>(
     Ok(sources)
 }
 
-/// Every combination of values where there are no more than `draws`, else `draws` random ones.
+/// Every combination of values where there are no more than `draws`; otherwise `draws` random ones.
 pub(crate) fn draw(sources: &[Source], draws: u32, seed: u64, operation: usize) -> Vec<Vec<Value>> {
     let combinations = sources.iter().map(Source::len).fold(1u64, u64::saturating_mul);
     if combinations <= u64::from(draws) {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_combinations_are_taken_whole_and_many_are_drawn_alike_from_one_seed() {
+    fn combinations_are_taken_whole_if_few_and_drawn_if_many() {
         let few = [Source::Range(1, 3), Source::Values(vec![Value::Null, Value::text("x")])];
         let deck = draw(&few, 6, 1, 0);
         assert_eq!(deck.len(), 6);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_gives_the_same_values_whatever_the_order_of_its_rows() {
+    fn a_query_gives_the_same_values_in_any_row_order() {
         let mut statement = Statement { name: "a".to_owned(), ..Statement::default() };
         let query = Parameter::Query { query: "SELECT id FROM t".to_owned() };
         statement.parameters.insert("id".to_owned(), query);

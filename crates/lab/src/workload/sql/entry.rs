@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     first_error: Mutex<Option<String>>,
 }
 
-/// What an answer is known to be: by the untimed pass, else by its first execution.
+/// The known answer: of the untimed pass, otherwise of the first execution.
 #[derive(Default)]
 struct Known {
     rows: OnceLock<u64>,
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_answer_is_held_against_the_first_one_of_the_same_values() {
+    fn a_timed_answer_is_compared_with_the_first_of_its_values() {
         let rows = entry(Comparison::Rows);
         rows.note_rows(0, 2);
         let seen = |rows, hash| Seen { rows, hash };

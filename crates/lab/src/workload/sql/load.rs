@@ -16,7 +16,7 @@ use load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
 /// Sessions by the number of their client; none where it is not open.
 pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn Session + Send + 'a>>>>;
 
-/// PostgreSQL plans a prepared statement anew for its first five executions.
+/// PostgreSQL plans a prepared statement again for each of its first five executions.
 const WARM_EXECUTIONS: usize = 6;
 /// Statements that take long are not executed so often before a trial; planning is then a small
 /// part of their time.

@@ -1,4 +1,4 @@
-//! Workload `sql`: the user's own statements, on engines that clients of ours speak to directly.
+//! Workload `sql`: the user's own statements, on engines that our own clients speak to directly.
 //! A SQLite database lives in this process: its clients' threads are the server side too.
 
 mod answer;

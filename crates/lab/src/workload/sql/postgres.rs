@@ -37,7 +37,7 @@ struct Prepared {
 }
 
 impl<'a> PostgresSession<'a> {
-    /// Connects; a session that may only read is told so by the server, not by us.
+    /// Connects; the server, not this program, refuses writes of a read-only session.
     pub(crate) fn connect(
         url: &PostgresUrl,
         read_only: bool,
@@ -190,7 +190,7 @@ fn fetch(
     Ok(table)
 }
 
-/// So many parameters need no memory of their own.
+/// The most parameters that need no memory of their own.
 const FEW: usize = 8;
 
 /// The values of a step in the order of its parameters.

@@ -18,7 +18,7 @@ use host::observe::explain_sqlite;
 /// How long a statement waits for another connection's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Prepared statements are looked up by their text among at most so many.
+/// The most prepared statements that are kept, to be looked up by their text.
 const STATEMENTS_MAX: usize = 1_000;
 
 pub(crate) struct SqliteSession {
@@ -138,7 +138,7 @@ impl Session for SqliteSession {
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
         // A transaction that will write takes its lock at once: one that asks for it in the middle
-        // is refused if another has written meanwhile.
+        // is refused if another has written in the same time.
         let sql = match control {
             Control::Begin { writes: true } => "BEGIN IMMEDIATE",
             Control::Begin { writes: false } => "BEGIN",

@@ -30,7 +30,7 @@ use plan::Levels;
 use plan::{Placeholders, Statement};
 use record::{CapturedPlan, EngineRecord, OperationPlan};
 
-/// So many sets of values have their whole answers compared, of each operation and cell ...
+/// The most sets of values whose whole answers are compared, of each operation and cell ...
 const CHECKED_SETS_MAX: usize = 100;
 /// ... and fewer where that takes longer; at least one.
 const CHECKING_AT_MOST: Duration = Duration::from_secs(3);

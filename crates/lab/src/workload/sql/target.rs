@@ -1,4 +1,4 @@
-//! Where the sessions of an engine's clients go, and how they are opened.
+//! Target of the sessions of an engine's clients, and their opening.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -35,7 +35,7 @@ fn analysis() -> (Plan, Vec<Trial>, Analysis) {
 }
 
 #[test]
-fn the_factor_that_undoes_the_crossing_is_named_with_its_interval() {
+fn the_factor_that_undoes_the_crossing_is_named() {
     let (_, trials, analysis) = analysis();
     // SQLite knows neither factor: three of its treatments, nine of PostgreSQL's.
     assert_eq!(trials.len(), 12 * 7);
@@ -65,7 +65,7 @@ fn the_factor_that_undoes_the_crossing_is_named_with_its_interval() {
 }
 
 #[test]
-fn a_treatment_that_a_factor_leaves_alone_stands_in_every_cell_and_is_judged_once() {
+fn an_unaffected_treatment_is_in_every_cell_and_judged_once() {
     let (plan, _, analysis) = analysis();
     assert_eq!(analysis.treatments.len(), 2 * 9);
     assert!(analysis.treatments.iter().all(|t| t.blocks.len() == 7));
@@ -81,7 +81,7 @@ fn a_treatment_that_a_factor_leaves_alone_stands_in_every_cell_and_is_judged_onc
 }
 
 #[test]
-fn a_plan_that_changes_inside_the_bracket_stands_beside_the_crossing() {
+fn a_plan_change_in_the_bracket_is_shown_with_the_crossing() {
     let (plan, _, analysis) = analysis();
     let with_4mb = |sweep: &&Sweep| {
         sweep.request.is_none()
@@ -141,7 +141,7 @@ fn thresholds_are_judged_for_each_treatment() {
 }
 
 #[test]
-fn one_engine_alone_shows_what_its_factors_do_and_claims_no_comparison() {
+fn one_engine_alone_has_effects_and_no_comparison() {
     let plan = FACTORS.replace("\"sqlite\", ", "");
     let plan = plan::read(&plan, "one.toml").unwrap();
     let rounds = [schedule::first_round(&plan)];

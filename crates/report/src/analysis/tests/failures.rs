@@ -1,4 +1,4 @@
-//! What failures and void trials do to verdicts: a comparison that cannot be made is said, and
+//! Effect of failures and void trials on verdicts: a comparison that cannot be made is named, and
 //! nothing is claimed in its place.
 
 use super::*;
@@ -27,7 +27,7 @@ fn fail_throughout(trial: &mut Trial) {
 }
 
 #[test]
-fn a_trial_that_failed_throughout_costs_its_treatment_the_verdict_and_one_whose_engine_died_not() {
+fn a_trial_failing_throughout_prevents_the_verdict() {
     let plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let judged = |spoil: fn(&mut Trial)| {
@@ -53,7 +53,7 @@ fn a_trial_that_failed_throughout_costs_its_treatment_the_verdict_and_one_whose_
 }
 
 #[test]
-fn a_level_that_could_not_be_compared_is_named_and_no_engine_is_faster_at_every_level() {
+fn a_level_without_comparison_is_named() {
     let plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let mut all = trials(&plan, &rounds, halved);
@@ -101,7 +101,7 @@ fn bisection_ends_though_the_levels_that_it_adds_fail() {
 }
 
 #[test]
-fn a_threshold_on_the_time_of_a_treatment_that_failed_is_undecided_and_one_on_failures_is_judged() {
+fn a_time_threshold_of_a_failed_treatment_is_undecided() {
     let mut plan = plan(7);
     plan.thresholds = BTreeMap::from([
         (Response::ResponseTimeMsMean, Bound::Below(1e6)),
@@ -121,7 +121,7 @@ fn a_threshold_on_the_time_of_a_treatment_that_failed_is_undecided_and_one_on_fa
 }
 
 #[test]
-fn a_release_that_fails_often_has_its_curve_and_no_verdict_against_the_one_before() {
+fn an_often_failing_release_has_a_curve_and_no_verdict() {
     let text = include_str!("../../../../../experiments/oltp.toml");
     let plan = plan::read(text, "oltp.toml").unwrap();
     let rounds = [schedule::first_round(&plan)];
@@ -147,7 +147,7 @@ fn a_release_that_fails_often_has_its_curve_and_no_verdict_against_the_one_befor
 
 /// The plan's tolerance is of all requests and of each distinct one, over all blocks.
 #[test]
-fn a_few_failures_are_tolerated_and_said_and_a_wrong_answer_never_is() {
+fn few_failures_are_tolerated_and_no_wrong_answer_is() {
     let mut plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let judged = |plan: &Plan, failures: FailureCounts| {

@@ -113,7 +113,7 @@ fn crossing_at_128(engine: usize, days: f64, clients: f64) -> f64 {
 }
 
 #[test]
-fn a_planted_crossing_is_bracketed_and_bisection_closes_in_on_it() {
+fn a_planted_crossing_is_bracketed_and_bisected() {
     let plan = plan(7);
     let mut rounds = vec![schedule::first_round(&plan)];
     let mut analysis;
@@ -139,7 +139,7 @@ fn a_planted_crossing_is_bracketed_and_bisection_closes_in_on_it() {
 }
 
 #[test]
-fn where_one_engine_leads_everywhere_the_report_says_that_nothing_crosses() {
+fn no_crossing_is_reported_if_one_engine_always_leads() {
     let plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 2.0 } else { 1.0 });
@@ -165,7 +165,7 @@ fn where_one_engine_leads_everywhere_the_report_says_that_nothing_crosses() {
 }
 
 #[test]
-fn equal_engines_are_equal_within_the_margin_and_undecided_within_a_smaller_one() {
+fn equal_engines_are_undecided_within_a_small_margin_only() {
     let mut plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |_, days, _| days);
@@ -200,7 +200,7 @@ fn a_difference_within_the_margin_is_an_equality_with_its_size() {
 }
 
 #[test]
-fn no_bound_of_a_time_is_below_zero_and_a_much_larger_arithmetic_mean_is_shown_too() {
+fn times_have_positive_bounds_and_large_means_are_shown() {
     let plan = plan(5);
     let rounds = [schedule::first_round(&plan)];
     let mut all = trials(&plan, &rounds, |_, days, _| days);
@@ -218,7 +218,7 @@ fn no_bound_of_a_time_is_below_zero_and_a_much_larger_arithmetic_mean_is_shown_t
 }
 
 #[test]
-fn of_three_engines_each_is_counted_among_the_comparisons_it_is_in() {
+fn each_of_three_engines_counts_in_its_own_comparisons() {
     let mut plan = plan(7);
     plan.engines.push("postgres:16".parse().unwrap());
     let rounds = [schedule::first_round(&plan)];
@@ -231,7 +231,7 @@ fn of_three_engines_each_is_counted_among_the_comparisons_it_is_in() {
 }
 
 #[test]
-fn under_five_blocks_there_is_no_verdict_however_clear_it_looks() {
+fn under_five_blocks_there_is_no_verdict() {
     let plan = plan(3);
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
@@ -242,7 +242,7 @@ fn under_five_blocks_there_is_no_verdict_however_clear_it_looks() {
 }
 
 #[test]
-fn a_treatment_with_failures_gets_no_verdict_and_void_trials_do_not_count() {
+fn failures_prevent_the_verdict_and_void_trials_do_not_count() {
     let plan = plan(7);
     let rounds = [schedule::first_round(&plan)];
     let mut all =
@@ -268,7 +268,7 @@ fn a_treatment_with_failures_gets_no_verdict_and_void_trials_do_not_count() {
 }
 
 #[test]
-fn a_percentile_needs_observations_in_every_trial_and_is_bootstrapped_from_20_blocks() {
+fn a_percentile_is_bootstrapped_from_20_blocks() {
     let of_blocks = |blocks: usize| {
         let plan = plan(blocks);
         let rounds = [schedule::first_round(&plan)];
@@ -295,7 +295,7 @@ fn a_percentile_needs_observations_in_every_trial_and_is_bootstrapped_from_20_bl
 }
 
 #[test]
-fn releases_are_compared_over_the_clients_whatever_else_is_swept() {
+fn releases_are_compared_over_clients_with_any_sweep() {
     let text = include_str!("../../../../../experiments/oltp.toml");
     let sizes = "table_size = { levels = [1000, 100000], swept = \"log\" }";
     let text = text.replace("mix = [\"read_only\", \"read_write\"]", sizes);

@@ -1,4 +1,4 @@
-//! What a trial leaves to be written counts for its verdict, and the headline says where it matters.
+//! Write-back after a trial: it counts for the verdict, and the headline says where it matters.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn analysed(checkpoint_seconds: f64) -> Analysis {
 }
 
 #[test]
-fn a_checkpoint_after_the_trial_turns_the_verdict_and_the_headline_says_so() {
+fn a_checkpoint_reversing_the_verdict_is_in_the_headline() {
     let analysis = analysed(0.9);
     let headline = &analysis.verdict.headline;
     assert!(headline.starts_with("sqlite is faster at every period measured"), "{headline}");
@@ -29,7 +29,7 @@ fn a_checkpoint_after_the_trial_turns_the_verdict_and_the_headline_says_so() {
 }
 
 #[test]
-fn a_checkpoint_that_changes_no_winner_adds_nothing_to_the_headline() {
+fn a_checkpoint_changing_no_winner_is_not_in_the_headline() {
     let headline = analysed(0.001).verdict.headline;
     assert!(headline.starts_with("postgres:18 is faster at every period measured"), "{headline}");
     assert!(!headline.contains("COMMIT"), "{headline}");

@@ -44,7 +44,7 @@ pub(super) struct PostgresHost<'a> {
     site: &'a Site<'a>,
     label: String,
     record: EngineRecord,
-    /// Of any database of a managed server; else of the user's.
+    /// Of any database of a managed server; otherwise of the user's.
     address: PostgresUrl,
     /// None: a server of the user's.
     server: Option<PostgresServer>,
@@ -211,7 +211,7 @@ impl<'a> PostgresHost<'a> {
             .map_err(|error| of_engine(label, error))
     }
 
-    /// Statistics anew, shared memory as full as it gets, nothing left to write.
+    /// Fresh statistics, shared memory as full as it gets, nothing left to write.
     fn settle(&self, tables: &[TableOptions]) -> Result<(), RunError> {
         for one in tables {
             let name = database_of(one.schema);
@@ -313,7 +313,7 @@ impl OltpEngine for PostgresHost<'_> {
         let Target::Postgres { url, .. } = target else { return Box::new(Silent) };
         match PostgresWatch::connect(url, self.site.runtime) {
             Ok(watch) => Box::new(watch),
-            // Whoever cannot look, measures all the same.
+            // A server that refuses the watch is measured all the same.
             Err(_) => Box::new(Silent),
         }
     }

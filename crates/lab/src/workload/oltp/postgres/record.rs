@@ -1,5 +1,5 @@
-//! What the record says of a PostgreSQL of workload `oltp`: its release, how it was built, and the
-//! settings that bear on short transactions, so that differences between releases can be listed.
+//! Record of a PostgreSQL of workload `oltp`: its release, its build, and the settings that bear on
+//! short transactions, so that differences between releases can be listed.
 
 use engine::EngineSpec;
 use server::InitdbChoices;

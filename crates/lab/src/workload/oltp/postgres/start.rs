@@ -1,4 +1,4 @@
-//! How releases are started alike, and what is refused before anything is filled.
+//! Equal start settings of all releases, and refusals before anything is filled.
 
 use ::oltp::{CharacterSet, Schema};
 use engine::{EngineSpec, PostgresUrl, Settings};
@@ -11,9 +11,9 @@ use host::HostOptions;
 use host::{self, DeployError};
 use plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
 
-/// PostgreSQL lets in so many clients unless told otherwise.
+/// PostgreSQL's default of `max_connections`.
 const CONNECTIONS: u16 = 100;
-/// Connections of ours beside the clients: one looks at the counters, one cancels.
+/// Our own connections beside the clients: one looks at the counters, one cancels.
 const OURS: u64 = 2;
 /// All connections beside the clients: ours, and what the server keeps for superusers.
 const BESIDE: u16 = 10;
