@@ -42,6 +42,14 @@ pub fn sqlite_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| engine::sqlite_path(&path))
 }
 
+/// Reads the size of the reference dataset.
+pub fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale.is_finite() && scale > 0.0 => Ok(scale),
+        _ => Err("write a number above 0, such as 0.1".to_owned()),
+    }
+}
+
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -202,4 +210,17 @@ fn is_usage(error: &anyhow::Error) -> bool {
 pub fn report_failure(error: &anyhow::Error) -> ExitCode {
     say(&format!("error: {}", in_one_line(error)));
     if is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_a_positive_number() {
+        assert_eq!(scale("0.1"), Ok(0.1));
+        for wrong in ["0", "-1", "nan", "inf", "a tenth"] {
+            assert!(scale(wrong).is_err(), "{wrong}");
+        }
+    }
 }

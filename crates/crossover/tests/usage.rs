@@ -10,7 +10,7 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
     std::fs::set_permissions(folder.path(), mode).unwrap();
     let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
     connection.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)").unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["dashboard", "init", "--database=oracle://x"], "unsupported database URL"),
         (&["dashboard", "serve", "--database=shop.db"], "unsupported database URL"),
         (&["dashboard", "generate", "--database=postgresql://h:99999/x"], "99999"),
@@ -19,6 +19,8 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
         (&["migrate", "shop.db", "mysql://x"], "mysql://x"),
         (&["verify", "shop.db", "postgresql://h:none/x"], "none"),
         (&["bench", "dashboard", "--on=oracle://x"], "oracle://x"),
+        (&["bench", "dashboard", "--on=sqlite", "--scale=0"], "a number above 0"),
+        (&["demo", "--scale=inf"], "a number above 0"),
         (&["server", "start", "postgres:99"], "PostgreSQL 99"),
         (&["server", "start", "postgres:18[work_mem=much]"], "work_mem=much"),
         (&["try", "shop.db", "--on=postgres:18[port=1]"], "port"),

@@ -11,7 +11,7 @@ use engine::EngineSpec;
 use plan::Seconds;
 use server::{Locations, PostgresServer, StartOptions};
 
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage, scale};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, the
 /// experiment and the report; blobs, where lines do cross; then the dashboard itself, left serving
@@ -19,7 +19,8 @@ use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Size of the dataset; 1 is the article's (8,000 articles, 6.5 million rows)
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.1, env = "CROSSOVER_SCALE")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.1, value_parser = scale)]
+    #[arg(env = "CROSSOVER_SCALE")]
     scale: f64,
     /// The engine to compare SQLite with: a PostgreSQL that Crossover starts
     #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]

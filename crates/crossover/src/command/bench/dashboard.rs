@@ -11,7 +11,7 @@ use super::{
     Filling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
 };
 use crate::command::report;
-use crate::shared::{Outcome, Shared, Usage, sqlite_file};
+use crate::shared::{Outcome, Shared, Usage, scale, sqlite_file};
 
 /// The article's experiment: nine requests over four periods, with 1, 2 and 4 clients.
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "reference|FILE", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
     /// Size of the reference dataset, 1 being the article's
-    #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SCALE")]
+    #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SCALE", value_parser = scale)]
     scale: Option<f64>,
     /// One blog, or `all` [default: the blog with most articles]
     #[arg(long, value_name = "NAME", env = "CROSSOVER_BLOG")]

@@ -9,7 +9,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::database::DatabaseArgument;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage, scale};
 
 /// Fill a new database with the reference dataset; prints the digest of its rows.
 ///
@@ -43,13 +43,6 @@ pub struct Arguments {
     /// Replace a dashboard that is there already, with all its rows and keys
     #[arg(long, env = "CROSSOVER_FORCE")]
     force: bool,
-}
-
-fn scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(scale) if scale.is_finite() && scale > 0.0 => Ok(scale),
-        _ => Err("write a number above 0, such as 0.1".to_owned()),
-    }
 }
 
 /// Decimal multiples only: `k`, `M`, `G` are thousands.
@@ -154,13 +147,5 @@ mod tests {
             assert!(count(wrong).is_err(), "{wrong}");
         }
         assert!(articles("5G").is_err());
-    }
-
-    #[test]
-    fn a_scale_is_a_positive_number() {
-        assert_eq!(scale("0.1"), Ok(0.1));
-        for wrong in ["0", "-1", "nan", "inf", "a tenth"] {
-            assert!(scale(wrong).is_err(), "{wrong}");
-        }
     }
 }
