@@ -155,3 +155,41 @@ fn names_in_braces_and_comments_are_told_apart() {
     let names = names_behind("crate", code);
     assert_eq!(names, ["Error", "copy", "state", "value"].map(str::to_owned).into());
 }
+
+/// The crates of the workspace that each depends on, by its manifest.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let names: BTreeSet<String> =
+        crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let name = Regex::new(r"(?m)^(\w+)(?:\.workspace| = )").unwrap();
+    let of = |krate: &String| {
+        let path = root().join("crates").join(krate).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(path).unwrap();
+        let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let section = section.split("\n[").next().unwrap_or_default();
+        let found = name.captures_iter(section).map(|found| found[1].to_owned());
+        (krate.clone(), found.filter(|name| names.contains(name)).collect())
+    };
+    names.iter().map(of).collect()
+}
+
+fn reached(from: &str, all: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let next = all[from].iter();
+    next.flat_map(|name| std::iter::once(name.clone()).chain(reached(name, all))).collect()
+}
+
+#[test]
+fn the_picture_shows_the_dependencies_of_the_crates() {
+    let all = dependencies();
+    let mut picture = String::from("flowchart TD\n");
+    for (krate, direct) in &all {
+        let follows =
+            |name: &String| direct.iter().any(|other| reached(other, &all).contains(name));
+        for name in direct.iter().filter(|name| !follows(name)) {
+            picture.push_str(&format!("  {krate} --> {name}\n"));
+        }
+    }
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let shown = text.split("```mermaid\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(shown, picture);
+}
