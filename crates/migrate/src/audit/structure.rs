@@ -151,14 +151,6 @@ fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
         let finding = lose(Lost::Check, "check_not_carried_over", message, fix);
         findings.push(finding.proposing(Some(statement)));
     }
-    if table.deferred {
-        findings.push(lose(
-            Lost::Deferral,
-            "deferred_not_carried_over",
-            "INITIALLY DEFERRED foreign keys become immediate".to_owned(),
-            "make them DEFERRABLE INITIALLY DEFERRED by hand",
-        ));
-    }
     for (column, field) in table.columns.iter().zip(fields) {
         if column.generated {
             let message = "a generated column becomes an ordinary one with its values".to_owned();

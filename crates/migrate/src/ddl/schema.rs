@@ -166,6 +166,9 @@ pub fn statements(
                     sql.push_str(&format!(" ON {event} {action}"));
                 }
             }
+            if resolved.key.deferred {
+                sql.push_str(" DEFERRABLE INITIALLY DEFERRED");
+            }
             let table = name(table);
             statements.foreign_keys.push(ForeignKeyStatement { table, name: key_name, sql });
         }

@@ -24,8 +24,6 @@ pub enum Lost {
     /// A unique key becomes weaker: it compared by a collation.
     UniqueKey,
     ForeignKey,
-    /// A foreign key becomes immediate.
-    Deferral,
     Check,
     Default,
     GeneratedColumn,
@@ -44,7 +42,6 @@ impl Lost {
             Self::Index => ("index", "indexes"),
             Self::UniqueKey => ("unique key under a collation", "unique keys under a collation"),
             Self::ForeignKey => ("foreign key", "foreign keys"),
-            Self::Deferral => ("deferral of foreign keys", "deferrals of foreign keys"),
             Self::Check => ("check", "checks"),
             Self::Default => ("default", "defaults"),
             Self::GeneratedColumn => ("generated column", "generated columns"),

@@ -69,7 +69,7 @@ fn table(
     let rowid = rowid(&columns, &primary_key, without_rowid, key_has_index);
     let autoincrement =
         if facts.autoincrement { Some(last_given_out(connection, &name)?) } else { None };
-    let foreign_keys = foreign_keys(connection, &name, &columns)?;
+    let foreign_keys = foreign_keys(connection, &name, &columns, &facts.deferred)?;
     Ok(SourceTable {
         name,
         columns,
@@ -82,7 +82,6 @@ fn table(
         autoincrement,
         checks: facts.checks,
         collations: facts.collations,
-        deferred: facts.deferred,
         row_names: Arc::default(),
     })
 }
@@ -200,6 +199,7 @@ fn foreign_keys(
     connection: &Connection,
     table: &str,
     columns: &[SourceColumn],
+    deferred: &[bool],
 ) -> rusqlite::Result<Vec<ForeignKey>> {
     let mut statement = connection.prepare(
         "SELECT id, \"table\", \"from\", \"to\", on_update, on_delete \
@@ -220,6 +220,8 @@ fn foreign_keys(
                     parent_columns: Vec::new(),
                     on_update: row.get(4)?,
                     on_delete: row.get(5)?,
+                    // The pragma lists the last declared key first, as number 0.
+                    deferred: deferred.get(keys.len()).copied().unwrap_or(false),
                 },
             ));
         }

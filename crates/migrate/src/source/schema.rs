@@ -80,8 +80,6 @@ pub struct SourceTable {
     pub checks: Vec<SourceCheck>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
-    /// Some foreign key is `INITIALLY DEFERRED`.
-    pub deferred: bool,
     /// By rowid, the names of rows in their first source, for rows of a reject file.
     pub row_names: Arc<HashMap<i64, String>>,
 }
@@ -162,6 +160,8 @@ pub struct ForeignKey {
     /// `ON UPDATE` action, for example `NO ACTION`.
     pub on_update: String,
     pub on_delete: String,
+    /// `DEFERRABLE INITIALLY DEFERRED`
+    pub deferred: bool,
 }
 
 /// An index or unique constraint.

@@ -14,8 +14,8 @@ pub struct Facts {
     pub collations: Vec<String>,
     pub column_collations: Vec<(String, String)>,
     pub generated: Vec<(String, String)>,
-    /// Some foreign key is `INITIALLY DEFERRED`.
-    pub deferred: bool,
+    /// Whether each foreign key, as declared, is tested at the end of a transaction only.
+    pub deferred: Vec<bool>,
 }
 
 pub fn facts(sql: &str) -> Facts {
@@ -35,8 +35,12 @@ pub fn facts(sql: &str) -> Facts {
             item = place + 1;
         } else if token.is_word("AUTOINCREMENT") {
             facts.autoincrement = true;
-        } else if token.is_word("DEFERRED") {
-            facts.deferred = true;
+        } else if token.is_word("REFERENCES") {
+            facts.deferred.push(false);
+        } else if is_deferral(tokens.get(place..).unwrap_or_default()) {
+            // NOT DEFERRABLE INITIALLY DEFERRED is immediate to SQLite.
+            let not = place >= 1 && tokens[place - 1].is_word("NOT");
+            facts.deferred.last_mut().into_iter().for_each(|last| *last = !not);
         } else if token.is_word("COLLATE") {
             let column = (depth == 1).then(|| tokens.get(item)).flatten();
             facts.collate(tokens.get(place + 1), column);
@@ -55,6 +59,11 @@ pub fn facts(sql: &str) -> Facts {
         place += 1;
     }
     facts
+}
+
+fn is_deferral(tokens: &[Token<'_>]) -> bool {
+    let words = ["DEFERRABLE", "INITIALLY", "DEFERRED"];
+    tokens.len() >= words.len() && tokens.iter().zip(words).all(|(token, word)| token.is_word(word))
 }
 
 /// The WHERE clause of a CREATE INDEX statement, without the keyword.
@@ -112,10 +121,20 @@ mod tests {
             .collect();
         let expected = [(None, "(a <> ')') or a IN ('x')"), (Some("is positive"), "(id) > 0")];
         assert_eq!(checks, expected);
-        let found = facts("CREATE TABLE t(a TEXT COLLATE nocase, b COLLATE \"binary\" DEFERRED)");
-        assert_eq!((found.collations, found.deferred), (vec!["NOCASE".to_owned()], true));
+        let found = facts("CREATE TABLE t(a TEXT COLLATE nocase, b COLLATE \"binary\")");
+        assert_eq!(found.collations, ["NOCASE"]);
         assert_eq!(found.column_collations, [("a".to_owned(), "NOCASE".to_owned())]);
         assert_eq!(facts("CREATE TABLE t(\"autoincrement\", [check])"), Facts::default());
+    }
+
+    #[test]
+    fn deferral_belongs_to_the_foreign_key_before_it() {
+        let found = facts(
+            "CREATE TABLE t(a INT REFERENCES p DEFERRABLE INITIALLY DEFERRED, b REFERENCES p(x), \
+             c REFERENCES p NOT DEFERRABLE INITIALLY DEFERRED, d REFERENCES p DEFERRABLE, \
+             FOREIGN KEY (a, b) REFERENCES q ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED)",
+        );
+        assert_eq!(found.deferred, [true, false, false, false, true]);
     }
 
     #[test]

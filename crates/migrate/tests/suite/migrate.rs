@@ -192,3 +192,19 @@ async fn numbers_become_dates_only_with_a_rule() {
     plain.migrate(&file, &MigrateOptions::default()).await.unwrap();
     assert_eq!(plain.texts("SELECT seconds::text FROM event").await, ["1614834367"]);
 }
+
+#[tokio::test]
+async fn a_deferred_foreign_key_stays_deferred() {
+    let file = File::new(
+        "CREATE TABLE p(id INTEGER PRIMARY KEY); \
+         CREATE TABLE c(id INTEGER PRIMARY KEY, \
+             late INT REFERENCES p DEFERRABLE INITIALLY DEFERRED, soon INT REFERENCES p(id)); \
+         INSERT INTO p VALUES (1); INSERT INTO c VALUES (1, 1, 1)",
+    );
+    let target = Target::new().await;
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    assert!(report.not_carried_over.is_empty());
+    target.run("BEGIN; INSERT INTO c VALUES (2, 7, 1); INSERT INTO p VALUES (7); COMMIT").await;
+    let refused = target.client.batch_execute("BEGIN; INSERT INTO c VALUES (3, 1, 8)").await;
+    assert!(refused.is_err());
+}
