@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod closed_load;
+mod failures;
 mod http;
 mod open_load;
 mod resource;
