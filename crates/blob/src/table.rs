@@ -26,7 +26,7 @@ pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), E
     }
 }
 
-/// What the table has that neither of the two makes; nothing where our own mark is beside it.
+/// Sign that another program made table kv; `None` where our own mark is beside it.
 fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let marked = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blob_recipe'";
     if connection.prepare(marked)?.exists([])? {
@@ -45,7 +45,7 @@ fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
     value.optional()
 }
 
-/// What a pragma without a value answers.
+/// Value of a pragma.
 pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
     connection.pragma_query_value(None, name, |row| {
         Ok(match row.get_ref(0)? {

@@ -17,7 +17,7 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
 
-/// What is left at a position of a length; none where that is not known yet.
+/// Time left at `position` of `length`; `None` where it is not known yet.
 type Left = Arc<dyn Fn(u64, Option<u64>) -> Option<Duration> + Send + Sync>;
 
 /// Where counting began: a run that is taken up again has most of its trials already.

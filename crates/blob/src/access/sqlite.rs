@@ -54,7 +54,7 @@ impl SqliteAccess {
         self.held.connection()
     }
 
-    /// What a pragma without a value answers, such as `page_size`.
+    /// Value of a pragma, such as `page_size`.
     pub fn pragma(&self, name: &str) -> Result<String, Error> {
         pragma(self.connection(), name).map_err(Error::sqlite(&self.path))
     }

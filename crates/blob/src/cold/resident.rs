@@ -60,8 +60,8 @@ impl Sample {
     }
 }
 
-/// Whether the kernel reports residency to this user: of files that the user owns or may write
-/// (mincore(2), since Linux 5.2).
+/// The kernel reports residency only of files that the user owns or may write (mincore(2), since
+/// Linux 5.2).
 fn is_told_of(file: &Path) -> bool {
     let own = file.metadata().is_ok_and(|file| file.uid() == geteuid().as_raw());
     own || access(file, Access::WRITE_OK).is_ok()

@@ -183,7 +183,7 @@ impl From<ServerStatus> for StatusRow {
 }
 
 impl StatusRow {
-    /// What ends it, in words.
+    /// Event that ends it, as a sentence.
     fn end(&self) -> String {
         let owner = self.owner.map(|owner| format!("process {owner}"));
         let owner = owner.unwrap_or_else(|| "the program that started it".to_owned());
