@@ -116,7 +116,7 @@ async fn a_persistent_server_outlives_its_value_until_server_stop() {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_starts_again_once_it_is_reaped() {
-    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
     let place = Place::new();
     let options = StartOptions { persistent: true, ..StartOptions::new("18").unwrap() };
@@ -124,9 +124,12 @@ async fn a_killed_server_starts_again_once_it_is_reaped() {
     let pid = Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap();
     drop(server);
     kill_process(pid, Signal::KILL).unwrap();
+    // A signal arrives before the process ends: until then it does run.
+    let ended = WaitIdOptions::EXITED;
+    waitid(WaitId::Pid(pid), ended | WaitIdOptions::NOWAIT).unwrap();
     let notice = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_secs(1));
-        waitpid(Some(pid), WaitOptions::empty()).unwrap();
+        waitid(WaitId::Pid(pid), ended).unwrap();
     });
     let again = start(&place, options).await;
     notice.join().unwrap();
