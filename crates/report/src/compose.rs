@@ -6,46 +6,38 @@ use stats::crossing::Crossing;
 use crate::analysis::{
     self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
-    sentence,
 };
+use crate::answer::{self, Answer};
 use crate::blob;
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
 use crate::engines::{engines, named};
 use crate::warning::{self, WarningPart};
 use plan::Levels;
-use plan::{Level, Plan, Scale, WorkloadKind};
+use plan::{Level, Plan, Scale};
 use record::Finished;
 use record::{ResponseTimes, read_histogram};
 
 /// The version of the document.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// Analyses a run and writes everything down.
 pub fn document(finished: &Finished) -> Document {
     let Finished { plan, run, trials, .. } = finished;
     let cells = finished.cells();
     let analysis = analysis::analyse(plan, &cells, trials);
+    let answer = answer::answer(finished, &analysis);
     let warnings = warning::find(plan, run, trials, finished.planned());
     Document {
         schema_version: SCHEMA_VERSION,
         run: run_part(finished),
         conditions: conditions(plan),
-        verdict: VerdictPart {
-            headline: analysis.verdict.headline.clone(),
-            sentences: analysis.verdict.sentences.clone(),
-            // One operation alone shows what all together show.
-            by_request: match plan.operations().len() {
-                1 if plan.workload == WorkloadKind::Blob => Vec::new(),
-                _ => analysis.verdict.by_request.clone(),
-            },
-        },
         response: response(plan),
         factors: factors(plan, &cells),
         engines: engines(&finished.plan, &finished.run),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
-        throughput: super::throughput::part(finished, &analysis),
-        crossings: crossings(finished, &analysis),
+        throughput: super::throughput::part(finished, &analysis, &answer),
+        crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
         warnings: warnings
@@ -61,7 +53,7 @@ pub fn document(finished: &Finished) -> Document {
         limitations: limitations(plan),
         plans: run.plans.clone(),
         blob: blob::part(finished, &analysis),
-        undecided: analysis.verdict.undecided,
+        summary: answer,
     }
 }
 
@@ -175,10 +167,9 @@ fn ratio(ratio: &Ratio) -> RatioPart {
     RatioPart { to, estimate, verdict: ratio.shown, difference: ratio.difference }
 }
 
-fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
+fn crossings(finished: &Finished, analysis: &Analysis, answer: &Answer) -> Vec<CrossingPart> {
     let plan = &finished.plan;
-    let parts = |sweep: &Sweep| {
-        let sentence = sentence(plan, sweep);
+    let parts = |(sweep, sentence): (&Sweep, &String)| {
         sweep
             .crossings
             .iter()
@@ -211,7 +202,7 @@ fn crossings(finished: &Finished, analysis: &Analysis) -> Vec<CrossingPart> {
             })
             .collect::<Vec<_>>()
     };
-    analysis.sweeps.iter().flat_map(parts).collect()
+    analysis.sweeps.iter().zip(&answer.of_sweeps).flat_map(parts).collect()
 }
 
 fn plan_change_part(change: PlanChange) -> PlanChangePart {

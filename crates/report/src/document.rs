@@ -10,6 +10,7 @@ use stats::{Estimate, Method};
 
 use crate::BlobPart;
 use crate::analysis::Shown;
+use crate::answer::Answer;
 use crate::throughput::ThroughputPart;
 use plan::Durability;
 use plan::Level;
@@ -20,7 +21,8 @@ pub struct Document {
     pub schema_version: u32,
     pub run: RunPart,
     pub conditions: String,
-    pub verdict: VerdictPart,
+    /// The answer, in words and as values.
+    pub summary: Answer,
     pub response: Response,
     pub factors: Vec<FactorPart>,
     pub engines: Vec<EnginePart>,
@@ -42,9 +44,6 @@ pub struct Document {
     /// Workload `blob`: what the article would show of this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<BlobPart>,
-    /// Something was asked that the run does not answer.
-    #[serde(skip)]
-    pub undecided: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -61,13 +60,6 @@ pub struct RunPart {
     pub complete: bool,
     pub command_line: String,
     pub crossover_version: String,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct VerdictPart {
-    pub headline: String,
-    pub sentences: Vec<String>,
-    pub by_request: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]

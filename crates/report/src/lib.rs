@@ -1,6 +1,7 @@
 //! Report of a run, for people and programs: one document, drawn as HTML, text, or JSON.
 
 pub mod analysis;
+pub mod answer;
 mod blob;
 pub mod comparison;
 mod compose;
@@ -9,6 +10,8 @@ mod csv;
 mod document;
 mod engines;
 mod error;
+#[cfg(test)]
+mod formula;
 mod html;
 mod listing;
 mod release_history;

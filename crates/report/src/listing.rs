@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::analysis;
+use crate::answer::answer;
 use record::Finished;
 use record::RunFolder;
 
@@ -58,7 +59,7 @@ fn readable(id: String, finished: &Finished) -> RunSummary {
         engines: plan.engines.iter().map(engine::EngineSpec::label).collect(),
         blocks: blocks.len(),
         complete: run.complete,
-        verdict: analysis.verdict.headline,
+        verdict: answer(finished, &analysis).headline,
         readable: true,
     }
 }

@@ -5,7 +5,8 @@ use engine::EngineSource;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::analysis::{Analysis, Beyond, Scaling, Shown, Sweep, sentence};
+use crate::analysis::{Analysis, Beyond, Scaling, Shown, Sweep};
+use crate::answer::Answer;
 use plan::Levels;
 use plan::Plan;
 use record::Finished;
@@ -85,14 +86,23 @@ pub struct ReleasePart {
     pub tested_release: Option<&'static str>,
 }
 
-pub(super) fn part(finished: &Finished, analysis: &Analysis) -> Option<ThroughputPart> {
+pub(super) fn part(
+    finished: &Finished,
+    analysis: &Analysis,
+    answer: &Answer,
+) -> Option<ThroughputPart> {
     let throughput = analysis.throughput.as_ref()?;
     let plan = &finished.plan;
     let limited = plan.server_cpus.as_ref().map(Vec::len);
     Some(ThroughputPart {
         cores: limited.unwrap_or(finished.run.environment.cpus),
         scaling: throughput.scaling.iter().map(scaling).collect(),
-        steps: throughput.steps.iter().map(|sweep| step(plan, sweep)).collect(),
+        steps: throughput
+            .steps
+            .iter()
+            .zip(&answer.of_steps)
+            .map(|(sweep, sentence)| step(plan, sweep, sentence))
+            .collect(),
         releases: releases(finished),
     })
 }
@@ -116,7 +126,7 @@ fn scaling(one: &Scaling) -> ScalingPart {
     }
 }
 
-fn step(plan: &Plan, sweep: &Sweep) -> StepPart {
+fn step(plan: &Plan, sweep: &Sweep, sentence: &str) -> StepPart {
     let results = sweep.results.iter().map(|result| StepResult {
         clients: result.level,
         estimate: plan.response().ratio(result.ratio),
@@ -128,7 +138,7 @@ fn step(plan: &Plan, sweep: &Sweep) -> StepPart {
         levels: sweep.levels.clone(),
         results: results.collect(),
         left_out: sweep.left_out.clone(),
-        sentence: sentence(plan, sweep),
+        sentence: sentence.to_owned(),
     }
 }
 

@@ -52,8 +52,8 @@ describe.skipIf(!executablePath)("the report in Chromium", () => {
           expect(drawn, `lines of ${chart.id}`).toBe(chart.lines.length);
         }
       }
-      const { verdict, treatments } = experiment.document;
-      expect(await page.locator(".opening .verdict").textContent()).toBe(verdict.headline);
+      const { summary, treatments } = experiment.document;
+      expect(await page.locator(".opening .verdict").textContent()).toBe(summary.headline);
       expect(await page.locator("#treatments > .table .engine").count()).toBe(treatments.length);
       const outside = requests.filter((url) => !/^(file|data|blob):/.test(url));
       expect(outside).toEqual([]);

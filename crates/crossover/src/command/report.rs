@@ -122,20 +122,32 @@ fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// What a measuring command ends with: report.html, and the figures on standard output.
+/// What a measuring command ends with: the figures on standard output, then report.html. A page
+/// that cannot be made takes nothing from the answer, whose exit code stands.
 pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<Outcome> {
     let document = document(finished);
-    let path = finished.folder.path().join("report.html");
-    let path = write(&path, &report::html(&document)?)?;
     match shared.output_format {
-        OutputFormat::Text => {
-            shared.print(&report::text(&document, terminal_width()))?;
-            shared.print(&format!("Report: {}\n", path.display()))?;
-        }
+        OutputFormat::Text => shared.print(&report::text(&document, terminal_width()))?,
         OutputFormat::Json => shared.print_json(&document)?,
         OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document))?)?,
     }
+    match write_page(finished, &document) {
+        Ok(path) if shared.output_format == OutputFormat::Text => {
+            shared.print(&format!("Report: {}\n", path.display()))?;
+        }
+        Ok(_) => {}
+        Err(error) => shared.say(&format!(
+            "no report.html: {error:#}. The run {} is recorded: crossover report {0} makes the page \
+             once that is mended",
+            finished.run.id
+        )),
+    }
     Ok(outcome(&document))
+}
+
+/// Writes report.html into the run's folder.
+pub fn write_page(finished: &Finished, document: &Document) -> anyhow::Result<PathBuf> {
+    write(&finished.folder.path().join("report.html"), &report::html(document)?)
 }
 
 /// A missed threshold takes precedence over anything undecided.
@@ -145,7 +157,7 @@ fn outcome(document: &Document) -> Outcome {
         return Outcome::Missed;
     }
     let open = document.thresholds.iter().any(|threshold| threshold.met.is_none());
-    if document.undecided || open { Outcome::Findings } else { Outcome::Done }
+    if document.summary.undecided || open { Outcome::Findings } else { Outcome::Done }
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {

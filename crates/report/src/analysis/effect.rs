@@ -256,7 +256,7 @@ fn corrected(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tests::FACTORS;
+    use crate::formula::FACTORS;
 
     #[test]
     fn effects_are_corrected_for_the_levels_that_bisection_may_add() {

@@ -1,7 +1,7 @@
 //! All comparisons of one kind, judged together: which differences and which equalities are shown,
 //! each of the two corrected over the whole family (Holm). Every verdict of a report comes from here.
 
-use stats::crossing::{LevelResult, Sign, signs};
+use stats::crossing::{LevelResult, Sign, more_blocks_of, signs};
 use stats::{Comparison, Estimate, equivalence, holm, ratio_comparison};
 
 use super::{CONFIDENCE_LEVEL, Shown};
@@ -45,6 +45,11 @@ impl Compared {
     /// Whether it is settled, one way or the other.
     pub fn is_settled(&self) -> bool {
         self.shown() != Shown::Undecided
+    }
+
+    /// About how many more blocks would settle it; none if more than a thousand.
+    pub fn more_blocks(&self) -> Option<usize> {
+        more_blocks_of(&self.level_result())
     }
 
     /// What crossings rest on: differences alone.

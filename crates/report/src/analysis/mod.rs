@@ -1,10 +1,8 @@
 //! Analysis from trials to results: an estimate per treatment, a ratio per level, the crossings.
 //! The unit of every interval is the block, never the request (METHOD.md).
 
-mod by_request;
 mod effect;
 mod family;
-mod moves;
 mod notes;
 mod plan_change;
 mod standing;
@@ -12,11 +10,7 @@ mod sweep;
 mod threshold;
 mod throughput;
 mod treatment;
-mod verdict;
 mod words;
-
-#[cfg(test)]
-pub mod tests;
 
 use std::collections::BTreeMap;
 
@@ -34,8 +28,9 @@ pub use standing::{Failures, Standing};
 pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
-pub use verdict::Verdict;
-pub use words::{bytes_in_words, digits, factor_label, factor_unit, level_label, number, sentence};
+pub use words::{
+    axis_noun, bytes_in_words, digits, factor_label, factor_unit, level_label, number,
+};
 
 /// Fewer blocks have no interval and no verdict.
 pub const BLOCKS_MIN: usize = stats::INTERVAL_MIN_REPLICATES;
@@ -57,7 +52,6 @@ pub struct Analysis {
     pub throughput: Option<Throughput>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
-    pub verdict: Verdict,
 }
 
 /// The results of one treatment.
@@ -229,11 +223,7 @@ pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
     let effects = effect::effects(plan, cells, &treatments);
     let throughput = throughput::of(plan, cells, &treatments);
     let thresholds = threshold::judge(plan, &treatments);
-    let mut verdict = verdict::of(plan, &treatments, &sweeps);
-    verdict.headline.push_str(&verdict::until_commit(plan, &sweeps, &until_commit));
-    verdict.headline.push_str(verdict::left_out_of_trials(plan));
-    verdict.sentences.extend(moves::sentences(plan, &sweeps, &effects));
-    Analysis { treatments, sweeps, until_commit, effects, throughput, thresholds, verdict }
+    Analysis { treatments, sweeps, until_commit, effects, throughput, thresholds }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -104,7 +104,7 @@ impl Standing {
     }
 
     /// Why it may not: `5 of 1,000 requests "year" failed`; none where it may.
-    pub(super) fn reason(&self) -> Option<String> {
+    pub fn reason(&self) -> Option<String> {
         match self {
             Self::Judged => None,
             Self::WrongAnswers { request, wrong, requests } => {

@@ -24,8 +24,8 @@ pub struct Sweep {
     pub results: Vec<Compared>,
     /// Levels at which one of the two is not judged: it failed, or they share no block.
     pub left_out: Vec<f64>,
-    /// Why, where failures are the reason: `sqlite: 5 of 1,000 requests failed`.
-    pub left_out_reasons: Vec<String>,
+    /// The engine and why, where failures are the reason: `5 of 1,000 requests failed`.
+    pub left_out_reasons: Vec<(String, String)>,
     /// Failures of a and of b that were tolerated, over all levels.
     pub failures: [Failures; 2],
     /// None where no factor is swept.
@@ -186,7 +186,7 @@ pub(super) struct RawSweep {
     /// By level; none where one of the two is not judged.
     sides: Vec<(f64, Option<Sides>)>,
     failures: [Failures; 2],
-    reasons: Vec<String>,
+    reasons: Vec<(String, String)>,
 }
 
 impl RawSweep {
@@ -213,7 +213,7 @@ impl RawSweep {
             let of_request =
                 treatment.by_request.iter().find(|r| Some(&r.name) == self.request.as_ref());
             failures.add(of_request.map_or(&treatment.failures, |request| &request.failures));
-            self.reasons.extend(treatment.standing.reason().map(|why| format!("{name}: {why}")));
+            self.reasons.extend(treatment.standing.reason().map(|why| (name, why)));
         }
         let request = self.request.as_deref();
         let judged = [a, b].map(|side| side.filter(|one| one.standing.is_judged()));

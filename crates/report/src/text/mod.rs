@@ -1,4 +1,4 @@
-//! The report for a terminal or as Markdown: the verdict, all treatments, what each factor and
+//! The report for a terminal or as Markdown: the answer, all treatments, what each factor and
 //! each request shows, thresholds, warnings; several runs side by side.
 
 mod blob;
@@ -15,7 +15,7 @@ use crate::warning::WarningPart;
 
 /// The report as plain text with tables at most `width` wide where that is given.
 pub fn text(document: &Document, width: Option<u16>) -> String {
-    let mut parts = vec![format!("{}\n{}", document.run.title, document.conditions)];
+    let mut parts = vec![document.run.title.clone()];
     parts.extend(body(document, Form::Terminal(width)));
     parts.join("\n\n") + "\n"
 }
@@ -32,7 +32,7 @@ pub fn text_of_several(
 /// One run or several as Markdown.
 pub fn markdown(documents: &[Document], warnings: &[WarningPart]) -> String {
     if let [document] = documents {
-        let mut parts = vec![format!("# {}", document.run.title), document.conditions.clone()];
+        let mut parts = vec![format!("# {}", document.run.title)];
         parts.extend(body(document, Form::Markdown));
         return parts.join("\n\n") + "\n";
     }
@@ -49,27 +49,27 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
     parts.extend(warnings.iter().map(warning));
     for document in documents {
         parts.push(heading(&document.run.id, form));
-        parts.push(document.conditions.clone());
         parts.extend(body(document, form));
     }
     parts.join("\n\n") + "\n"
 }
 
 fn body(document: &Document, form: Form) -> Vec<String> {
-    let mut parts = vec![table::treatments(document, form), document.verdict.headline.clone()];
+    let mut parts = vec![document.summary.headline.clone()];
+    if !document.summary.sentences.is_empty() {
+        parts.push(bullets(document.summary.sentences.iter().cloned()));
+    }
+    parts.push(table::treatments(document, form));
     if let Some(throughput) = &document.throughput {
         parts.extend(throughput::sections(document, throughput, form));
-    }
-    if document.verdict.sentences.len() > 1 {
-        parts.push(bullets(document.verdict.sentences.iter().cloned()));
     }
     parts.extend(blob::body(document, form));
     if !document.effects.is_empty() {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));
     }
-    if !document.verdict.by_request.is_empty() {
-        let sentences = document.verdict.by_request.iter().cloned();
+    if !document.summary.by_request.is_empty() {
+        let sentences = document.summary.by_request.iter().cloned();
         parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
     }
     let mut changes: Vec<String> =
@@ -87,6 +87,7 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes)));
     }
     parts.extend(document.warnings.iter().map(warning));
+    parts.push(format!("Conditions: {}.", document.conditions));
     parts.push(format!("Seed {}. {}", document.run.seed, note(document)));
     parts
 }

@@ -82,7 +82,7 @@ fn uneven_checkpoints(plan: &Plan, trials: &[Trial]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tests::{plan, trials};
+    use crate::formula::{plan, trials};
     use plan::Oltp;
     use plan::schedule;
 

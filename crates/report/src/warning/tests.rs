@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::analysis::tests::{plan, trials};
+use crate::formula::{plan, trials};
 use record::environment::Environment;
 
 use plan::schedule;

@@ -9,6 +9,7 @@ mod sign;
 
 pub use bisection::{MOST_LEVELS_MORE, next_level};
 pub use find::find;
+pub use more_blocks::more_blocks_of;
 pub use sign::{classify, classify_planned, signs};
 
 use serde::{Deserialize, Serialize};

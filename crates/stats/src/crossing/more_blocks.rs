@@ -19,11 +19,11 @@ pub(super) fn more_blocks(stretch: &[LevelResult], shown: Option<Side>) -> Optio
     let undecided = || stretch.iter().filter(|result| result.sign.faster().is_none());
     let leaning = |side: Side| {
         let of_side = move |result: &&LevelResult| leans(result) == side;
-        undecided().filter(of_side).map(blocks_needed)
+        undecided().filter(of_side).map(more_blocks_of)
     };
     let cheapest = |side: Side| leaning(side).flatten().min();
     let exists = |side: Side| leaning(side).next().is_some();
-    let dearest = || undecided().map(blocks_needed).collect::<Option<Vec<_>>>()?.into_iter().max();
+    let dearest = || undecided().map(more_blocks_of).collect::<Option<Vec<_>>>()?.into_iter().max();
     match shown {
         Some(Side::A) if exists(Side::B) => cheapest(Side::B),
         Some(Side::B) if exists(Side::A) => cheapest(Side::A),
@@ -42,7 +42,7 @@ fn leans(result: &LevelResult) -> Side {
 /// there are: d and s are mean and standard deviation of the paired differences of logarithms,
 /// alpha is Bonferroni's share of the experiment's (1 - confidence level) / verdicts. The usual
 /// sample size of a paired t test, with the observed d taken for the true one.
-fn blocks_needed(result: &LevelResult) -> Option<usize> {
+pub fn more_blocks_of(result: &LevelResult) -> Option<usize> {
     let ratio = &result.ratio;
     let blocks = ratio.replicates;
     if ratio.method == Method::RangeOnly {
@@ -90,28 +90,28 @@ mod tests {
     #[test]
     fn sample_sizes_agree_with_exact_power() {
         for (d, verdicts, expected) in [(0.5, 1, 24), (0.2, 1, 189), (0.5, 8, 45)] {
-            let found = blocks_needed(&undecided(d, verdicts)).unwrap();
+            let found = more_blocks_of(&undecided(d, verdicts)).unwrap();
             assert!(found.abs_diff(expected) <= 1, "{d} {verdicts}: {found}");
         }
-        assert_eq!(blocks_needed(&undecided(-0.5, 1)), blocks_needed(&undecided(0.5, 1)));
+        assert_eq!(more_blocks_of(&undecided(-0.5, 1)), more_blocks_of(&undecided(0.5, 1)));
     }
 
     #[test]
     fn a_hopeless_difference_has_no_number() {
-        assert_eq!(blocks_needed(&undecided(0.01, 1)), None);
-        assert_eq!(blocks_needed(&undecided(0.0, 1)), None);
+        assert_eq!(more_blocks_of(&undecided(0.01, 1)), None);
+        assert_eq!(more_blocks_of(&undecided(0.0, 1)), None);
     }
 
     #[test]
     fn under_five_blocks_five_are_wanted_first() {
         let few = Estimate::range_only(1.1, &[1.0, 1.2]);
-        assert_eq!(blocks_needed(&LevelResult { ratio: few, ..undecided(0.5, 1) }), Some(3));
+        assert_eq!(more_blocks_of(&LevelResult { ratio: few, ..undecided(0.5, 1) }), Some(3));
     }
 
     #[test]
     fn the_estimates_tell_which_level_must_become_clear() {
         let (near, far) = (undecided(0.3, 1), undecided(0.6, 1));
-        let (near_cost, far_cost) = (blocks_needed(&near), blocks_needed(&far));
+        let (near_cost, far_cost) = (more_blocks_of(&near), more_blocks_of(&far));
         assert!(far_cost < near_cost);
         // Both lean to b: one of them shown makes a bracket with a, both are needed without it.
         assert_eq!(more_blocks(&[near, far], Some(Side::A)), far_cost);

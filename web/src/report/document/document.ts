@@ -2,7 +2,7 @@
 // These types mirror that contract. Every number was measured; null could not be obtained.
 
 /** The version of the contract that this page reads. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Several runs in one page, each a column; a page of one run holds its document bare. */
 export interface SeveralDocuments {
@@ -19,8 +19,7 @@ export interface ReportDocument {
   run: Run;
   /** How the load was applied and the state it found: one line. */
   conditions: string;
-  /** `by_request`: what the requests show, summed up; empty where there is nothing to add. */
-  verdict: { headline: string; sentences: string[]; by_request?: string[] };
+  summary: Summary;
   response: Response;
   factors: Factor[];
   engines: Engine[];
@@ -41,6 +40,33 @@ export interface ReportDocument {
   plans: Record<string, string>;
   /** Workload `blob`: what the article would show of this run. */
   blob?: BlobPart;
+}
+
+/** The answer, in words and as values. */
+export interface Summary {
+  headline: string;
+  sentences: string[];
+  /** What the requests show, summed up; empty where there is nothing to add. */
+  by_request: string[];
+  /** Every comparison of all requests together. */
+  verdicts: PairVerdict[];
+  /** Three engines and more. */
+  ranking?: { engine: string; rank_low: number; rank_high: number }[];
+}
+
+export interface PairVerdict {
+  a: string;
+  b: string;
+  /** The levels of the factors that are not swept. */
+  levels: Levels;
+  /** Of the swept factor. */
+  level: number | null;
+  /** The response of a by that of b, with its interval. */
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  /** What is shown of a. */
+  verdict: "faster" | "slower" | "equal" | "undecided";
 }
 
 export interface Run {

@@ -81,7 +81,13 @@ function readOne(raw: unknown): Read {
     plans: {},
     ...raw,
     ...lists,
-    verdict: { headline: "", sentences: [], ...(isRecord(raw.verdict) ? raw.verdict : {}) },
+    summary: {
+      headline: "",
+      sentences: [],
+      by_request: [],
+      verdicts: [],
+      ...(isRecord(raw.summary) ? raw.summary : {}),
+    },
   } as unknown as ReportDocument;
   document.treatments = document.treatments.map(withLists);
   return { document };

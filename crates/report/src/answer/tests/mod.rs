@@ -5,106 +5,21 @@ mod failures;
 mod nothing_there;
 mod planted;
 mod simulated;
+mod situations;
 mod write_back;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use super::{Answer, Background};
+use crate::analysis::*;
+use crate::formula::{FACTORS, fail, plan, trial, trials, trials_by};
+use plan::schedule::{self, Round};
+use plan::{Level, Levels, Plan};
+use record::{FailureCounts, Status, Trial};
 
-use super::*;
-use plan::Levels;
-use plan::schedule::{self, PlannedTrial, Round};
-use plan::{Level, Plan};
-use record::{FailureCounts, RequestSummary, Status};
-
-/// Two factors that act on PostgreSQL alone, each varied by itself, beside the swept one.
-pub const FACTORS: &str = include_str!("../../../../testing/fixtures/factors.toml");
-
-pub fn plan(replicates: usize) -> Plan {
-    let text = include_str!("../../../../../experiments/article.toml");
-    let mut plan = plan::read(text, "article.toml").unwrap();
-    plan.replicates = replicates;
-    plan
-}
-
-/// A deterministic wobble of about 2%.
-fn noise(number: usize) -> f64 {
-    1.0 + 0.02 * ((number * 7919 % 101) as f64 / 50.0 - 1.0)
-}
-
-pub fn trials(plan: &Plan, rounds: &[Round], time: impl Fn(usize, f64, f64) -> f64) -> Vec<Trial> {
-    let number = |levels: &Levels, name: &str| levels[name].number().unwrap();
-    let of = |engine: usize, levels: &Levels| {
-        time(engine, number(levels, "days"), number(levels, "clients"))
-    };
-    trials_by(plan, rounds, of)
-}
-
-fn trials_by(plan: &Plan, rounds: &[Round], time: impl Fn(usize, &Levels) -> f64) -> Vec<Trial> {
-    let planned = (0..rounds.len()).flat_map(|index| schedule::trials(plan, 1, rounds, index));
-    planned
-        .map(|planned| {
-            let mean = time(planned.engine, &planned.levels) * noise(planned.number);
-            trial(plan, &planned, mean)
-        })
-        .collect()
-}
-
-/// A trial that took `mean` ms per request.
-fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
-    let by_request = plan.requests.iter().map(|request| RequestSummary {
-        name: request.name.clone(),
-        requests: 10,
-        response_time_ms_mean: Some(mean),
-        failures: Some(FailureCounts::default()),
-    });
-    Trial {
-        number: planned.number,
-        block: planned.block,
-        engine: plan.engines[planned.engine].label(),
-        levels: planned.levels.clone(),
-        status: Status::Ok,
-        started: Timestamp::UNIX_EPOCH,
-        wall_seconds: 1.0,
-        requests: 90,
-        failures: 0,
-        first_failure: None,
-        response_time_ms_mean: Some(mean),
-        response_time_ms_mean_with_time_outs: None,
-        checkpoint_seconds: None,
-        sync_seconds: None,
-        requests_per_second: 1000.0 / mean,
-        cpu_seconds_per_request: Some(mean / 1000.0),
-        cores_used: Some(1.0),
-        client_cores_used: 0.01,
-        steal_fraction: Some(0.0),
-        other_cores_used: Some(0.0),
-        server_resident_bytes: None,
-        by_request: by_request.collect(),
-        response_time_ms_percentiles: BTreeMap::new(),
-        counters: BTreeMap::new(),
-        plans: Vec::new(),
-        quiet_wait_seconds: 0.0,
-        swapped_bytes: None,
-        cpu_pressure_fraction: None,
-        memory_pressure_fraction: None,
-        warm_up_steady: None,
-        warm_up_failures: 0,
-        second_half_ratio: None,
-        offered_per_second: None,
-        saturated: false,
-        answers_by_second: Vec::new(),
-    }
-}
-
-/// Adds failures to the first request of the mix.
-fn fail(trial: &mut Trial, failures: FailureCounts) {
-    trial.failures += failures.all;
-    trial.requests += failures.all;
-    if let Some(first) = trial.by_request.first_mut() {
-        first.requests += failures.all;
-        first.failures = Some(failures);
-    }
+/// The answer, without what is known of a recorded run.
+fn said(plan: &Plan, analysis: &Analysis) -> Answer {
+    super::of(plan, &Background::default(), analysis)
 }
 
 /// PostgreSQL's time grows faster than SQLite's: they cross at 128 days.
@@ -134,8 +49,11 @@ fn a_planted_crossing_is_bracketed_and_bisected() {
         assert!(last < 128.0 && first > 128.0, "{last} to {first}");
         assert!(first / last <= 1.35, "{last} to {first}");
     }
-    assert!(analysis.verdict.headline.starts_with("The lines cross in 3 of 3"));
-    assert!(!analysis.verdict.undecided);
+    let answer = said(&plan, &analysis);
+    let crossing = " PostgreSQL 18 is shown faster up to 122 days, SQLite from 139 days on. So too \
+                    with 2 clients and 4 clients.";
+    assert!(answer.headline.ends_with(crossing), "{}", answer.headline);
+    assert!(!answer.undecided);
 }
 
 #[test]
@@ -144,16 +62,15 @@ fn no_crossing_is_reported_if_one_engine_always_leads() {
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 2.0 } else { 1.0 });
     let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let answer = said(&plan, &analysis);
     assert_eq!(
-        analysis.verdict.headline,
-        "postgres:18 is faster at every period measured, with 1 client, 2 clients and 4 clients: \
-         the lines do not cross in this range."
+        answer.headline,
+        "PostgreSQL 18 answers a year of data in 0.51 of SQLite's time (367 ms against 724 ms, \
+         1 client; 95%: 0.50 to 0.51). It is shown faster at every period measured, a week to a \
+         year. So too with 2 clients and 4 clients."
     );
-    assert_eq!(
-        analysis.verdict.sentences[0],
-        "1 client: postgres:18 is faster than sqlite at every period measured, week (7 days) to \
-         year (365 days)."
-    );
+    assert!(answer.verdicts.iter().all(|one| one.verdict == Shown::Faster && one.ratio < 0.6));
+    assert_eq!(answer.verdicts.len(), 12);
     let year = analysis
         .treatments
         .iter()
@@ -170,16 +87,16 @@ fn equal_engines_are_undecided_within_a_small_margin_only() {
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |_, days, _| days);
     let analysis = analyse(&plan, &rounds[0].cells, &all);
-    assert!(!analysis.verdict.undecided);
+    assert!(!said(&plan, &analysis).undecided);
     assert_eq!(
-        analysis.verdict.headline,
-        "sqlite and postgres:18 are equal within 5% at every period measured, with 1 client, 2 \
-         clients and 4 clients."
+        said(&plan, &analysis).headline,
+        "1 client: SQLite and PostgreSQL 18 are equal within 5% from a week to a year. So too with \
+         2 clients and 4 clients."
     );
     plan.equivalent_within = "0.1%".parse().unwrap();
     let analysis = analyse(&plan, &rounds[0].cells, &all);
-    assert!(analysis.verdict.undecided);
-    assert!(analysis.verdict.sentences[0].contains("no verdict"));
+    assert!(said(&plan, &analysis).undecided);
+    assert!(said(&plan, &analysis).headline.contains("undecided"));
 }
 
 /// Crossings rest on differences alone, however small they are.
@@ -196,7 +113,7 @@ fn a_difference_within_the_margin_is_an_equality_with_its_size() {
     }));
     let ratio = analysis.treatments.iter().find_map(|one| one.ratio.as_ref()).unwrap();
     assert_eq!((ratio.shown, ratio.difference), (Shown::Equal, Some(Shown::Faster)));
-    assert!(!analysis.verdict.undecided);
+    assert!(!said(&plan, &analysis).undecided);
 }
 
 #[test]
@@ -224,10 +141,14 @@ fn each_of_three_engines_counts_in_its_own_comparisons() {
     let rounds = [schedule::first_round(&plan)];
     let halved = |engine, days, _| if engine == 1 { days / 2.0 } else { days };
     let all = trials(&plan, &rounds, halved);
+    let answer = said(&plan, &analyse(&plan, &rounds[0].cells, &all));
+    let ranks = answer.ranking.iter().map(|one| (one.engine.as_str(), one.rank_low, one.rank_high));
     assert_eq!(
-        analyse(&plan, &rounds[0].cells, &all).verdict.headline,
-        "postgres:18 is shown faster in 12 of its 12 comparisons, the two are equal in 12."
+        ranks.collect::<Vec<_>>(),
+        [("postgres:18", 1, 2), ("sqlite", 2, 3), ("postgres:16", 1, 3)]
     );
+    let led = answer.verdicts.iter().filter(|one| one.verdict == Shown::Faster);
+    assert_eq!((led.count(), answer.verdicts.len()), (12, 24));
 }
 
 #[test]
@@ -236,8 +157,8 @@ fn under_five_blocks_there_is_no_verdict() {
     let rounds = [schedule::first_round(&plan)];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
     let analysis = analyse(&plan, &rounds[0].cells, &all);
-    assert!(analysis.verdict.undecided);
-    assert!(analysis.verdict.headline.starts_with("3 blocks show values and ranges"));
+    assert!(said(&plan, &analysis).undecided);
+    assert!(said(&plan, &analysis).headline.starts_with("3 blocks show values and no verdict"));
     assert!(analysis.treatments.iter().all(|t| t.best_of_three.is_some()));
 }
 
@@ -304,12 +225,10 @@ fn releases_are_compared_over_clients_with_any_sweep() {
     assert_eq!(plan.swept().unwrap().0, "table_size");
     let rounds = [schedule::first_round(&plan)];
     let all = trials_by(&plan, &rounds, |engine, _| if engine == 1 { 1.0 } else { 2.0 });
-    let throughput = analyse(&plan, &rounds[0].cells, &all).throughput.unwrap();
-    assert_eq!(throughput.steps.len(), 2);
-    for step in &throughput.steps {
-        let said = sentence(&plan, step);
-        let end = "postgres:18 is faster than postgres:14 at every number of clients measured, \
-                   1 client to 64 clients.";
+    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    assert_eq!(analysis.throughput.as_ref().unwrap().steps.len(), 2);
+    for said in said(&plan, &analysis).of_steps {
+        let end = "it is shown faster at every number of clients measured, 1 client to 64 clients.";
         assert!(said.ends_with(end), "{said}");
     }
 }

@@ -4,14 +4,18 @@
 use stats::Method;
 use stats::crossing::Crossing;
 
-use super::effect::{ENGINE_FACTOR, Effect};
-use super::words::{level_in_words, level_label, number, others};
-use super::{Shown, Sweep};
-use plan::Levels;
-use plan::{Level, Plan};
+use super::wording::Wording;
+use super::{names, place};
+use crate::analysis::{ENGINE_FACTOR, Effect, Shown, Sweep, level_label, number};
+use plan::{Level, Levels, Plan};
 
 /// One sentence for each variation that shows something, and one that names those that do not.
-pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Vec<String> {
+pub(super) fn sentences(
+    wording: &Wording<'_>,
+    sweeps: &[Sweep],
+    effects: &[Effect],
+) -> Vec<String> {
+    let plan = wording.plan;
     if effects.iter().all(|effect| effect.estimate.method == Method::RangeOnly) {
         return Vec::new();
     }
@@ -20,11 +24,11 @@ pub(super) fn sentences(plan: &Plan, sweeps: &[Sweep], effects: &[Effect]) -> Ve
     for variation in variations(plan, effects) {
         let told = variation.pairs(plan, sweeps).into_iter();
         let told: Vec<String> =
-            told.filter_map(|pair| variation.sentence(plan, &pair, effects)).collect();
+            told.filter_map(|pair| variation.sentence(wording, &pair, effects)).collect();
         if told.is_empty() {
             let mut own = effects.iter().filter(|effect| variation.holds(effect));
             let is_equal = own.all(|effect| effect.shown == Shown::Equal);
-            if is_equal { &mut equal } else { &mut silent }.push(variation.name(plan));
+            if is_equal { &mut equal } else { &mut silent }.push(variation.name(wording));
         }
         // What acts on the first engine alone is the same for all pairs.
         for sentence in told {
@@ -82,13 +86,17 @@ fn variations(plan: &Plan, effects: &[Effect]) -> Vec<Variation> {
 
 impl Variation {
     /// `work_mem 16MB instead of 4MB, 1 client`.
-    fn name(&self, plan: &Plan) -> String {
+    fn name(&self, wording: &Wording<'_>) -> String {
+        let plan = wording.plan;
         let label = |level: &Level| level_label(plan, &self.factor, level);
         let step = match self.factor.as_str() {
-            ENGINE_FACTOR => format!("{} instead of {}", self.to, self.from),
+            ENGINE_FACTOR => {
+                let [to, from] = [&self.to, &self.from].map(ToString::to_string);
+                format!("{} instead of {}", wording.names.get(&to), wording.names.get(&from))
+            }
             _ => format!("{} instead of {}", label(&self.to), label(&self.from)),
         };
-        match others(plan, &self.others) {
+        match place::others(plan, &self.others) {
             others if others.is_empty() => step,
             others => format!("{step}, {others}"),
         }
@@ -126,13 +134,18 @@ impl Variation {
             .collect()
     }
 
-    fn sentence(&self, plan: &Plan, pair: &Pair<'_>, effects: &[Effect]) -> Option<String> {
+    fn sentence(
+        &self,
+        wording: &Wording<'_>,
+        pair: &Pair<'_>,
+        effects: &[Effect],
+    ) -> Option<String> {
         let strongest = self.strongest(pair, effects);
-        let crossing = crossing_change(plan, pair);
-        let effect =
-            strongest.map(|(effect, inverted)| self.effect_in_words(plan, pair, effect, inverted));
+        let crossing = crossing_change(wording, pair);
+        let effect = strongest
+            .map(|(effect, inverted)| self.effect_in_words(wording, pair, effect, inverted));
         let what: Vec<String> = [crossing, effect].into_iter().flatten().collect();
-        (!what.is_empty()).then(|| format!("{}: {}.", self.name(plan), what.join("; ")))
+        (!what.is_empty()).then(|| format!("{}: {}.", self.name(wording), what.join("; ")))
     }
 
     /// The largest effect shown on the ratio of the pair. Where the factor acts on both engines it
@@ -165,28 +178,37 @@ impl Variation {
     /// `at year it multiplies postgres:14's time by 0.68 (0.64 to 0.72)`.
     fn effect_in_words(
         &self,
-        plan: &Plan,
+        wording: &Wording<'_>,
         pair: &Pair<'_>,
         effect: &Effect,
         inverted: bool,
     ) -> String {
+        let plan = wording.plan;
         let noun = plan.response().noun();
+        let name = |label: &str| wording.names.get(label).to_owned();
         let engine = match (inverted, &effect.against) {
-            (true, _) => format!("{}'s {noun}", pair.b),
-            (false, Some(b)) => format!("the ratio of {}'s {noun} to {b}'s", effect.engine),
+            (true, _) => names::of(&name(&pair.b), noun),
+            (false, Some(b)) => {
+                format!(
+                    "the ratio of {} to {}",
+                    names::of(&name(&effect.engine), noun),
+                    names::of(&name(b), noun)
+                )
+            }
             (false, None) if self.factor == ENGINE_FACTOR => format!("the {noun}"),
-            (false, None) => format!("{}'s {noun}", effect.engine),
+            (false, None) => names::of(&name(&effect.engine), noun),
         };
         let at = plan.swept().and_then(|(swept, _)| {
             let level = effect.levels.get(swept)?.number()?;
-            Some(format!("at {} ", level_in_words(plan, swept, level)))
+            Some(format!("at {} ", place::level(plan, swept, level)))
         });
         format!("{}it multiplies {engine} by {}", at.unwrap_or_default(), number(&effect.estimate))
     }
 }
 
 /// What becomes of the crossing, where both sweeps show enough to say it.
-fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
+fn crossing_change(wording: &Wording<'_>, pair: &Pair<'_>) -> Option<String> {
+    let plan = wording.plan;
     let (swept, _) = plan.swept()?;
     // Of several brackets none is matched with another, nor are two in which the sides differ.
     let bracket = |sweep: &Sweep| {
@@ -203,11 +225,12 @@ fn crossing_change(plan: &Plan, pair: &Pair<'_>) -> Option<String> {
             && sweep.crossings.iter().all(|c| matches!(c, Crossing::NotInRange { .. }))
     };
     let words = |(low, high): (f64, f64)| {
-        let level = |level| level_in_words(plan, swept, level);
+        let level = |level| place::level(plan, swept, level);
         format!("between {} and {}", level(low), level(high))
     };
     let (base, here) = (pair.base?, pair.here?);
-    let both = format!("{} and {}", pair.a, pair.b);
+    let [a, b] = [&pair.a, &pair.b].map(|label| wording.names.get(label));
+    let both = format!("{a} and {b}");
     match (bracket(base), bracket(here)) {
         (Some((was, before)), Some((is, after)))
             if before == after && (was.1 <= is.0 || is.1 <= was.0) =>

@@ -1,0 +1,179 @@
+//! The answer to a run's question in words: one value, which terminal, page, CSV and JSON show.
+
+mod again;
+mod alone;
+mod by_request;
+mod headline;
+mod moves;
+mod names;
+mod place;
+mod ranking;
+mod size;
+mod wording;
+
+#[cfg(test)]
+pub mod tests;
+
+use std::collections::BTreeMap;
+
+use plan::{Levels, Plan, WorkloadKind, counted};
+use record::{EngineRecord, Finished};
+use serde::Serialize;
+use stats::crossing::Side;
+
+use crate::analysis::{Analysis, Shown, Sweep};
+use names::Names;
+pub use ranking::Rank;
+use wording::Wording;
+
+/// The answer to the plan's question.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// All of it, with its size.
+    pub headline: String,
+    /// What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
+    /// the way out of what is open.
+    pub sentences: Vec<String>,
+    /// One for each set of levels and pair of engines: what each request alone shows.
+    pub by_request: Vec<String>,
+    /// Every comparison of all requests together.
+    pub verdicts: Vec<PairVerdict>,
+    /// Three engines and more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranking: Vec<Rank>,
+    /// Something was asked that the run does not answer; exit code 3.
+    #[serde(skip)]
+    pub undecided: bool,
+    /// A sentence for each sweep, in the order of the analysis.
+    #[serde(skip)]
+    pub of_sweeps: Vec<String>,
+    /// The same of each engine against the one before, where throughput over clients is measured.
+    #[serde(skip)]
+    pub of_steps: Vec<String>,
+}
+
+/// What one comparison shows.
+#[derive(Clone, Debug, Serialize)]
+pub struct PairVerdict {
+    pub a: String,
+    pub b: String,
+    /// The levels of the factors that are not swept.
+    pub levels: Levels,
+    /// Of the swept factor.
+    pub level: Option<f64>,
+    /// The response of a by that of b, with its interval.
+    pub ratio: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// What is shown of a.
+    pub verdict: Shown,
+}
+
+/// What is known of a run besides its trials.
+#[derive(Clone, Copy, Default)]
+pub struct Background<'a> {
+    /// By label.
+    pub engines: Option<&'a BTreeMap<String, EngineRecord>>,
+    /// The id of the run, under which it can be repeated.
+    pub run: Option<&'a str>,
+    pub seconds_per_block: Option<f64>,
+}
+
+/// The answer of a recorded run.
+pub fn answer(finished: &Finished, analysis: &Analysis) -> Answer {
+    let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
+    let background = Background {
+        engines: Some(&finished.run.engines),
+        run: Some(&finished.run.id),
+        seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
+    };
+    of(&finished.plan, &background, analysis)
+}
+
+/// The answer that `analysis` gives to the question of `plan`.
+pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> Answer {
+    let none = BTreeMap::new();
+    let names = Names::of(plan, background.engines.unwrap_or(&none));
+    let wording = Wording { plan, names, treatments: &analysis.treatments };
+    let together: Vec<&Sweep> =
+        analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
+    let has_verdict = together.iter().any(|sweep| {
+        sweep.results.iter().any(|one| one.ratio.replicates >= stats::INTERVAL_MIN_REPLICATES)
+    });
+    let ranking = ranking::of(&wording, &together).filter(|_| has_verdict);
+    let headline = headline::headline(&wording, analysis, &together, ranking.as_ref());
+    let has_gaps = together.iter().any(|sweep| !sweep.left_out.is_empty());
+    let mut sentences = match has_verdict || has_gaps || plan.engines.len() < 2 {
+        true => sentences(&wording, analysis, &together, has_verdict && ranking.is_none()),
+        false => Vec::new(),
+    };
+    if has_verdict {
+        sentences.extend(again::sentence(background, &together));
+        sentences.extend(correction(&together));
+    }
+    Answer {
+        headline,
+        sentences: wording.names.explained(&sentences),
+        // One operation alone shows what all together show.
+        by_request: match plan.operations().len() {
+            1 if plan.workload == WorkloadKind::Blob => Vec::new(),
+            _ => by_request::sentences(&wording, &analysis.sweeps),
+        },
+        verdicts: together.iter().flat_map(|sweep| verdicts(plan, sweep)).collect(),
+        ranking: ranking.map(|ranking| ranking.ranks).unwrap_or_default(),
+        undecided: together.iter().any(|sweep| !sweep.is_settled()),
+        of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
+        of_steps: steps(&wording, analysis),
+    }
+}
+
+fn steps(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
+    let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
+    steps.map(|step| wording.sentence(step)).collect()
+}
+
+/// One for each sweep, the first left out where the headline has `told` it of two engines; what a
+/// wrong choice costs there; what each factor does.
+fn sentences(
+    wording: &Wording<'_>,
+    analysis: &Analysis,
+    together: &[&Sweep],
+    told: bool,
+) -> Vec<String> {
+    let told = told && wording.plan.engines.len() == 2;
+    let sweeps = together.iter().skip(usize::from(told));
+    let mut said: Vec<String> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
+    said.extend(together.first().filter(|_| told).and_then(|first| wording.costs(first)));
+    said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
+    said
+}
+
+/// Whether intervals and verdicts are corrected for their number, said once.
+fn correction(together: &[&Sweep]) -> Option<String> {
+    let verdicts =
+        together.iter().flat_map(|sweep| &sweep.results).map(|one| one.verdicts).max()?;
+    (verdicts > 1).then(|| {
+        format!(
+            "Verdicts are corrected for {} (Holm); each interval is of 95% by itself.",
+            counted(verdicts, "comparison")
+        )
+    })
+}
+
+fn verdicts(plan: &Plan, sweep: &Sweep) -> Vec<PairVerdict> {
+    let is_swept = place::axis(plan, sweep).is_some();
+    let of = |one: &crate::analysis::Compared| {
+        let ratio = plan.response().ratio(one.ratio);
+        PairVerdict {
+            a: wording::label(sweep, Side::A).to_owned(),
+            b: wording::label(sweep, Side::B).to_owned(),
+            levels: sweep.levels.clone(),
+            level: is_swept.then_some(one.level),
+            ratio: ratio.value,
+            low: ratio.low,
+            high: ratio.high,
+            verdict: one.shown(),
+        }
+    };
+    sweep.results.iter().map(of).collect()
+}

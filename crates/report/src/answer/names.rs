@@ -1,0 +1,109 @@
+//! Engines as people call them: `PostgreSQL 18` for `postgres:18`.
+
+use std::collections::BTreeMap;
+
+use engine::{EngineSource, EngineSpec};
+use plan::Plan;
+use record::EngineRecord;
+
+/// The name of each engine, by its label.
+pub(super) struct Names(BTreeMap<String, String>);
+
+impl Names {
+    /// Two engines of one name keep their labels.
+    pub(super) fn of(plan: &Plan, records: &BTreeMap<String, EngineRecord>) -> Self {
+        let named = |engine: &EngineSpec| {
+            let label = engine.label();
+            let version = records.get(&label).map(|record| record.version.as_str());
+            let name = name(engine, version.unwrap_or_default());
+            (label, name)
+        };
+        let all: Vec<(String, String)> = plan.engines.iter().map(named).collect();
+        let is_unique = |name: &str| all.iter().filter(|(_, other)| other == name).count() == 1;
+        let distinct = all.iter().map(|(label, name)| {
+            let name = if is_unique(name) { name } else { label };
+            (label.clone(), name.clone())
+        });
+        Self(distinct.collect())
+    }
+
+    /// The label itself where the plan has no such engine.
+    pub(super) fn get<'s>(&'s self, label: &'s str) -> &'s str {
+        self.0.get(label).map_or(label, String::as_str)
+    }
+
+    /// `text` with the engine's own name in brackets where a name is first used, unless both are
+    /// alike.
+    pub(super) fn explained(&self, text: &[String]) -> Vec<String> {
+        let mut lines = text.to_vec();
+        for (label, name) in &self.0 {
+            let alike = |text: &str| {
+                text.to_lowercase().replace("postgresql", "postgres").replace(' ', ":")
+            };
+            if alike(name) == alike(label) {
+                continue;
+            }
+            let first = lines.iter_mut().find_map(|line| {
+                let end = line.find(name.as_str())? + name.len();
+                Some((line, end))
+            });
+            if let Some((line, end)) = first {
+                line.insert_str(end, &format!(" ({label})"));
+            }
+        }
+        lines
+    }
+}
+
+fn name(engine: &EngineSpec, version: &str) -> String {
+    if let Some(label) = engine.own("label") {
+        return label.to_owned();
+    }
+    let branch = |parts: usize| {
+        let mut words = version.split_whitespace();
+        let product = words.next()?;
+        let release: Vec<&str> = words.next()?.split('.').take(parts).collect();
+        Some(format!("{product} {}", release.join(".")))
+    };
+    let product = match &engine.source {
+        EngineSource::Sqlite | EngineSource::SqliteFile(_) => "SQLite".to_owned(),
+        EngineSource::Postgres(release) if !release.is_newest() => format!("PostgreSQL {release}"),
+        EngineSource::Postgres(_)
+        | EngineSource::PostgresFolder(_)
+        | EngineSource::PostgresUrl(_) => branch(1).unwrap_or_else(|| "PostgreSQL".to_owned()),
+        EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
+            branch(2).unwrap_or_else(|| "MariaDB".to_owned())
+        }
+        EngineSource::MysqlUrl(_) => branch(2).unwrap_or_else(|| "MySQL".to_owned()),
+        EngineSource::HttpUrl(_) => return engine.label(),
+        EngineSource::Dir | EngineSource::DirFolder(_) => "a folder of files".to_owned(),
+        EngineSource::Tree | EngineSource::TreeFolder(_) => "a tree of folders".to_owned(),
+        EngineSource::SqliteDir => "SQLite with files".to_owned(),
+    };
+    let settings: Vec<String> =
+        engine.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if settings.is_empty() { product } else { format!("{product} ({})", settings.join(", ")) }
+}
+
+/// `PostgreSQL 18's time`, `the time of a folder of files`.
+pub(super) fn of(name: &str, what: &str) -> String {
+    let is_word = name.chars().next().is_some_and(char::is_uppercase)
+        && name.chars().last().is_some_and(char::is_alphanumeric);
+    if is_word { format!("{name}'s {what}") } else { format!("the {what} of {name}") }
+}
+
+/// The text with a capital at its start.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    // Labels such as `sqlite[x=1]` are written as they are.
+    match letters.next() {
+        Some(first)
+            if ["a ", "it ", "both ", "at ", "from ", "undecided"]
+                .iter()
+                .any(|word| text.starts_with(word)) =>
+        {
+            first.to_uppercase().collect::<String>() + letters.as_str()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Ranks of three engines and more: the range that the shown comparisons allow.
+
+use plan::Levels;
+use serde::Serialize;
+use stats::crossing::Side;
+
+use super::names::capital;
+use super::wording::{Wording, label};
+use super::{place, size};
+use crate::analysis::{Sweep, Treatment};
+
+/// The ranks that an engine may have, 1 being the fastest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rank {
+    pub engine: String,
+    pub rank_low: usize,
+    pub rank_high: usize,
+}
+
+/// The ranks at one set of levels.
+pub(super) struct Ranking {
+    pub levels: Levels,
+    /// In the order of the estimates, the fastest first.
+    pub ranks: Vec<Rank>,
+    /// Pairs shown: the faster engine, the slower one.
+    shown: Vec<(String, String)>,
+}
+
+/// At the levels of the first comparisons where engines differ most; none below three engines that
+/// have a value there.
+pub(super) fn of(wording: &Wording<'_>, together: &[&Sweep]) -> Option<Ranking> {
+    let first = together.first()?;
+    let group: Vec<&&Sweep> =
+        together.iter().filter(|sweep| sweep.levels == first.levels).collect();
+    let at = |level: f64| ranks_at(wording, &group, level);
+    let spread = |ranking: &Ranking| {
+        let values =
+            ranking.ranks.iter().filter_map(|rank| wording.estimate(&rank.engine, &ranking.levels));
+        let logs: Vec<f64> = values.map(f64::ln).collect();
+        let ends = logs
+            .iter()
+            .copied()
+            .max_by(f64::total_cmp)
+            .zip(logs.iter().copied().min_by(f64::total_cmp));
+        ends.map_or(0.0, |(high, low)| high - low)
+    };
+    // The higher level of two that differ by less than a twentieth.
+    let steps = |ranking: &Ranking| (spread(ranking) * 20.0).round();
+    let rankings = first.results.iter().filter_map(|result| at(result.level));
+    rankings.max_by(|x, y| {
+        let counts = |of: &Ranking| (of.ranks.len(), of.shown.len());
+        counts(x).cmp(&counts(y)).then(steps(x).total_cmp(&steps(y)))
+    })
+}
+
+fn ranks_at(wording: &Wording<'_>, group: &[&&Sweep], level: f64) -> Option<Ranking> {
+    let levels = wording.levels_at(group.first()?, level);
+    let mut engines: Vec<(&str, f64)> = Vec::new();
+    for engine in wording.plan.engines.iter().map(engine::EngineSpec::label) {
+        let found: Option<&Treatment> = wording
+            .treatments
+            .iter()
+            .find(|one| one.engine == engine && one.levels == levels && one.standing.is_judged());
+        if let Some((treatment, estimate)) = found.and_then(|one| Some((one, one.estimate?))) {
+            engines.push((&treatment.engine, wording.plan.response().cost(estimate.value)));
+        }
+    }
+    if engines.len() < 3 {
+        return None;
+    }
+    engines.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let shown = closure(group, level);
+    let count =
+        |of: &dyn Fn(&(String, String)) -> bool| shown.iter().filter(|pair| of(pair)).count();
+    let ranks = engines.iter().map(|(engine, _)| Rank {
+        engine: (*engine).to_owned(),
+        rank_low: 1 + count(&|(_, slower)| slower == engine),
+        rank_high: engines.len() - count(&|(faster, _)| faster == engine),
+    });
+    let ranks: Vec<Rank> = ranks.collect();
+    Some(Ranking { ranks, levels, shown })
+}
+
+/// The pairs shown at a level, and those that follow from them.
+fn closure(group: &[&&Sweep], level: f64) -> Vec<(String, String)> {
+    let mut shown: Vec<(String, String)> = group
+        .iter()
+        .filter_map(|sweep| {
+            let one = sweep.results.iter().find(|one| one.level == level)?;
+            let side = one.sign.faster()?;
+            let other = if side == Side::A { Side::B } else { Side::A };
+            Some((label(sweep, side).to_owned(), label(sweep, other).to_owned()))
+        })
+        .collect();
+    loop {
+        let follow = shown.iter().flat_map(|(fastest, middle)| {
+            let below = shown.iter().filter(move |(faster, _)| faster == middle);
+            below.map(move |(_, slowest)| (fastest.clone(), slowest.clone()))
+        });
+        let new: Vec<_> = follow.filter(|pair| !shown.contains(pair)).collect();
+        if new.is_empty() {
+            return shown;
+        }
+        for pair in new {
+            if !shown.contains(&pair) {
+                shown.push(pair);
+            }
+        }
+    }
+}
+
+impl Ranking {
+    /// `At 8 clients: PostgreSQL 18 is rank 1, SQLite rank 2 to 3 (22% slower), ...`.
+    pub(super) fn sentence(&self, wording: &Wording<'_>) -> Option<String> {
+        let best = self.ranks.first()?;
+        let best_value = wording.estimate(&best.engine, &self.levels)?;
+        let response = wording.plan.response();
+        let words = self.ranks.iter().enumerate().map(|(index, rank)| {
+            let name = wording.names.get(&rank.engine);
+            let ranks = match rank.rank_low == rank.rank_high {
+                true => format!("rank {}", rank.rank_low),
+                false => format!("rank {} to {}", rank.rank_low, rank.rank_high),
+            };
+            let value = wording.estimate(&rank.engine, &self.levels);
+            let value = value.map(|value| size::value(response, value)).unwrap_or_default();
+            let by_best = wording
+                .estimate(&rank.engine, &self.levels)
+                .map(|value| size::difference(response, value / best_value));
+            let against = match (index, by_best) {
+                (0, _) | (_, None) => value,
+                (_, Some(difference)) if self.is_shown(&best.engine, &rank.engine) => {
+                    format!("{value}: {difference}")
+                }
+                _ => format!("{value}: not told apart from {}", wording.names.get(&best.engine)),
+            };
+            format!("{name} {ranks} ({against})")
+        });
+        let words: Vec<String> = words.collect();
+        let at = place::others(wording.plan, &self.levels);
+        let said = words.join(", ");
+        Some(if at.is_empty() { capital(&said) + "." } else { format!("At {at}: {said}.") })
+    }
+
+    fn is_shown(&self, faster: &str, slower: &str) -> bool {
+        self.shown.iter().any(|(x, y)| x == faster && y == slower)
+    }
+}

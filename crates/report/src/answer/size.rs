@@ -1,0 +1,119 @@
+//! Sizes in words: times, rates, shares and differences with their intervals.
+
+use plan::Response;
+use stats::Estimate;
+
+use crate::analysis::digits;
+
+/// A value of the response with its unit: `410 ms`, `12.1 µs`, `12,300`.
+pub(super) fn value(response: Response, value: f64) -> String {
+    match response.lower_is_better() {
+        true => time(value),
+        false => thousands(value),
+    }
+}
+
+/// The same of any response that a threshold may be about.
+pub(super) fn of_response(response: Response, of: f64) -> String {
+    match response {
+        Response::FailureFraction => percent_in_words(of * 100.0),
+        Response::CpuSecondsPerRequest => time(of * 1e3),
+        _ => value(response, of),
+    }
+}
+
+/// A bound as it stands in the plan, with its unit.
+pub(super) fn bound(response: Response, bound: f64) -> String {
+    match response.unit() {
+        Some(unit) => format!("{bound} {unit}"),
+        None => bound.to_string(),
+    }
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ..0.1 => format!("{} µs", digits(ms * 1e3)),
+        10_000.0.. => format!("{} s", digits(ms / 1e3)),
+        _ => format!("{} ms", thousands(ms)),
+    }
+}
+
+/// Three significant digits, and commas between thousands.
+fn thousands(value: f64) -> String {
+    if value < 1_000.0 {
+        return digits(value);
+    }
+    let step = 10f64.powf(value.log10().floor() - 2.0);
+    grouped(&format!("{:.0}", (value / step).round() * step))
+}
+
+/// `31,771`.
+pub(super) fn count(number: u64) -> String {
+    grouped(&number.to_string())
+}
+
+fn grouped(digits: &str) -> String {
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `0.42 to 0.46`; none where there is no interval.
+pub(super) fn interval(estimate: &Estimate) -> Option<String> {
+    let (low, high) = (estimate.low?, estimate.high?);
+    // Two digits do not tell them apart.
+    let written = if share(low) == share(high) { digits } else { share };
+    Some(format!("{} to {}", written(low), written(high)))
+}
+
+/// A ratio: two digits where it is below 1, as `0.44`, otherwise three.
+pub(super) fn share(ratio: f64) -> String {
+    match ratio {
+        0.1..0.995 => format!("{ratio:.2}"),
+        _ => digits(ratio),
+    }
+}
+
+/// `4% slower`, `12% faster`, `2.4 times the time`: a response by that of another engine.
+pub(super) fn difference(response: Response, ratio: f64) -> String {
+    let faster = (ratio < 1.0) == response.lower_is_better();
+    let percent = (ratio - 1.0).abs() * 100.0;
+    match ratio {
+        2.0.. => format!("{} times the {}", digits(ratio), response.noun()),
+        ..0.5 => format!("{} of the {}", share(ratio), response.noun()),
+        _ => format!("{} {}", percent_in_words(percent), if faster { "faster" } else { "slower" }),
+    }
+}
+
+fn percent_in_words(percent: f64) -> String {
+    match percent {
+        10.0.. => format!("{percent:.0}%"),
+        0.995..10.0 => format!("{percent:.1}%").replace(".0%", "%"),
+        _ => format!("{percent:.2}%"),
+    }
+}
+
+/// What an interval leaves open: `between 4% slower and 12% faster`; none without an interval.
+/// Where it excludes that both are the same: `2 to 12% faster`.
+pub(super) fn range(response: Response, ratio: &Estimate) -> Option<String> {
+    let (low, high) = (ratio.low?, ratio.high?);
+    let (slowest, fastest) = if response.lower_is_better() { (high, low) } else { (low, high) };
+    let [slowest, fastest] = [slowest, fastest].map(|bound| difference(response, bound));
+    if low < 1.0 && high > 1.0 {
+        return Some(format!("between {slowest} and {fastest}"));
+    }
+    // The smaller difference first, and its word once: `2% faster to 12% faster`.
+    let (near, far) = match (low > 1.0) == response.lower_is_better() {
+        true => (fastest, slowest),
+        false => (slowest, fastest),
+    };
+    Some(match (near.split_once(' '), far.split_once(' ')) {
+        (Some((near, word)), Some((_, other))) if word == other => format!("{near} to {far}"),
+        _ => format!("{near} to {far}"),
+    })
+}

@@ -1,0 +1,362 @@
+//! Sentences about two engines along the swept factor: the size at one level, where the lines
+//! cross, what is open, failures.
+
+use plan::{Level, Levels, Plan, WorkloadKind, counted};
+use stats::crossing::{Crossing, Side};
+use stats::{Estimate, Method};
+
+use super::names::{Names, capital, of};
+use super::{place, size};
+use crate::analysis::{Compared, Failures, Shown, Sweep, Treatment};
+
+/// The words for one run.
+pub(super) struct Wording<'a> {
+    pub plan: &'a Plan,
+    pub names: Names,
+    pub treatments: &'a [Treatment],
+}
+
+/// A level of a sweep at which one side is shown faster.
+pub(super) struct Decided {
+    pub level: f64,
+    pub faster: Side,
+    /// The response of the faster side by that of the other.
+    pub ratio: Estimate,
+    /// The response of either, the faster side first.
+    pub values: (f64, f64),
+}
+
+impl Wording<'_> {
+    pub(super) fn side<'s>(&'s self, sweep: &'s Sweep, side: Side) -> &'s str {
+        self.names.get(label(sweep, side))
+    }
+
+    /// A level of the swept factor among the other levels of a sweep.
+    pub(super) fn levels_at(&self, sweep: &Sweep, level: f64) -> Levels {
+        let mut levels: Levels = sweep.levels.clone();
+        if let Some(factor) = place::axis(self.plan, sweep) {
+            levels.insert(factor.to_owned(), Level::Number(level));
+        }
+        levels
+    }
+
+    /// The response of `engine` at one level of each factor.
+    pub(super) fn estimate(&self, engine: &str, levels: &Levels) -> Option<f64> {
+        let found =
+            self.treatments.iter().find(|one| one.engine == engine && one.levels == *levels)?;
+        Some(found.estimate?.value)
+    }
+
+    /// The response of `engine` at one level of a sweep.
+    pub(super) fn value(&self, sweep: &Sweep, engine: &str, level: f64) -> Option<f64> {
+        self.estimate(engine, &self.levels_at(sweep, level))
+    }
+
+    /// The level with the largest cost of a wrong choice among those at which `side` (or any) is
+    /// shown faster.
+    pub(super) fn dearest(&self, sweep: &Sweep, side: Option<Side>) -> Option<Decided> {
+        let decided = sweep.results.iter().filter_map(|one| self.decided(sweep, one));
+        let wanted = decided.filter(|one| side.is_none_or(|side| one.faster == side));
+        let cost = |one: &Decided| (one.values.0 - one.values.1).abs();
+        wanted.max_by(|x, y| cost(x).total_cmp(&cost(y)))
+    }
+
+    fn decided(&self, sweep: &Sweep, one: &Compared) -> Option<Decided> {
+        let faster = one.sign.faster().filter(|_| one.shown() != Shown::Equal)?;
+        let of_a = self.plan.response().ratio(one.ratio);
+        let [fast, slow] =
+            [faster, other(faster)].map(|side| self.value(sweep, label(sweep, side), one.level));
+        let ratio = match faster {
+            Side::A => of_a,
+            Side::B => inverse(of_a),
+        };
+        Some(Decided { level: one.level, faster, ratio, values: (fast?, slow?) })
+    }
+
+    /// `PostgreSQL 18 answers a year of data in 0.44 of SQLite's time (410 ms against 940 ms,
+    /// 1 client; 95%: 0.42 to 0.46)`.
+    pub(super) fn size(&self, sweep: &Sweep, one: &Decided, others: &str) -> String {
+        let plan = self.plan;
+        let response = plan.response();
+        let (fast, slow) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
+        let axis = place::axis(plan, sweep);
+        let data = axis.and_then(|factor| place::data(plan, factor, one.level));
+        let share = size::share(one.ratio.value);
+        let said = match (response.lower_is_better(), plan.workload) {
+            (false, _) => format!(
+                "{} does {share} times {}",
+                capital(fast),
+                of(slow, &response.label().to_lowercase())
+            ),
+            (true, WorkloadKind::Http | WorkloadKind::Sql) => format!(
+                "{} answers {}in {share} of {}",
+                capital(fast),
+                data.as_ref().map(|data| format!("{data} ")).unwrap_or_default(),
+                of(slow, "time")
+            ),
+            (true, _) => format!("{} needs {share} of {}", capital(fast), of(slow, "time")),
+        };
+        let values = [one.values.0, one.values.1].map(|value| size::value(response, value));
+        let at =
+            axis.filter(|_| data.is_none()).map(|factor| place::level(plan, factor, one.level));
+        let at = at.into_iter().chain((!others.is_empty()).then(|| others.to_owned()));
+        let at: String = at.map(|level| format!(", {level}")).collect();
+        let certainty = size::interval(&one.ratio).map(|interval| format!("; 95%: {interval}"));
+        let [fast, slow] = values;
+        format!("{said} ({fast} against {slow}{at}{})", certainty.unwrap_or_default())
+    }
+
+    /// Where the lines cross, or what is shown where: `SQLite is shown faster up to 12 days,
+    /// PostgreSQL 18 from 15 days on`.
+    pub(super) fn course(&self, sweep: &Sweep) -> String {
+        let Some(factor) = place::axis(self.plan, sweep) else { return self.single(sweep) };
+        if sweep.results.is_empty() {
+            return format!(
+                "{} and {} could not be compared",
+                self.side(sweep, Side::A),
+                self.side(sweep, Side::B)
+            );
+        }
+        let level = |level: f64| place::level(self.plan, factor, level);
+        let only_brackets = !sweep.crossings.is_empty()
+            && sweep.crossings.iter().all(|one| matches!(one, Crossing::Bracketed { .. }));
+        let said = match sweep.crossings.as_slice() {
+            [Crossing::NotInRange { faster }] if !self.all_equal(sweep) => format!(
+                "{} is shown faster{}",
+                self.side(sweep, *faster),
+                place::everywhere(self.plan, sweep, factor)
+            ),
+            crossings if only_brackets => {
+                let said = crossings.iter().filter_map(|crossing| match crossing {
+                    Crossing::Bracketed { last, first, faster_before, faster_after, .. } => {
+                        Some(format!(
+                            "{} is shown faster up to {}, {} from {} on",
+                            self.side(sweep, *faster_before),
+                            level(*last),
+                            self.side(sweep, *faster_after),
+                            level(*first),
+                        ))
+                    }
+                    _ => None,
+                });
+                said.collect::<Vec<_>>().join("; ")
+            }
+            _ => self.stretches(sweep, factor),
+        };
+        said + &self.left_out(sweep, factor)
+    }
+
+    /// The same where the faster engine has just been named.
+    pub(super) fn course_after_size(&self, sweep: &Sweep) -> String {
+        match (place::axis(self.plan, sweep), sweep.crossings.as_slice()) {
+            (Some(factor), [Crossing::NotInRange { .. }]) => {
+                format!("it is shown faster{}", place::everywhere(self.plan, sweep, factor))
+            }
+            _ => self.course(sweep),
+        }
+    }
+
+    /// One comparison that is not swept.
+    fn single(&self, sweep: &Sweep) -> String {
+        let [a, b] = [Side::A, Side::B].map(|side| self.side(sweep, side));
+        let Some(one) = sweep.results.first() else {
+            let why = self.reason(sweep).map(|why| format!(" ({why})"));
+            return format!("{a} and {b} could not be compared{}", why.unwrap_or_default());
+        };
+        match (one.shown(), one.sign.faster()) {
+            (Shown::Equal, _) => format!("{a} and {b} are {}", self.equal(sweep, one)),
+            (_, Some(side)) => {
+                format!(
+                    "{} is shown faster than {}",
+                    self.side(sweep, side),
+                    self.side(sweep, other(side))
+                )
+            }
+            (_, None) => self.open(sweep, one),
+        }
+    }
+
+    /// Neighbouring levels that show the same, from the lowest to the highest.
+    fn stretches(&self, sweep: &Sweep, factor: &str) -> String {
+        let same = |one: &Compared, next: &Compared| {
+            one.shown() == next.shown() && one.time_outs_could_turn == next.time_outs_could_turn
+        };
+        let said = sweep.results.chunk_by(same).filter_map(|stretch| {
+            let (first, last) = (stretch.first()?, stretch.last()?);
+            let level = |level: f64| place::level(self.plan, factor, level);
+            let at = match stretch.len() {
+                1 => format!("at {}", level(first.level)),
+                _ => format!("from {} to {}", level(first.level), level(last.level)),
+            };
+            Some(match (first.shown(), first.sign.faster()) {
+                (Shown::Equal, _) if stretch.len() == 1 => {
+                    format!(
+                        "{} and {} are {} {at}",
+                        self.side(sweep, Side::B),
+                        self.side(sweep, Side::A),
+                        self.equal(sweep, first)
+                    )
+                }
+                (Shown::Equal, _) => format!(
+                    "{} and {} are equal within {} {at}",
+                    self.side(sweep, Side::B),
+                    self.side(sweep, Side::A),
+                    self.plan.equivalent_within
+                ),
+                (_, Some(side)) => format!("{} is shown faster {at}", self.side(sweep, side)),
+                (_, None) if stretch.len() == 1 => {
+                    format!("{at} it is {}", self.open(sweep, first))
+                }
+                (_, None) if first.time_outs_could_turn => {
+                    format!("{at} it is undecided: time-outs could turn it")
+                }
+                (_, None) => {
+                    let end = level(last.level);
+                    format!("{at} it is undecided, at {end} {}", self.open(sweep, last))
+                        .replacen("undecided: ", "", 1)
+                        .replacen("it is undecided, at", "it is undecided: at", 1)
+                }
+            })
+        });
+        said.collect::<Vec<_>>().join("; ")
+    }
+
+    fn all_equal(&self, sweep: &Sweep) -> bool {
+        sweep.results.iter().all(|one| one.shown() == Shown::Equal)
+    }
+
+    /// `equal within 5% (PostgreSQL 18 2% faster)`.
+    pub(super) fn equal(&self, sweep: &Sweep, one: &Compared) -> String {
+        let within = format!("equal within {}", self.plan.equivalent_within);
+        let Some(side) = one.sign.faster() else { return within };
+        let of_a = self.plan.response().ratio(one.ratio);
+        let ratio = if side == Side::A { of_a.value } else { 1.0 / of_a.value };
+        let difference = size::difference(self.plan.response(), ratio);
+        format!("{within} ({} {difference})", self.side(sweep, side))
+    }
+
+    /// `undecided: PostgreSQL 18 is between 4% slower and 12% faster (95%)`.
+    pub(super) fn open(&self, sweep: &Sweep, one: &Compared) -> String {
+        if one.time_outs_could_turn {
+            return "undecided: time-outs could turn it".to_owned();
+        }
+        let response = self.plan.response();
+        let ratio = response.ratio(one.ratio);
+        let Some(range) = size::range(response, &ratio) else { return "undecided".to_owned() };
+        let [a, b] = [Side::A, Side::B].map(|side| self.side(sweep, side));
+        if ratio.method == Method::RangeOnly {
+            return "not judged".to_owned();
+        }
+        match range.starts_with("between") {
+            true => format!("undecided: {a} is {range} than {b} (95%)"),
+            false => format!(
+                "undecided: the interval points to {a} being {range} than {b}, not shown among {}",
+                counted(one.verdicts, "comparison")
+            ),
+        }
+    }
+
+    /// `; failures: SQLite in 5 of 31,771 requests, PostgreSQL 18 in none`; empty where none failed.
+    pub(super) fn failures(&self, sweep: &Sweep) -> String {
+        let [a, b] = &sweep.failures;
+        if a.failed + b.failed == 0 {
+            return String::new();
+        }
+        let of = |side: Side, one: &Failures| match one.failed {
+            0 => format!("{} in none", self.side(sweep, side)),
+            failed => format!(
+                "{} in {} of {} requests",
+                self.side(sweep, side),
+                size::count(failed),
+                size::count(one.requests)
+            ),
+        };
+        format!("; failures: {}, {}", of(Side::A, a), of(Side::B, b))
+    }
+
+    /// `; nothing to compare at 8 clients`, where failures or void trials left levels out.
+    fn left_out(&self, sweep: &Sweep, factor: &str) -> String {
+        let levels: Vec<String> =
+            sweep.left_out.iter().map(|level| place::level(self.plan, factor, *level)).collect();
+        if levels.is_empty() {
+            return String::new();
+        }
+        let why = self.reason(sweep).map(|why| format!(" ({why})"));
+        format!("; nothing to compare at {}{}", levels.join(", "), why.unwrap_or_default())
+    }
+
+    /// Why a level was left out: `SQLite: 5 of 1,000 requests failed`.
+    pub(super) fn reason(&self, sweep: &Sweep) -> Option<String> {
+        let (engine, why) = sweep.left_out_reasons.first()?;
+        Some(format!("{}: {why}", self.names.get(engine)))
+    }
+
+    /// What a sentence is about, where the run has more than one comparison; empty otherwise.
+    pub(super) fn subject(&self, sweep: &Sweep) -> String {
+        let pair = (self.plan.engines.len() > 2).then(|| {
+            format!("{} against {}", self.side(sweep, Side::A), self.side(sweep, Side::B))
+        });
+        let parts = [Some(place::others(self.plan, &sweep.levels)), pair, sweep.request.clone()];
+        let parts: Vec<String> =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+
+    /// One sweep in one sentence, with its size.
+    pub(super) fn sentence(&self, sweep: &Sweep) -> String {
+        let size = self.dearest(sweep, None).map(|one| self.size(sweep, &one, ""));
+        let said = match size {
+            Some(size) if place::axis(self.plan, sweep).is_none() => size,
+            Some(size) => format!("{size}; {}", self.course_after_size(sweep)),
+            None => capital(&self.course(sweep)),
+        };
+        let said = said + &self.failures(sweep);
+        match self.subject(sweep) {
+            subject if subject.is_empty() => format!("{said}."),
+            subject => format!("{}: {said}.", capital(&subject)),
+        }
+    }
+
+    /// `Choosing SQLite costs 530 ms per request at a year; choosing PostgreSQL 18 2 ms at a week.`
+    pub(super) fn costs(&self, sweep: &Sweep) -> Option<String> {
+        let response = self.plan.response();
+        let each = match (response.lower_is_better(), self.plan.workload) {
+            (false, _) => format!(" {}", response.label().to_lowercase()),
+            (true, WorkloadKind::Blob) => " per blob".to_owned(),
+            (true, WorkloadKind::Sql) => " per statement".to_owned(),
+            (true, _) => " per request".to_owned(),
+        };
+        let cost = |side: Side| {
+            let one = self.dearest(sweep, Some(other(side)))?;
+            let loss = size::value(response, (one.values.0 - one.values.1).abs());
+            let at = place::axis(self.plan, sweep)
+                .map(|factor| format!(" at {}", place::level(self.plan, factor, one.level)));
+            let at = at.unwrap_or_default();
+            Some(format!("choosing {} costs up to {loss}{each}{at}", self.side(sweep, side)))
+        };
+        let said: Vec<String> = [Side::A, Side::B].into_iter().filter_map(cost).collect();
+        let mut said = said.join("; ");
+        said.get_mut(..1)?.make_ascii_uppercase();
+        Some(said + ".")
+    }
+}
+
+/// The engine on one side of a sweep.
+pub(super) fn label(sweep: &Sweep, side: Side) -> &str {
+    match side {
+        Side::A => &sweep.a,
+        Side::B => &sweep.b,
+    }
+}
+
+pub(super) fn other(side: Side) -> Side {
+    match side {
+        Side::A => Side::B,
+        Side::B => Side::A,
+    }
+}
+
+fn inverse(ratio: Estimate) -> Estimate {
+    let of = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
+    Estimate { value: 1.0 / ratio.value, low: of(ratio.high), high: of(ratio.low), ..ratio }
+}
