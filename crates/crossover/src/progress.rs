@@ -109,7 +109,7 @@ fn line(label: &str, bar: &ProgressBar, left: Option<Duration>) -> String {
         }
     }
     if !bar.message().is_empty() {
-        text.push_str(&format!(" ({})", bar.message()));
+        text.push_str(&format!(" ({})", bar.message().replace("\n  ", "; ")));
     }
     text
 }

@@ -145,7 +145,7 @@ fn a_resumed_experiment_loses_and_repeats_no_trial() {
         assert_eq!(&after[name], bytes, "{name} was measured again");
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("3 blocks show values and ranges, not a verdict"), "{text}");
+    assert!(text.contains("3 blocks show values and no verdict"), "{text}");
     assert!(place.only_run().join("report.html").is_file());
     check_what_was_observed(&place.only_run(), &after);
     let scratch = std::fs::read_dir(place.path("data").join("scratch")).unwrap();

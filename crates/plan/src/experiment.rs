@@ -34,6 +34,10 @@ pub struct Plan {
     /// 1/1.05 and 1.05. Fixed before anything is measured.
     #[serde(default = "equal_by_default", skip_serializing_if = "is_equal_by_default")]
     pub equivalent_within: Percent,
+    /// The pairs of engines that get a verdict. Every further one costs power, so it is fixed before
+    /// anything is measured.
+    #[serde(default, skip_serializing_if = "Compare::is_default")]
+    pub compare: Compare,
     /// The share of requests that may fail (be refused, time out, meet a fault of the server's)
     /// without costing a treatment its verdict: of all and of each distinct request, over all
     /// blocks. 0.1% unless given, of workload `oltp` 1%. A wrong answer is never tolerated.
@@ -120,6 +124,31 @@ fn equal_by_default() -> Percent {
 
 fn is_equal_by_default(within: &Percent) -> bool {
     *within == EQUAL_BY_DEFAULT
+}
+
+/// The comparisons of three engines and more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// Every engine with the first.
+    #[default]
+    First,
+    /// Every engine with every other.
+    All,
+}
+
+impl Compare {
+    fn is_default(&self) -> bool {
+        *self == Self::First
+    }
+
+    /// How many comparisons `engines` have at one set of levels.
+    pub fn pairs(self, engines: usize) -> usize {
+        match self {
+            Self::First => engines.saturating_sub(1),
+            Self::All => engines * engines.saturating_sub(1) / 2,
+        }
+    }
 }
 
 /// What becomes of a run when an engine ends in the middle of a trial. The trial is void.

@@ -48,7 +48,7 @@ pub use duration::Seconds;
 pub use effect::canonical_levels;
 pub use effect::telling_levels;
 pub use error::PlanError;
-pub use experiment::{OnError, Plan, WorkloadKind};
+pub use experiment::{Compare, OnError, Plan, WorkloadKind};
 pub use factor::{Factor, Level, Levels, Scale};
 pub use load_model::{Load, LoadModel, Pause, Trial, clients};
 pub use operation::Operation;

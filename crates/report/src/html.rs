@@ -12,6 +12,11 @@ use crate::ReportError;
 #[allow_missing = true]
 struct Pages;
 
+/// Whether this program was built with its pages.
+pub fn has_page() -> bool {
+    Pages::get("report.html").is_some()
+}
+
 /// Stands in the page where the document belongs.
 const PLACE: &str = "\"__CROSSOVER_REPORT__\"";
 

@@ -26,7 +26,7 @@ pub use blob::BlobPart;
 pub use compose::document;
 pub use document::{Document, Several};
 pub use error::ReportError;
-pub use html::html;
+pub use html::{has_page, html};
 pub use listing::{RunSummary, summarise};
 pub use several::several;
 pub use text::{markdown, text, text_of_several};

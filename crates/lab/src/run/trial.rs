@@ -6,11 +6,12 @@ use super::round::Warmed;
 use crate::error::RunError;
 use crate::options::RunOptions;
 use crate::workload::{Counters, Subject};
+use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
 use load::{Outcome, TrialSample};
-use plan::Operation;
 use plan::schedule::{PlannedTrial, trial_seed};
+use plan::{Operation, counted};
 use record::Finished;
 use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
@@ -149,7 +150,28 @@ fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
             .iter()
             .map(|(name, level)| report::analysis::level_label(&bench.finished.plan, name, level)),
     );
-    words.join(", ")
+    let mut lines = vec![words.join(", ")];
+    let engines = bench.finished.plan.engines.iter().map(EngineSpec::label);
+    lines.extend(engines.filter_map(|engine| so_far(bench.finished, &engine, planned)));
+    lines.join("\n  ")
+}
+
+/// `sqlite so far: 9.41 ms in 3 blocks`, at the levels of the trial that comes; none before its
+/// first.
+fn so_far(finished: &Finished, engine: &str, planned: &PlannedTrial) -> Option<String> {
+    let is_rate = !finished.plan.response().lower_is_better();
+    let trials = finished.trials.iter().filter(|trial| {
+        trial.engine == engine && trial.levels == planned.levels && trial.status == Status::Ok
+    });
+    let value = |trial: &Trial| match is_rate {
+        true => Some(trial.requests_per_second),
+        false => trial.response_time_ms_mean,
+    };
+    let values: Vec<f64> = trials.filter_map(value).collect();
+    let mean = stats::geometric_mean_estimate(&values, report::analysis::CONFIDENCE_LEVEL)?.value;
+    let unit = if is_rate { "per second" } else { "ms" };
+    let blocks = counted(values.len(), "block");
+    Some(format!("{engine} so far: {} {unit} in {blocks}", report::analysis::digits(mean)))
 }
 
 fn summarise(

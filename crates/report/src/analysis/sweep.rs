@@ -7,8 +7,9 @@ use stats::crossing::{Crossing, LevelResult, MOST_LEVELS_MORE, Scale, Sign, find
 
 use super::family::{Compared, Sides, judge};
 use super::{Failures, Ratio, Shown, Treatment};
+use engine::EngineSpec;
 use plan::Levels;
-use plan::{self, Level, Plan, Response, canonical_levels};
+use plan::{self, Compare, Level, Plan, Response, canonical_levels};
 
 /// Two engines along the swept factor.
 #[derive(Clone, Debug)]
@@ -57,19 +58,17 @@ impl Sweep {
 pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
     let mut together = Vec::new();
     let mut alone = Vec::new();
-    let Some(first) = plan.engines.first() else { return Vec::new() };
     let mut seen = BTreeSet::new();
     for group in groups(plan, cells) {
-        for (index, engine) in plan.engines.iter().enumerate().skip(1) {
-            if plan.repeats(index, &group.any_cell(plan)) {
-                continue;
-            }
+        for [base, engine] in pairs(plan, &group) {
             // Where a factor acts on neither engine, its levels are one sweep and one verdict.
-            let key = |engine| canonical_levels(plan, engine, &group.others);
-            if !seen.insert((engine.label(), key(engine), key(first))) {
+            let key = |engine: &EngineSpec| {
+                (engine.label(), canonical_levels(plan, engine, &group.others))
+            };
+            if !seen.insert((key(engine), key(base))) {
                 continue;
             }
-            let pair = Pair::new(plan, &group, engine.label());
+            let pair = Pair::new(plan, &group, engine.label(), base.label());
             together.push(pair.sweep(plan, None, treatments));
             // A rate is that of whole rounds of the mix, so single requests have none.
             let operations = plan.operations().into_iter();
@@ -167,6 +166,28 @@ fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
     groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
 }
 
+/// The engines that are compared at the levels of `group`, the base of each pair first.
+fn pairs<'p>(plan: &'p Plan, group: &Group) -> Vec<[&'p EngineSpec; 2]> {
+    let cell = group.any_cell(plan);
+    let measured = |index: &usize| !plan.repeats(*index, &cell);
+    let engines: Vec<&EngineSpec> = plan
+        .engines
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index == 0 || measured(index))
+        .map(|(_, engine)| engine)
+        .collect();
+    let bases = match plan.compare {
+        Compare::First => 1,
+        Compare::All => engines.len(),
+    };
+    let of_base = |(place, base): (usize, &&'p EngineSpec)| {
+        let base = *base;
+        engines.iter().skip(place + 1).map(move |engine| [base, *engine]).collect::<Vec<_>>()
+    };
+    engines.iter().enumerate().take(bases).flat_map(of_base).collect()
+}
+
 struct Pair<'a> {
     response: Response,
     group: &'a Group,
@@ -224,8 +245,7 @@ impl RawSweep {
 }
 
 impl<'a> Pair<'a> {
-    fn new(plan: &'a Plan, group: &'a Group, a: String) -> Self {
-        let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+    fn new(plan: &'a Plan, group: &'a Group, a: String, b: String) -> Self {
         let response = plan.response();
         Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
     }
@@ -301,6 +321,10 @@ fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
     let swept = plan.swept().map(|(name, _)| name);
     let named = |label: &str| plan.engines.iter().find(|engine| engine.label() == label);
     let (Some(a), Some(b)) = (named(&sweep.a), named(&sweep.b)) else { return };
+    // A treatment's own ratio is the one to the first engine.
+    if plan.engines.first() != Some(b) {
+        return;
+    }
     let key = |cell: &Levels| (canonical_levels(plan, a, cell), canonical_levels(plan, b, cell));
     let mut by_cell: BTreeMap<(Levels, Levels), Vec<&mut Treatment>> = BTreeMap::new();
     for treatment in all.iter_mut().filter(|treatment| treatment.engine == sweep.a) {

@@ -23,8 +23,8 @@ pub(super) fn sentences(wording: &Wording<'_>, sweeps: &[Sweep]) -> Vec<String> 
     let mut groups: Vec<Group<'_>> = Vec::new();
     for sweep in sweeps {
         let Some(request) = &sweep.request else { continue };
-        let same =
-            |group: &&mut Group<'_>| group.first.levels == sweep.levels && group.first.a == sweep.a;
+        let key = |of: &Sweep| (of.levels.clone(), of.a.clone(), of.b.clone());
+        let same = |group: &&mut Group<'_>| key(group.first) == key(sweep);
         match groups.iter_mut().find(same) {
             Some(group) => group.add(wording, sweep, request),
             None => {

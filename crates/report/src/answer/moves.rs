@@ -110,10 +110,11 @@ impl Variation {
     }
 
     fn pairs<'s>(&self, plan: &Plan, sweeps: &'s [Sweep]) -> Vec<Pair<'s>> {
-        let find = |a: &str, levels: &Levels| {
-            sweeps.iter().find(|s| s.request.is_none() && s.a == a && s.levels == *levels)
-        };
         let b = plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+        let find = |a: &str, levels: &Levels| {
+            let is_pair = |s: &&Sweep| s.request.is_none() && s.a == a && s.b == b;
+            sweeps.iter().filter(is_pair).find(|s| s.levels == *levels)
+        };
         if self.factor == ENGINE_FACTOR {
             let (a, other) = (self.to.to_string(), self.from.to_string());
             let base = find(&other, &self.others);

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plan::{Bytes, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
+use plan::{Bytes, Compare, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
 
 use lab::error::RunError;
 use lab::options::{ExpectedEnd, RunOptions};
@@ -27,7 +27,7 @@ use crate::command::report;
 use crate::progress;
 use crate::shared::{Outcome, Shared, Usage};
 
-pub use data::{ReferenceData, reference};
+pub use data::{ReferenceData, largest_blog, reference};
 pub use shipped::{Filling, article};
 
 /// `crossover bench`
@@ -38,6 +38,9 @@ pub struct Arguments {
     command: Option<Command>,
     /// The experiment: a TOML file (see experiments/)
     plan: Option<PathBuf>,
+    /// Measure the plan of a recorded run anew, with another seed; the new blocks are judged alone
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["resume", "plan"])]
+    again: Option<String>,
     #[command(flatten)]
     run: RunArguments,
 }
@@ -68,6 +71,10 @@ pub struct RunArguments {
     /// Engines whose ratio is shown to lie within this share are equal [default: 5%]
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_EQUIVALENT_WITHIN")]
     pub equivalent_within: Option<Percent>,
+    /// Pairs of engines that are compared; `all` needs more blocks for the same difference, which
+    /// --dry-run states [default: first]
+    #[arg(long, value_enum, env = "CROSSOVER_COMPARE")]
+    pub compare: Option<CompareArgument>,
     /// Share of requests that may be refused or time out without costing the verdict; a wrong answer
     /// always does [default: 0.1%, of oltp 1%]
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_MAX_FAILURES")]
@@ -117,6 +124,15 @@ fn constant(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The comparisons of three engines and more.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum CompareArgument {
+    /// Every engine with the first
+    First,
+    /// Every engine with every other
+    All,
+}
+
 /// What becomes of a run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnErrorArgument {
@@ -151,6 +167,11 @@ impl RunArguments {
         plan.budget = self.budget.or(plan.budget);
         plan.precision = self.precision.or(plan.precision);
         plan.equivalent_within = self.equivalent_within.unwrap_or(plan.equivalent_within);
+        plan.compare = match self.compare {
+            Some(CompareArgument::First) => Compare::First,
+            Some(CompareArgument::All) => Compare::All,
+            None => plan.compare,
+        };
         plan.max_failures = self.max_failures.or(plan.max_failures);
         plan.seed = self.seed.or(plan.seed);
         plan.server_memory = self.server_memory.or(plan.server_memory);
@@ -176,6 +197,7 @@ impl RunArguments {
             || !self.constants.is_empty()
             || self.precision.is_some()
             || self.equivalent_within.is_some()
+            || self.compare.is_some()
             || self.max_failures.is_some()
             || self.budget.is_some()
             || self.server_memory.is_some()
@@ -189,6 +211,9 @@ impl RunArguments {
 
 /// Runs `crossover bench`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if let Some(earlier) = &arguments.again {
+        return run_again(earlier, &arguments.run, shared);
+    }
     match (arguments.command, arguments.plan) {
         (Some(Command::Dashboard(arguments)), _) => dashboard::run(*arguments, shared),
         (Some(Command::Http(arguments)), _) => http::run(&arguments, shared),
@@ -212,6 +237,16 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
             }
         },
     }
+}
+
+/// A new run by the plan of an earlier one. Blocks added to a finished run and judged with it would
+/// be a second look at the same data, which makes false verdicts likelier.
+fn run_again(earlier: &str, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    let earlier = Finished::read(RunFolder::find(&run.runs, earlier)?)?;
+    let mut plan = earlier.plan;
+    plan.seed = None;
+    run.apply(&mut plan)?;
+    carry_out(plan.resolved()?, run, shared)
 }
 
 fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
@@ -286,6 +321,12 @@ pub fn with_locations<T>(
     shared: &Shared,
     carry_out: impl FnOnce(&RunOptions<'_>) -> T,
 ) -> T {
+    if !::report::has_page() {
+        shared.say(
+            "this program was built without its pages (cargo build alone): the answer will be \
+             printed, and no report.html written; `make release` builds both",
+        );
+    }
     let expected_end = Arc::new(ExpectedEnd::default());
     let progress = progress::bar_until("trials", expected_end.clone());
     let done = carry_out(&RunOptions {

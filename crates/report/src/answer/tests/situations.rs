@@ -243,6 +243,7 @@ fn three_engines_and_more() {
         run("four", http(four, ""), |engine, level| {
             level("days") * [1.0, 1.005, 1.09, 3.0][engine]
         }),
+        run("all pairs", http(THREE, "compare = 'all'"), three([1.0, 1.3, 2.4])),
     ];
     insta::assert_snapshot!("three_engines_and_more", said(&situations));
 }

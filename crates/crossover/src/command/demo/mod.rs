@@ -1,0 +1,389 @@
+//! `crossover demo`: the whole story on this machine. It runs the same commands that a user would
+//! type, so that the demo cannot do what the program does not; `-v` shows each with all its output.
+
+mod command;
+mod totals;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use engine::EngineSpec;
+use plan::Seconds;
+use serde_json::Value;
+use server::{Locations, PostgresServer, StartOptions};
+
+use command::Commands;
+
+use crate::shared::{Outcome, OutputFormat, Shared, Usage, scale};
+
+/// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, SQLite
+/// against PostgreSQL, precomputed totals, blobs against files; what the whole means; then the
+/// dashboard itself, left serving until Ctrl-C. -v shows every command and all its output.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Size of the dataset; 1 is the article's (8,000 articles, 6.5 million rows)
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.1, value_parser = scale)]
+    #[arg(env = "CROSSOVER_SCALE")]
+    scale: f64,
+    /// The engine to compare SQLite with: a PostgreSQL that Crossover starts
+    #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]
+    engine: EngineSpec,
+    /// Number of blocks
+    #[arg(long, value_name = "N", default_value_t = 5, env = "CROSSOVER_REPLICATES")]
+    replicates: usize,
+    /// Length of a trial
+    #[arg(long, value_name = "TIME", default_value = "1s", env = "CROSSOVER_TIME")]
+    time: Seconds,
+    /// Starts every random choice of the experiment
+    #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SEED")]
+    seed: Option<u64>,
+    /// Where the demo's files go; those of an earlier demo are replaced
+    #[arg(long, value_name = "FOLDER", default_value = "crossover-data/demo")]
+    folder: PathBuf,
+    /// The folder of all runs
+    #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
+    runs: PathBuf,
+    /// Where the dashboard listens at the end
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "CROSSOVER_LISTEN"
+    )]
+    listen: String,
+    /// End instead of serving the dashboard
+    #[arg(long)]
+    no_serve: bool,
+}
+
+/// Exit code 3: done, with findings.
+const FINDINGS: i32 = 3;
+
+/// Tables of the dashboard that are about one database and not about its content.
+const OWN_TABLES: &str = "schema_version,api_keys,key_expiries,accounts,sessions";
+
+/// Runs `crossover demo`.
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+    if shared.output_format != OutputFormat::Text {
+        let text =
+            "demo tells a story in text; --output-format goes with the commands that it shows";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let begun = Instant::now();
+    let commands = Commands::new(shared, std::env::current_exe()?);
+    let demo = Demo { arguments, shared, commands };
+    std::fs::create_dir_all(&demo.arguments.folder)
+        .with_context(|| format!("cannot make {}", demo.arguments.folder.display()))?;
+    demo.as_found()?;
+    demo.audit()?;
+    demo.mend()?;
+    demo.migrate()?;
+    let engines = demo.engines()?;
+    let totals = demo.totals()?;
+    let blobs = demo.blobs()?;
+    demo.meaning(&[engines, totals, blobs], begun.elapsed())?;
+    if !demo.arguments.no_serve {
+        demo.serve()?;
+    }
+    // Whatever the experiments could or could not decide: the story has been told.
+    Ok(Outcome::Done)
+}
+
+struct Demo<'a> {
+    arguments: Arguments,
+    shared: &'a Shared,
+    commands: Commands<'a>,
+}
+
+/// An experiment of the story: its report document, and what it means in a sentence.
+struct Told {
+    document: Value,
+    meaning: String,
+}
+
+impl Demo<'_> {
+    fn as_found(&self) -> anyhow::Result<()> {
+        self.chapter(1, "The database as found: SQLite, written by an ORM")?;
+        let file = sqlite_url(&self.file("as-found.db"));
+        let scale = self.arguments.scale.to_string();
+        let words = [
+            "dashboard",
+            "generate",
+            "--as-found",
+            "--force",
+            "--scale",
+            &scale,
+            "--database",
+            &file,
+        ];
+        let made = self.commands.json(&words)?;
+        self.line(&format!(
+            "{} articles and {} daily rows of traffic from {} to {}, {:.1} MB: {}",
+            count(&made["articles"]),
+            count(&made["rows"]),
+            made["start"].as_str().unwrap_or_default(),
+            made["end"].as_str().unwrap_or_default(),
+            made["file_bytes"].as_f64().unwrap_or_default() / 1e6,
+            self.file("as-found.db").display()
+        ))
+    }
+
+    fn audit(&self) -> anyhow::Result<()> {
+        self.chapter(2, "What PostgreSQL would refuse of it")?;
+        let file = text(&self.file("as-found.db"));
+        let audit = self.commands.json_of(&["audit", &file], &[FINDINGS])?;
+        let findings = audit["findings"].as_array().into_iter().flatten();
+        let blockers: Vec<&Value> = findings.filter(|one| one["severity"] == "blocker").collect();
+        ensure!(!blockers.is_empty(), "the audit should have named the faults of {file}");
+        for one in blockers {
+            let word = |key: &str| one[key].as_str().unwrap_or_default();
+            self.line(&format!("{}.{}: {}", word("table"), word("column"), word("message")))?;
+        }
+        Ok(())
+    }
+
+    fn mend(&self) -> anyhow::Result<()> {
+        self.chapter(3, "The mended schema")?;
+        let (found, mended) = (text(&self.file("as-found.db")), text(&self.file("dashboard.db")));
+        self.commands.run(&["dashboard", "mend", "--force", &found, &mended])?;
+        // Its triggers are the dashboard's, which makes its own on PostgreSQL.
+        self.commands.json(&["audit", "--accept-losses", &mended])?;
+        self.line(&format!("PostgreSQL would take every value of {mended}."))
+    }
+
+    fn migrate(&self) -> anyhow::Result<()> {
+        let mut options = StartOptions::for_engine(&self.arguments.engine)?.temporary();
+        options.database = "dashboard".to_owned();
+        let locations = Locations::detect()?;
+        let progress = self.shared.progress("PostgreSQL");
+        let start =
+            PostgresServer::start(&locations, options, &progress, self.shared.interrupted());
+        let server = self.shared.runtime().block_on(start)?;
+        progress.finish_and_clear();
+        self.chapter(
+            4,
+            &format!("The move to PostgreSQL {}, and the proof", server.exact_version()),
+        )?;
+        let moved = self.move_to(&server.url("dashboard").expose());
+        self.shared.runtime().block_on(server.stop())?;
+        moved
+    }
+
+    fn move_to(&self, url: &str) -> anyhow::Result<()> {
+        let file = text(&self.file("dashboard.db"));
+        self.commands.run(&["dashboard", "init", "--database", url])?;
+        let words = ["migrate", &file, url, "--data-only", "--no-verify", "--exclude", OWN_TABLES];
+        let moved = self.commands.json(&words)?;
+        let rows = |report: &Value, key: &str| -> u64 {
+            let tables = report["tables"].as_array().into_iter().flatten();
+            tables.filter_map(|table| table[key].as_u64()).sum()
+        };
+        let proof = self.commands.json(&["verify", &file, url, "--exclude", OWN_TABLES])?;
+        self.line(&format!(
+            "{} rows moved in {:.1} s; {} rows read back and compared, value by value: equal.",
+            grouped(rows(&moved, "rows")),
+            moved["seconds"]["elapsed"].as_f64().unwrap_or_default(),
+            grouped(rows(&proof, "target_rows"))
+        ))
+    }
+
+    fn engines(&self) -> anyhow::Result<Told> {
+        self.chapter(5, "SQLite or PostgreSQL? The dashboard's requests over four periods")?;
+        let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
+        let mut words = vec![
+            "bench".to_owned(),
+            "dashboard".to_owned(),
+            "--on=sqlite".to_owned(),
+            format!("--on={}", engine.expose()),
+            format!("--data={}", text(&self.file("dashboard.db"))),
+            "--clients=1".to_owned(),
+            format!("--replicates={replicates}"),
+            format!("--time={time}"),
+            // Narrowing a crossing needs more blocks than a demo has time for.
+            "--no-bisection".to_owned(),
+            format!("--runs={}", text(runs)),
+        ];
+        words.extend(seed.map(|seed| format!("--seed={seed}")));
+        let document = self.experiment(&words)?;
+        let meaning = headline(&document);
+        self.line(&meaning)?;
+        self.shared.print(&table(&document))?;
+        Ok(Told { document, meaning })
+    }
+
+    fn totals(&self) -> anyhow::Result<Told> {
+        self.chapter(6, "The same year from totals that are computed beforehand")?;
+        let plan = self.file("totals.toml");
+        let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
+        let data = self.file("dashboard.db");
+        totals::write(&plan, engine, &data, *replicates, *time)?;
+        let mut words = vec!["bench".to_owned(), text(&plan), format!("--runs={}", text(runs))];
+        words.extend(seed.map(|seed| format!("--seed={seed}")));
+        let document = self.experiment(&words)?;
+        let meaning = totals::meaning(&document);
+        self.line(&meaning)?;
+        Ok(Told { document, meaning })
+    }
+
+    /// From some size on, blobs are read faster from files.
+    fn blobs(&self) -> anyhow::Result<Told> {
+        self.chapter(7, "Blobs in the database or in files? Reading, over their size")?;
+        let Arguments { replicates, runs, seed, .. } = &self.arguments;
+        let mut words = vec![
+            "bench".to_owned(),
+            "blob".to_owned(),
+            "size".to_owned(),
+            "--on=dir[read=plain,label=files]".to_owned(),
+            "--on=sqlite[access=blob_api,label=SQLite]".to_owned(),
+            "--operations=read".to_owned(),
+            "--sizes=1k,10k,100k,1M".to_owned(),
+            "--count=2k".to_owned(),
+            "--total=16M".to_owned(),
+            "--passes=10".to_owned(),
+            "--no-bisection".to_owned(),
+            format!("--replicates={replicates}"),
+            format!("--runs={}", text(runs)),
+        ];
+        words.extend(seed.map(|seed| format!("--seed={seed}")));
+        let document = self.experiment(&words)?;
+        let meaning = headline(&document);
+        self.line(&meaning)?;
+        Ok(Told { document, meaning })
+    }
+
+    /// Carries an experiment out, whatever it could decide; its report document.
+    fn experiment(&self, words: &[String]) -> anyhow::Result<Value> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.commands.json_of(&words, &[0, FINDINGS])
+    }
+
+    fn meaning(&self, told: &[Told], elapsed: Duration) -> anyhow::Result<()> {
+        self.shared.print("\nWhat it means, measured on this machine just now\n")?;
+        for one in told {
+            self.line(&format!("- {}", one.meaning))?;
+        }
+        self.shared.print("\nThe evidence, a page for each\n")?;
+        for one in told {
+            let run = one.document["run"]["id"].as_str().unwrap_or_default();
+            self.line(&text(&self.arguments.runs.join(run).join("report.html")))?;
+        }
+        self.shared.print(&format!(
+            "\nIt took {}. For a file of your own: crossover try FILE.db\n",
+            seconds(elapsed)
+        ))
+    }
+
+    fn serve(&self) -> anyhow::Result<()> {
+        self.chapter(8, "The dashboard")?;
+        let database = sqlite_url(&self.file("dashboard.db"));
+        let key = ["dashboard", "key", "add", "demo", "--database", &database];
+        self.line(&format!("Its key, shown only now: {}", self.commands.run(&key)?.trim()))?;
+        let listen = match TcpListener::bind(&self.arguments.listen) {
+            Ok(_) => self.arguments.listen.as_str(),
+            Err(_) => {
+                self.shared
+                    .say(&format!("{} is in use; taking a free port", self.arguments.listen));
+                "127.0.0.1:0"
+            }
+        };
+        let words = ["dashboard", "serve", "--database", &database, "--listen", listen];
+        match self.commands.serve(&words) {
+            // Ctrl-C is how serving is meant to end.
+            _ if self.shared.is_interrupted() => Ok(()),
+            Ok(0) => Ok(()),
+            Ok(code) => bail!("the dashboard ended with {code}; see above"),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn chapter(&self, number: usize, title: &str) -> anyhow::Result<()> {
+        if self.shared.is_interrupted() {
+            bail!("interrupted");
+        }
+        self.shared.print(&format!("\n{number}. {title}\n"))
+    }
+
+    fn line(&self, text: &str) -> anyhow::Result<()> {
+        self.shared.print(&format!("   {text}\n"))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.arguments.folder.join(name)
+    }
+}
+
+fn headline(document: &Value) -> String {
+    document["summary"]["headline"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A line for each period: both engines' times, and their ratio.
+fn table(document: &Value) -> String {
+    let treatments = document["treatments"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let engines: Vec<&str> = document["engines"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|engine| engine["name"].as_str())
+        .collect();
+    let mut lines = vec![format!("   {:>8}{}   ratio (95%)", "", columns(&engines))];
+    let periods = document["factors"].as_array().into_iter().flatten();
+    let periods = periods.filter(|factor| factor["name"] == "days");
+    for level in periods.flat_map(|factor| factor["levels"].as_array().into_iter().flatten()) {
+        let at = |engine: &str| {
+            treatments
+                .iter()
+                .find(|one| one["engine"] == engine && one["levels"]["days"] == level["value"])
+        };
+        let value = |engine: &&str| {
+            let value = at(engine).and_then(|one| one["estimate"]["value"].as_f64());
+            value.map(|value| format!("{} ms", report::analysis::digits(value))).unwrap_or_default()
+        };
+        let values: Vec<String> = engines.iter().map(value).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let ratio = engines.last().and_then(|engine| at(engine)).map(|one| &one["ratio"]);
+        let ratio = ratio.map(ratio_in_words).unwrap_or_default();
+        let label = level["label"].as_str().unwrap_or_default();
+        lines.push(format!("   {label:>8}{}   {ratio}", columns(&values)));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn columns(cells: &[&str]) -> String {
+    cells.iter().map(|cell| format!("{cell:>14}")).collect()
+}
+
+fn ratio_in_words(ratio: &Value) -> String {
+    let number = |key: &str| ratio["estimate"][key].as_f64().map(report::analysis::digits);
+    match (number("value"), number("low"), number("high")) {
+        (Some(value), Some(low), Some(high)) => {
+            let verdict = ratio["verdict"].as_str().unwrap_or_default();
+            format!("{value} ({low} to {high}) {verdict}")
+        }
+        (value, ..) => value.unwrap_or_default(),
+    }
+}
+
+fn count(value: &Value) -> String {
+    grouped(value.as_u64().unwrap_or_default())
+}
+
+fn grouped(count: u64) -> String {
+    indicatif::HumanCount(count).to_string()
+}
+
+fn sqlite_url(path: &Path) -> String {
+    format!("sqlite://{}", path.display())
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        less if less < 120 => format!("{less} seconds"),
+        more => format!("{} min {} s", more / 60, more % 60),
+    }
+}
