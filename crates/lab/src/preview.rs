@@ -10,9 +10,11 @@ use crate::workload::oltp::expected;
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
+use plan::{Compare, Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
 use record::Finished;
 use record::RunFolder;
+use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
+use stats::{log_deviation, smallest_difference};
 
 /// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
 /// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
@@ -50,9 +52,26 @@ pub struct Preview {
     /// Trials, starts and tables by what such things took elsewhere; for budgets.
     #[serde(skip)]
     pub assumed_seconds: Option<u64>,
+    /// What the run can be expected to show; none of one engine, or under 5 blocks.
+    pub power: Option<Power>,
     pub treatments: Vec<Treatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
+}
+
+/// The smallest difference that is shown nine times in ten.
+#[derive(Clone, Debug, Serialize)]
+pub struct Power {
+    /// As a share of the other engine: 0.05 is a ratio of 1.05.
+    pub smallest_difference: f64,
+    /// Comparisons that verdicts are corrected for.
+    pub verdicts: usize,
+    /// The standard deviation of a trial that was assumed, as a share.
+    pub noise: f64,
+    /// The earlier run that had it; none where 5% was assumed.
+    pub noise_by_run: Option<String>,
+    /// Where every pair is compared: the same of comparisons with the first engine alone.
+    pub smallest_difference_with_first: Option<f64>,
 }
 
 /// One engine at one level of each factor that changes something for it.
@@ -116,6 +135,7 @@ impl Preview {
         let tables = plan.oltp.as_ref().map(|_| expected::seconds_for_tables(plan, &trials));
         let seconds_for_tables = tables.transpose()?;
         let at_least_seconds = seconds_of_trials(plan, trials.len());
+        let power = Power::of(plan, blocks, None);
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -133,6 +153,7 @@ impl Preview {
             assumed_seconds: at_least_seconds.map(|seconds| {
                 seconds + seconds_per_start * starts as u64 + seconds_for_tables.unwrap_or(0)
             }),
+            power,
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -145,19 +166,21 @@ impl Preview {
         })
     }
 
-    /// Takes the duration from the newest run of the same plan below `runs`, by its time per trial,
-    /// starts included.
-    pub fn learn_duration(&mut self, plan: &Plan, runs: &Path) {
+    /// Takes duration and noise from the newest run of the same plan below `runs`: the duration by
+    /// its time per trial, starts included.
+    pub fn learn(&mut self, plan: &Plan, runs: &Path) {
         let folders = RunFolder::all(runs).unwrap_or_default().into_iter();
         let earlier = folders.filter_map(|folder| Finished::read(folder).ok());
-        let mut alike = earlier.filter(|run| is_alike(&run.plan, plan));
-        let learnt = alike
-            .find_map(|run| Some((run.working_seconds()? / run.trials.len() as f64, run.run.id)));
-        if let Some((seconds, run)) = learnt {
-            let total = Duration::try_from_secs_f64(seconds * self.trials as f64);
-            self.expected_seconds = total.ok().map(|total| total.as_secs());
-            self.expected_by_run = Some(run);
-        }
+        let alike = earlier.filter(|run| is_alike(&run.plan, plan));
+        let Some((seconds, run)) =
+            alike.filter_map(|run| Some((run.working_seconds()?, run))).next()
+        else {
+            return;
+        };
+        let total = seconds / run.trials.len() as f64 * self.trials as f64;
+        self.expected_seconds = Duration::try_from_secs_f64(total).ok().map(|all| all.as_secs());
+        self.power = Power::of(plan, self.blocks, Some(&run));
+        self.expected_by_run = Some(run.run.id);
     }
 
     /// The duration in a sentence: expected where an earlier run is known, the least otherwise.
@@ -191,6 +214,69 @@ impl Preview {
     pub fn seed_note(&self) -> &'static str {
         if self.seed_is_drawn { " (a run draws its own unless --seed names one)" } else { "" }
     }
+}
+
+/// The noise of a trial where no earlier run tells it.
+const NOISE: f64 = 0.05;
+/// Nine times in ten.
+const POWER: f64 = 0.9;
+
+impl Power {
+    fn of(plan: &Plan, blocks: usize, earlier: Option<&Finished>) -> Option<Self> {
+        let cells = schedule::first_cells(plan);
+        let verdicts = planned_verdicts(plan, &cells);
+        // Two trials make a ratio.
+        let pair = std::f64::consts::SQRT_2;
+        let known = earlier.and_then(|run| Some((noise(run)?, run.run.id.clone())));
+        let (noise, noise_by_run) = match known {
+            Some((deviation, run)) => (deviation / pair, Some(run)),
+            None => (NOISE, None),
+        };
+        let smallest = |verdicts: usize| {
+            smallest_difference(blocks, noise * pair, verdicts, CONFIDENCE_LEVEL, POWER)
+        };
+        let engines = plan.engines.len();
+        let of_all = plan.compare.pairs(engines);
+        let of_first = Compare::First.pairs(engines);
+        Some(Self {
+            smallest_difference: smallest(verdicts).filter(|_| verdicts > 0)?,
+            verdicts,
+            noise,
+            noise_by_run,
+            smallest_difference_with_first: match of_all > of_first {
+                true => smallest(verdicts * of_first / of_all),
+                false => None,
+            },
+        })
+    }
+
+    /// `A difference of 12% would be shown nine times in ten, ...`.
+    pub fn in_words(&self) -> String {
+        let percent = |share: f64| format!("{}%", report::analysis::digits(share * 100.0));
+        let noise = match &self.noise_by_run {
+            Some(run) => format!("at the noise of run {run} ({} of a trial)", percent(self.noise)),
+            None => format!("if trials vary by {}; no earlier run here tells", percent(self.noise)),
+        };
+        let with_first = self.smallest_difference_with_first.map(|smallest| {
+            format!("; of comparisons with the first engine alone {}", percent(smallest))
+        });
+        format!(
+            "The smallest difference shown nine times in ten: {}{}, among {}, {noise}.",
+            percent(self.smallest_difference),
+            with_first.unwrap_or_default(),
+            counted(self.verdicts, "comparison")
+        )
+    }
+}
+
+/// The median over all comparisons of a run of the standard deviation of its blocks' ratios.
+fn noise(run: &Finished) -> Option<f64> {
+    let analysis = analyse(&run.plan, &run.cells(), &run.trials);
+    let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
+    let results = together.flat_map(|sweep| &sweep.results);
+    let mut deviations: Vec<f64> = results.filter_map(|one| log_deviation(&one.ratio)).collect();
+    deviations.sort_by(f64::total_cmp);
+    deviations.get(deviations.len() / 2).copied().filter(|deviation| *deviation > 0.0)
 }
 
 /// The same but for its name and for how often and how long it is carried out.

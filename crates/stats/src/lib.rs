@@ -10,6 +10,7 @@ mod equivalence;
 mod estimate;
 mod holm;
 mod outlier;
+mod power;
 mod quantile;
 mod ratio;
 mod student_t;
@@ -23,6 +24,7 @@ pub use estimate::{
 };
 pub use holm::holm;
 pub use outlier::outlier;
+pub use power::{log_deviation, smallest_difference};
 pub use quantile::{percentile_supported, quantile};
 pub use ratio::{Comparison, ratio_comparison};
 pub use welch::{WELCH_MIN_REPLICATES, unpaired_ratio_comparison};

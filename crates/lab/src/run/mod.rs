@@ -67,7 +67,7 @@ fn begin(
     let text = plan.to_toml()?;
     check(&plan, options)?;
     let mut preview = Preview::of(&plan)?;
-    preview.learn_duration(&plan, options.runs);
+    preview.learn(&plan, options.runs);
     (options.say)(&preview.duration_in_words());
     let started = Timestamp::now();
     let mut datasets = Datasets::default();

@@ -25,7 +25,7 @@ pub use effect::{ENGINE_FACTOR, Effect};
 pub use family::Compared;
 pub use plan_change::{PlanChange, plan_change};
 pub use standing::{Failures, Standing};
-pub use sweep::Sweep;
+pub use sweep::{Sweep, planned_verdicts};
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
 pub use words::{

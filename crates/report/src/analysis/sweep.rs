@@ -390,6 +390,12 @@ fn most_levels(plan: &Plan) -> usize {
     })
 }
 
+/// The verdicts of all requests together that a run of `plan` is corrected for.
+pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
+    let sweeps = compare(plan, cells, &mut []);
+    sweeps.iter().filter(|sweep| sweep.request.is_none()).count() * most_levels(plan)
+}
+
 /// What `count` verdicts at the plan's own levels come to with those that bisection may add.
 pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
     let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));

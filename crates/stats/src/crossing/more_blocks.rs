@@ -2,7 +2,8 @@
 
 use super::{LevelResult, Side};
 use crate::estimate::{INTERVAL_MIN_REPLICATES, Method};
-use crate::student_t::{quantile, two_sided_quantile};
+use crate::power::log_deviation;
+use crate::student_t::quantile;
 
 /// Nobody runs more; beyond it the honest answer is that blocks will not settle it.
 const MOST_BLOCKS: usize = 1_000;
@@ -48,10 +49,7 @@ pub fn more_blocks_of(result: &LevelResult) -> Option<usize> {
     if ratio.method == Method::RangeOnly {
         return Some(INTERVAL_MIN_REPLICATES.saturating_sub(blocks).max(1));
     }
-    let half_width = (ratio.high?.ln() - ratio.low?.ln()) / 2.0;
-    let reach = two_sided_quantile(ratio.confidence_level, blocks as f64 - 1.0)?;
-    let deviation = half_width / reach * (blocks as f64).sqrt();
-    let effect = ratio.value.ln().abs() / deviation;
+    let effect = ratio.value.ln().abs() / log_deviation(ratio)?;
     let alpha = (1.0 - ratio.confidence_level) / result.verdicts.max(1) as f64;
     let enough = |n: usize| {
         let freedom = n as f64 - 1.0;

@@ -11,7 +11,7 @@ use crate::shared::{Outcome, OutputFormat, Shared};
 /// Prints the treatments, their order and the expected duration, learnt from `runs` where it can be.
 pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome> {
     let mut preview = Preview::of(plan)?;
-    preview.learn_duration(plan, runs);
+    preview.learn(plan, runs);
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview))?,
         OutputFormat::Json => shared.print_json(&preview)?,
@@ -31,6 +31,7 @@ fn text(preview: &Preview) -> String {
         counted(preview.trials, "trial"),
     ));
     lines.push(preview.duration_in_words());
+    lines.extend(preview.power.as_ref().map(lab::preview::Power::in_words));
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
     lines.extend(preview.treatments.iter().map(|one| format!("  {}: {}", one.engine, one.levels)));
