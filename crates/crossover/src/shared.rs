@@ -23,6 +23,9 @@ pub struct GlobalArguments {
     /// No colours (NO_COLOR is honoured too)
     #[arg(long, global = true, env = "CROSSOVER_NO_COLOR")]
     pub no_color: bool,
+    /// Everything by name, and drafts in SQL of what is not carried over (audit, migrate, verify)
+    #[arg(short, long, global = true, env = "CROSSOVER_VERBOSE")]
+    pub verbose: bool,
 }
 
 /// The forms in which a command prints its data.
@@ -90,6 +93,8 @@ pub struct Shared {
     pub output_format: OutputFormat,
     /// Whether text may be coloured.
     pub color: bool,
+    /// Everything is named, nothing is only counted.
+    pub verbose: bool,
     started: Instant,
     interrupted: Arc<AtomicBool>,
     runtime: Runtime,
@@ -109,6 +114,7 @@ impl Shared {
         Ok(Self {
             output_format: global.output_format,
             color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
+            verbose: global.verbose,
             started,
             interrupted,
             runtime: tokio::runtime::Builder::new_multi_thread()
