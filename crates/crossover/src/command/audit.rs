@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "target", env = "CROSSOVER_EMIT_SCHEMA")]
     emit_schema: bool,
     /// Show a table of all columns: their declared types, their values, their types in PostgreSQL
-    #[arg(long, conflicts_with = "emit_schema", env = "CROSSOVER_COLUMNS")]
+    #[arg(long, env = "CROSSOVER_COLUMNS")]
     columns: bool,
 }
 
