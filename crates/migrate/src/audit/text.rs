@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use super::{AuditReport, ColumnReport, TableReport};
 use crate::display::{TextOptions, counted, escaped, rows, thousands, wrapped};
 use crate::finding::{Finding, Severity, sections};
-use crate::grid::{drawn, grid};
+use crate::grid::{drawn, grid, keep_whole};
 
+/// Columns of the table of columns.
+const DECLARED: usize = 1;
+const POSTGRES_TYPE: usize = 4;
 /// Most pairs of types in the summary.
 const TYPES_NAMED: usize = 8;
 
@@ -105,8 +108,7 @@ impl AuditReport {
     }
 
     fn columns_of(&self, table: &TableReport, options: &TextOptions) -> String {
-        let header =
-            ["column", "declared", "stored", "range or longest (characters)", "PostgreSQL", ""];
+        let header = ["column", "declared", "stored", "range or length", "PostgreSQL", ""];
         let mut grid = grid(header, &[3], options.width);
         for column in &table.columns {
             let is_here = |finding: &&Finding| {
@@ -122,7 +124,13 @@ impl AuditReport {
                 worst.map_or_else(String::new, |severity| severity.name().to_owned()),
             ]);
         }
-        format!("{}: {}\n{}\n", escaped(&table.name), rows(table.rows), drawn(&grid))
+        keep_whole(&mut grid, &[DECLARED, POSTGRES_TYPE]);
+        format!(
+            "{}: {}; lengths in characters\n{}\n",
+            escaped(&table.name),
+            rows(table.rows),
+            drawn(&grid)
+        )
     }
 }
 
