@@ -95,9 +95,11 @@ fn write_lines(bar: &ProgressBar, label: String, left: Left) {
     });
 }
 
-/// Writes one message to standard error; nothing can be done if that fails.
+/// Writes one message to standard error, control characters in its lines escaped; nothing can be
+/// done if that fails.
 pub fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let lines: Vec<String> = text.split('\n').map(migrate::escaped).collect();
+    let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
 fn line(label: &str, bar: &ProgressBar, left: Option<Duration>) -> String {

@@ -1,8 +1,23 @@
 //! Values and numbers in messages: short, on one line, unmistakable.
 
+mod shell;
+
 use std::fmt::{Display, Formatter, Result, Write as _};
 
 use rusqlite::types::ValueRef;
+
+pub use shell::{flag, shell_word};
+
+/// The form of a report as text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextOptions {
+    /// The width of the terminal; `None` where the output goes elsewhere.
+    pub width: Option<u16>,
+    /// A table of every column.
+    pub columns: bool,
+    /// Everything by name, and the statements that are proposed.
+    pub verbose: bool,
+}
 
 /// Longest text shown of a value, in characters.
 const SHOWN_CHARACTERS: usize = 40;
@@ -40,18 +55,93 @@ pub fn shorten(text: &str) -> String {
         match character {
             '"' => shown.push_str("\\\""),
             '\\' => shown.push_str("\\\\"),
-            '\n' => shown.push_str("\\n"),
-            '\t' => shown.push_str("\\t"),
-            '\r' => shown.push_str("\\r"),
-            other if other.is_control() => {
-                // Writing to a String cannot fail.
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(other));
-            }
-            other => shown.push(other),
+            other => push_visible(&mut shown, other),
         }
     }
     shown.push('"');
     shown
+}
+
+/// A character that changes what a terminal shows without being seen: a control character, or one
+/// that turns the direction of the text around it.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(character, '\u{2066}'..='\u{2069}')
+}
+
+fn push_visible(text: &mut String, character: char) {
+    match character {
+        '\n' => text.push_str("\\n"),
+        '\t' => text.push_str("\\t"),
+        '\r' => text.push_str("\\r"),
+        other if is_invisible(other) => {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\\u{{{:x}}}", u32::from(other));
+        }
+        other => text.push(other),
+    }
+}
+
+/// A name or message on one line, its control characters escaped.
+pub fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_visible(&mut shown, character));
+    shown
+}
+
+/// The lines of a statement below a line of text, control characters escaped.
+pub fn indented(statement: &str, indent: &str) -> String {
+    let line = |line: &str| {
+        let visible: Vec<String> = line.split('\t').map(escaped).collect();
+        format!("{indent}{}\n", visible.join("\t"))
+    };
+    statement.lines().map(line).collect()
+}
+
+/// Text broken between words so that no line exceeds the width, the second line and those after it
+/// indented. A longer word stays whole.
+pub fn wrapped(text: &str, width: Option<u16>, indent: &str) -> String {
+    let Some(width) = width.map(usize::from) else { return text.to_owned() };
+    let (mut lines, mut used) = (String::new(), 0);
+    for (place, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if place > 0 && used > indent.len() && used + 1 + length > width {
+            lines.push('\n');
+            lines.push_str(indent);
+            used = indent.len();
+        } else if place > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}
+
+/// The first few of the names with the number of the others: `a, b, c and 25 more`.
+pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let shown = names.len().min(if names.len() == most + 1 { most + 1 } else { most });
+    let first = list(names[..shown].iter().map(|name| escaped(name.as_ref())));
+    match names.len() - shown {
+        0 => first,
+        others => format!("{first} and {} more", thousands(others as u64)),
+    }
+}
+
+/// Seconds with three significant digits.
+pub fn seconds(seconds: f64) -> String {
+    let decimals = match seconds {
+        _ if seconds >= 99.95 => 0,
+        _ if seconds >= 9.995 => 1,
+        _ if seconds >= 0.9995 => 2,
+        _ => 3,
+    };
+    match seconds >= 999.5 {
+        true => thousands(seconds.round() as u64),
+        false => format!("{seconds:.decimals$}"),
+    }
 }
 
 /// A count with thousands separators: `6,500,000`.
@@ -69,8 +159,12 @@ pub fn thousands(count: u64) -> String {
 
 /// `1 row`, `6,500,000 rows`.
 pub fn rows(count: u64) -> String {
-    let noun = if count == 1 { "row" } else { "rows" };
-    format!("{} {noun}", thousands(count))
+    counted(count, "row")
+}
+
+/// `1 table`, `12 tables`.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), plural(count))
 }
 
 /// Items separated by commas.
@@ -110,5 +204,31 @@ mod tests {
     fn thousands_are_separated() {
         assert_eq!([0, 999, 1000, 6_500_000].map(thousands), ["0", "999", "1,000", "6,500,000"]);
         assert_eq!([0, 1, 1000].map(rows), ["0 rows", "1 row", "1,000 rows"]);
+    }
+
+    #[test]
+    fn control_characters_never_come_out_raw() {
+        assert_eq!(escaped("a\nb\u{1b}[31m\u{9b}\u{202e}"), "a\\nb\\u{1b}[31m\\u{9b}\\u{202e}");
+        assert_eq!(indented("SELECT\t'\u{1b}'\nFROM t", "  "), "  SELECT\t'\\u{1b}'\n  FROM t\n");
+    }
+
+    #[test]
+    fn text_is_broken_between_words() {
+        assert_eq!(wrapped("one two three", Some(8), "  "), "one two\n  three");
+        assert_eq!(wrapped("averylongword b", Some(5), "  "), "averylongword\n  b");
+        assert_eq!(wrapped("  one two", None, "    "), "  one two");
+    }
+
+    #[test]
+    fn the_first_names_stand_for_many() {
+        assert_eq!(first_of(&["a", "b"], 1), "a, b");
+        assert_eq!(first_of(&["a\n", "b", "c"], 1), "a\\n and 2 more");
+    }
+
+    #[test]
+    fn seconds_have_three_significant_digits() {
+        let shown = [0.0, 0.04567, 0.9999, 3.456, 9.999, 31.25, 99.99, 312.4, 1234.5].map(seconds);
+        let expected = ["0.000", "0.046", "1.00", "3.46", "10.0", "31.2", "100", "312", "1,235"];
+        assert_eq!(shown, expected);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::display::thousands;
+use crate::display::{escaped, thousands};
 
 /// Unless a message says otherwise, the target is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +100,7 @@ pub enum Error {
     )]
     SourceChanged { path: PathBuf },
     /// A `--map` rule that cannot be read or matches nothing.
-    #[error("--map '{rule}': {problem}")]
+    #[error("--map '{}': {}", escaped(rule), escaped(problem))]
     Mapping {
         rule: String,
         /// The fault and its correction.
@@ -119,9 +119,9 @@ pub enum Error {
          its own"
     )]
     OtherOptions(String),
-    #[error("no table of the source is called {name}; it has {known}")]
+    #[error("no table of the source is called {}; it has {}", escaped(name), escaped(known))]
     NoSuchTable { name: String, known: String },
-    #[error("no index of the source is called {name}; it has {known}")]
+    #[error("no index of the source is called {}; it has {}", escaped(name), escaped(known))]
     NoSuchIndex { name: String, known: String },
     #[error(
         "{count} found before anything was changed in the target:\n{list}\n\
@@ -244,7 +244,7 @@ pub(crate) fn postgres_message(error: &tokio_postgres::Error) -> String {
         message.push_str("; ");
         message.push_str(part.replace('\n', " ").trim_end_matches('.'));
     }
-    message
+    escaped(&message)
 }
 
 /// A refused value, named by its place.
@@ -262,7 +262,8 @@ pub struct BadRow {
 impl Display for BadRow {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         let Self { table, row, column, value, reason, fix } = self;
-        write!(formatter, "{table}, {row}, column {column}: {value}: {reason}; {fix}")
+        let line = format!("{table}, {row}, column {column}: {value}: {reason}; {fix}");
+        formatter.write_str(&escaped(&line))
     }
 }
 
@@ -284,7 +285,7 @@ impl Display for Unfinished {
             formatter,
             "the migration of {} begun {started} is unfinished, {steps_done} of {steps} steps are \
              done",
-            source.display()
+            escaped(&source.display().to_string())
         )?;
         if self.data_only {
             formatter.write_str(

@@ -19,8 +19,9 @@ mod verify;
 pub use audit::{
     AuditOptions, AuditReport, ColumnReport, TableReport, audit, audit_target_constraints,
 };
+pub use display::{TextOptions, escaped};
 pub use error::{BadRow, Error, Unfinished};
-pub use finding::{Example, Finding, Losses, Lost, Severity};
+pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
 pub use mapping::{MapRule, MapRules};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use engine::PostgresUrl;
-use migrate::{AuditOptions, MapRule, MapRules, Selection};
+use migrate::{AuditOptions, MapRule, MapRules, Selection, TextOptions};
 
+use super::report::terminal_width;
 use crate::shared::{Outcome, OutputFormat, Shared, Usage, sqlite_file};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
@@ -26,6 +27,9 @@ pub struct Arguments {
     /// Print the PostgreSQL schema that migrate would create, with a comment at every decision
     #[arg(long, conflicts_with = "target", env = "CROSSOVER_EMIT_SCHEMA")]
     emit_schema: bool,
+    /// Show a table of all columns: their declared types, their values, their types in PostgreSQL
+    #[arg(long, env = "CROSSOVER_COLUMNS")]
+    columns: bool,
 }
 
 /// Which tables, which types: the same for audit, migrate and verify.
@@ -109,7 +113,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     if arguments.emit_schema {
         shared.print(&report.proposed_schema)?;
     } else {
-        print_report(shared, &report, || report.to_csv(), || report.to_text())?;
+        let options = TextOptions { columns: arguments.columns, ..text_options(shared) };
+        print_report(shared, &report, || report.to_csv(), || report.to_text(&options))?;
     }
     let loses = report.not_carried_over.are_findings(arguments.choice.accept_losses);
     Ok(if report.blocks() || loses { Outcome::Findings } else { Outcome::Done })
@@ -121,6 +126,11 @@ pub fn name_unfinished(target: &PostgresUrl, shared: &Shared) -> anyhow::Result<
         shared.say(&unfinished.to_string());
     }
     Ok(())
+}
+
+/// As wide as the terminal, as detailed as asked for.
+pub fn text_options(shared: &Shared) -> TextOptions {
+    TextOptions { width: terminal_width(), columns: false, verbose: shared.verbose }
 }
 
 /// Prints a report in the form that the user chose.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 use migrate::{MigrateOptions, MigrationRecipe, MigrationReport, Severity, default_reject_file};
 
-use super::audit::{Choice, print_report, usage};
-use crate::shared::{Outcome, Shared, Usage};
+use super::audit::{Choice, print_report, text_options, usage};
+use crate::shared::{Outcome, OutputFormat, Shared, Usage};
 
 /// Move a SQLite file into a PostgreSQL database; until the end the target is as it was.
 ///
@@ -199,13 +199,12 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     undone?;
     progress.finish_and_clear();
     report.seconds.elapsed = shared.elapsed().as_secs_f64();
-    print_report(shared, &report, || csv(&report), || report.to_text())?;
-    let notes = report.findings.iter().filter(|finding| finding.severity != Severity::Note);
-    for finding in notes {
-        shared.say(&format!("{}: {finding}", finding.severity.name()));
-    }
-    if let Some(hint) = report.statements_hint() {
-        shared.say(&hint);
+    print_report(shared, &report, || csv(&report), || report.to_text(&text_options(shared)))?;
+    if shared.output_format != OutputFormat::Text {
+        let findings = report.findings.iter().filter(|each| each.severity != Severity::Note);
+        for finding in findings {
+            shared.say(&format!("{}: {finding}", finding.severity.name()));
+        }
     }
     let complete = report.after_commit.is_empty()
         && report.rejected_rows == 0

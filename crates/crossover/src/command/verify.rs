@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use migrate::VerifyOptions;
 
-use super::audit::{Choice, name_unfinished, print_report, usage};
+use super::audit::{Choice, name_unfinished, print_report, text_options, usage};
 use crate::shared::{Outcome, Shared, sqlite_file};
 
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
@@ -36,7 +36,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let verification = shared.runtime().block_on(verifying).map_err(usage)?;
     progress.finish_and_clear();
     let is_equal = verification.is_equal();
-    print_report(shared, &verification, || verification.to_csv(), || verification.to_text())?;
+    let text = || verification.to_text(&text_options(shared));
+    print_report(shared, &verification, || verification.to_csv(), text)?;
     let losses = verification.not_carried_over.unwrap_or_default();
     let is_whole = is_equal && !losses.are_findings(choice.accept_losses);
     Ok(if is_whole { Outcome::Done } else { Outcome::Findings })

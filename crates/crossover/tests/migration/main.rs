@@ -80,10 +80,24 @@ const CURES: [&str; 4] = ["--map", "articles.uuid=uuid", "--map", "articles.slug
 fn the_audit_exits_3_and_speaks_to_people_and_programs() {
     let place = Place::new();
     let (text, _) = place.run(&["audit", place.source()], 3);
-    let slug = "blocker: articles.slug: 11 values longer than varchar(256) (longest 300 \
-                characters), e.g. rowid 90 ";
+    let answer = format!(
+        "PostgreSQL would refuse {}: 2 blockers in 1 table (100 of 100 rows).\n",
+        place.source()
+    );
+    assert!(text.starts_with(&answer), "{text}");
+    let slug = "\n  articles.slug: 11 values longer than varchar(256) (longest 300 characters), \
+                e.g. rowid 90 ";
     assert!(text.contains(slug), "{text}");
-    assert!(text.contains("blocker: articles.uuid: 100 text values (UUIDs) in a column declared"));
+    assert!(text.contains("\n  articles.uuid: 100 text values (UUIDs) in a column declared"));
+    let next = format!("Next: crossover migrate {} URL", place.source());
+    assert!(text.lines().last().unwrap().starts_with(&next), "{text}");
+    let declared = "VARCHAR(256)";
+    assert!(!text.contains(declared), "{text}");
+    let (text, _) = place.run(&["audit", place.source(), "--columns"], 3);
+    assert!(text.contains(declared), "{text}");
+    let by_variable =
+        place.run_where(&[("CROSSOVER_COLUMNS", "true")], &["audit", place.source()], 3);
+    assert_eq!(by_variable.0, text);
     let (json, _) = place.run(&["audit", place.source(), "--output-format", "json"], 3);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["findings"][0]["severity"], "blocker");
@@ -119,9 +133,9 @@ fn a_file_is_moved_proved_and_its_rejects_repaired() {
 
     let move_it = [&["migrate", place.source(), url], &CURES[..]].concat();
     let (text, _) = place.run(&move_it, 0);
-    assert!(text.contains("moved: 100 rows into"), "{text}");
+    assert!(text.contains("moved: 100 rows in 1 table into"), "{text}");
     let (text, _) = place.run(&["verify", place.source(), url], 0);
-    assert!(text.contains("equal: 100 rows in every column"), "{text}");
+    assert!(text.contains("equal: 100 rows in 1 table, every column"), "{text}");
 
     sql(&place.source, "UPDATE articles SET slug = 'other' WHERE id = 17");
     let (text, _) = place.run(&["verify", place.source(), url], 3);
@@ -268,7 +282,7 @@ fn what_does_not_arrive_is_a_finding_in_all_three_commands() {
         &place.source,
         "DROP TABLE articles; CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT); \
          INSERT INTO note VALUES (1, 'a'); \
-         CREATE TRIGGER keep AFTER DELETE ON note BEGIN SELECT 1; END; \
+         CREATE TRIGGER keep AFTER DELETE ON note BEGIN SELECT 700; END; \
          CREATE VIRTUAL TABLE search USING fts5(body); INSERT INTO search VALUES ('b'), ('c')",
     );
     let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
@@ -281,6 +295,9 @@ fn what_does_not_arrive_is_a_finding_in_all_three_commands() {
         assert!(text.contains(line), "{text}");
         let (text, _) = place.run(&[command, &["--exclude", "search"]].concat(), 3);
         assert!(text.contains("not carried over: 1 trigger\n"), "{text}");
+        assert!(!text.contains("700"), "{text}");
+        let whole = [command, &["--exclude", "search", "-v"]].concat();
+        assert_eq!(place.run(&whole, 3).0.contains("700"), command[0] != "verify");
         place.run(&[command, &["--exclude", "search", "--accept-losses"]].concat(), 0);
         let accepted = [("CROSSOVER_ACCEPT_LOSSES", "true"), ("CROSSOVER_EXCLUDE", "search")];
         place.run_where(&accepted, command, 0);

@@ -1,7 +1,7 @@
 //! Findings on the values of one column: blockers with their cure, warnings, notes.
 
 use super::lossy_values;
-use crate::display::{plural, thousands};
+use crate::display::{flag, plural, thousands};
 use crate::finding::{Finding, RefusedValues, Severity};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceColumn, SourceTable};
@@ -167,7 +167,7 @@ impl ColumnEvidence<'_> {
                     plural(count),
                     self.declared()
                 ),
-                format!("--map '{}.{name}=timestamptz using {reading}'", self.table.name),
+                flag("--map", &format!("{}.{name}=timestamptz using {reading}", self.table.name)),
             ),
             None => (
                 format!(
@@ -177,7 +177,9 @@ impl ColumnEvidence<'_> {
                     self.declared()
                 ),
                 match self.decoded() {
-                    Some(rule) => format!("every blob is a text in UTF-8: --map '{rule}'"),
+                    Some(rule) => {
+                        format!("every blob is a text in UTF-8: {}", flag("--map", &rule))
+                    }
                     None => "repair them to get the declared type".to_owned(),
                 },
             ),
@@ -260,8 +262,8 @@ impl ColumnEvidence<'_> {
         }
         let better = self.profile.form()?.postgres_type();
         let message = format!("every text has the form of {better}");
-        let fix =
-            format!("--map '{}.{}={better}' if so meant", self.table.name, self.column().name);
+        let rule = format!("{}.{}={better}", self.table.name, self.column().name);
+        let fix = format!("{} if so meant", flag("--map", &rule));
         let finding = self.finding(Severity::Note, "narrower_type", message, fix);
         Some(finding.counted(self.profile.texts, Vec::new()))
     }
@@ -285,7 +287,8 @@ impl ColumnEvidence<'_> {
         let (what, reading) = self.profile.epoch().filter(|_| named)?;
         let message = format!("every number is probably a moment in {what}: kept as {chosen}");
         let (table, name) = (&self.table.name, &self.column().name);
-        let fix = format!("--map '{table}.{name}=timestamptz using {reading}' if so meant");
+        let rule = format!("{table}.{name}=timestamptz using {reading}");
+        let fix = format!("{} if so meant", flag("--map", &rule));
         let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
         Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
     }
@@ -304,7 +307,7 @@ impl ColumnEvidence<'_> {
         let (table, name) = (&self.table.name, &self.column().name);
         let fix = match self.target {
             Some(_) => "see that there is as much".to_owned(),
-            None => format!("--map '{table}.{name}=json' takes it once"),
+            None => format!("{} takes it once", flag("--map", &format!("{table}.{name}=json"))),
         };
         Some(self.finding(Severity::Note, "heavy_document", message, fix).counted(1, Vec::new()))
     }

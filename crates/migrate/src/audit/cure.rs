@@ -2,6 +2,7 @@
 //! meets tables that may hold rows, so it converts them or is refused.
 
 use super::column::ColumnEvidence;
+use crate::display::flag;
 use crate::mapping::fallback;
 use crate::source::quoted;
 use crate::value::{PostgresType, Profile, StorageClass, TextKind, Unfit, ValueReading};
@@ -33,7 +34,7 @@ impl ColumnEvidence<'_> {
         if self.is_about_blobs(unfit)
             && let Some(rule) = self.decoded()
         {
-            return format!("every blob is a text in UTF-8: --map '{rule}'");
+            return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
         }
         let better = self.better(unfit);
         match (unfit, better) {
@@ -50,7 +51,7 @@ impl ColumnEvidence<'_> {
             {
                 let (what, reading) = self.epoch().unwrap_or_default();
                 let rule = self.rule(&self.field.postgres_type);
-                format!("probably {what}: --map '{rule} using {reading}'")
+                format!("probably {what}: {}", flag("--map", &format!("{rule} using {reading}")))
             }
             (Unfit::TooLong { .. }, Some(better)) => {
                 format!("widen the column: {}", self.retype(&better))
@@ -89,7 +90,7 @@ impl ColumnEvidence<'_> {
         let rule = match self.profile.blobs {
             0 if self.target.is_none() && self.profile.fits_text() => {
                 let text = self.rule(&PostgresType::Text);
-                format!("--map '{text} using {}'", ValueReading::Utf8.name())
+                flag("--map", &format!("{text} using {}", ValueReading::Utf8.name()))
             }
             _ => self.retype(&PostgresType::Bytea),
         };
@@ -162,7 +163,7 @@ impl ColumnEvidence<'_> {
     /// The remedy that gives the column another type.
     pub fn retype(&self, postgres_type: &PostgresType) -> String {
         match self.target {
-            None => format!("--map '{}'", self.rule(postgres_type)),
+            None => flag("--map", &self.rule(postgres_type)),
             Some(_) => self.alter(&format!("TYPE {postgres_type}{}", self.using(postgres_type))),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::made_index::{MadeIndex, made_indexes};
 use super::pglz::bytes_in_index;
-use crate::display::{rows, shorten, thousands};
+use crate::display::{flag, rows, shorten, thousands};
 use crate::finding::{Example, Finding, RefusedValues};
 use crate::source::{SourceFile, SourceTable};
 use crate::value::{Profile, TargetField, encode};
@@ -34,11 +34,11 @@ pub fn findings(
             let (name, left_out) = match made.index {
                 Some(index) => (
                     format!("the index {}", shorten(&index.name)),
-                    format!("the index out: --skip-index '{}'", index.name),
+                    format!("the index out: {}", flag("--skip-index", &index.name)),
                 ),
                 None => (
                     "the primary key".to_owned(),
-                    format!("the table out: --exclude '{}'", table.name),
+                    format!("the table out: {}", flag("--exclude", &table.name)),
                 ),
             };
             let message = format!(

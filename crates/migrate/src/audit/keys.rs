@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::Error;
-use crate::display::{list, thousands};
+use crate::display::{flag, list, thousands};
 use crate::finding::{Example, Finding, Lost};
 use crate::source::{
     Affinity, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, resolve,
@@ -238,9 +238,9 @@ fn disagreement(
     let fix = match both {
         Some(both) => {
             let own = format!("{}.{name}", table.name);
-            let parents =
-                if own == parent { String::new() } else { format!(" --map '{parent}={both}'") };
-            format!("give both one type: --map '{own}={both}'{parents}")
+            let rule = |column: &str| flag("--map", &format!("{column}={both}"));
+            let parents = if own == parent { String::new() } else { format!(" {}", rule(parent)) };
+            format!("give both one type: {}{parents}", rule(&own))
         }
         None => "repair them, or drop the foreign key from the source".to_owned(),
     };

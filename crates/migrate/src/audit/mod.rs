@@ -2,12 +2,14 @@
 
 mod collation;
 mod column;
+mod csv;
 mod cure;
 mod entry;
 mod file_header;
 mod keys;
 mod lossy_values;
 mod made_index;
+mod next_step;
 mod object;
 mod pglz;
 mod proposed;
@@ -30,6 +32,7 @@ pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
 
 use crate::ddl::{check_condition, proposal, too_many};
+use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, candidate, choose};
 use crate::source::{
@@ -52,6 +55,20 @@ pub struct AuditOptions {
     pub target: Option<TargetCatalog>,
 }
 
+impl AuditOptions {
+    fn flags(&self) -> Vec<String> {
+        let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
+        let Selection { tables, excluded, skipped_indexes } = &self.selection;
+        let named =
+            [("--table", tables), ("--exclude", excluded), ("--skip-index", skipped_indexes)];
+        let named = named.iter().flat_map(|(name, values)| {
+            values.iter().map(move |value| format!("{name} {}", shell_word(value)))
+        });
+        let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
+        rules.chain(named).chain(schema).collect()
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
     pub source: PathBuf,
@@ -61,6 +78,12 @@ pub struct AuditReport {
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
+    /// Migration would create the tables.
+    #[serde(skip)]
+    pub creates: bool,
+    /// The flags that ask for the same rules, tables and schema.
+    #[serde(skip)]
+    pub flags: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -295,7 +318,9 @@ fn findings_of(
     };
     let source = source.path().to_owned();
     let not_carried_over = Losses::of(&findings);
-    let report = AuditReport { source, tables, findings, not_carried_over, proposed_schema };
+    let flags = options.flags();
+    let report =
+        AuditReport { source, tables, findings, not_carried_over, proposed_schema, creates, flags };
     Ok(Audit { report, schema, fields })
 }
 

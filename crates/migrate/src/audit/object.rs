@@ -6,12 +6,13 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::proposed;
-use crate::display::rows;
-use crate::finding::{Finding, Lost};
+use crate::display::{flag, rows};
+use crate::finding::{Finding, Lost, LostObject};
 use crate::source::{Content, OtherKind, OtherObject, SourceFile, SourceSchema, content, quoted};
 use crate::target::TargetCatalog;
 use crate::task::blocking;
 use crate::{Error, Task};
+use sql::tokens;
 
 /// Findings on all objects that are not tables. Rules that the tables of an existing target have
 /// are its own: a view of the same name, any trigger on the same table.
@@ -44,9 +45,28 @@ fn has(target: &TargetCatalog, object: &OtherObject) -> bool {
 fn rule(schema: &SourceSchema, object: &OtherObject, lost: Lost) -> Finding {
     let message = format!("a {} is not carried over", object.kind.name());
     let fix = "write its equal for PostgreSQL by hand";
+    let reason = match object.kind {
+        OtherKind::Trigger => "PostgreSQL's triggers call functions",
+        _ => "its SELECT is in SQLite's dialect",
+    };
+    let tables = match object.kind {
+        OtherKind::Trigger => vec![object.table.clone()],
+        OtherKind::View => tables_of(schema, object),
+        OtherKind::VirtualTable | OtherKind::ShadowTable => Vec::new(),
+    };
+    let described = LostObject { kind: object.kind.name(), tables, reason: reason.to_owned() };
     Finding::warning("not_carried_over", &object.name, message, fix)
         .proposing(proposed::object(schema, object))
         .losing(lost)
+        .on_object(described)
+}
+
+/// The tables whose names are in a view's statement.
+fn tables_of(schema: &SourceSchema, view: &OtherObject) -> Vec<String> {
+    let names: Vec<String> = tokens(&view.sql).iter().filter_map(|token| token.name()).collect();
+    let is_named = |table: &str| names.iter().any(|name| name.eq_ignore_ascii_case(table));
+    let tables = schema.tables.iter().map(|table| &table.name);
+    tables.filter(|table| is_named(table) && **table != view.name).cloned().collect()
 }
 
 /// A virtual table is lost as an index; its rows are lost if no other table has them.
@@ -70,6 +90,14 @@ fn of_virtual(
             format!("a virtual table ({module}) is not carried over; {note}")
         }
     };
+    let reason = match &content {
+        Content::Own(_) => format!("{module} is a module of SQLite"),
+        Content::Of(_) => format!("an index of SQLite's {module}, its rows are in another table"),
+        Content::Nowhere => format!("an index of SQLite's {module} without rows of its own"),
+        Content::Unknown => format!("{module} is a module of the application"),
+    };
+    let tables = if let Content::Of(table) = &content { vec![table.clone()] } else { Vec::new() };
+    index.object = Some(LostObject { kind: object.kind.name(), tables, reason });
     let mut findings = vec![index];
     findings.extend(left_behind(connection, object, &module, &content)?);
     let names = schema.shadows_of(object);
@@ -112,8 +140,8 @@ fn left_behind(
     let columns = if module.starts_with("fts") { "rowid, *" } else { "*" };
     let fix = format!(
         "keep them in an ordinary table of the source: CREATE TABLE {copy} AS SELECT {columns} \
-         FROM {name}; then leave this one out: --exclude '{}'",
-        object.name
+         FROM {name}; then leave this one out: {}",
+        flag("--exclude", &object.name)
     );
     let finding = Finding::warning("rows_left_behind", &object.name, message, fix);
     Ok(Some(finding.counted(counted, Vec::new()).losing(Lost::Rows)))

@@ -2,6 +2,7 @@
 //! them, otherwise a draft in comments. They are shown, never run.
 
 use crate::ddl::{default_proposal, renamed};
+use crate::display::flag;
 use crate::source::{
     Affinity, Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable,
     quoted, resolve,
@@ -104,7 +105,7 @@ pub fn citext(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -> 
         at += 1;
     }
     let rule = |(table, column): &ColumnOf<'_>| {
-        format!("--map '{}.{}=citext'", table.name, table.columns[*column].name)
+        flag("--map", &format!("{}.{}=citext", table.name, table.columns[*column].name))
     };
     match all.iter().map(rule).collect::<Vec<_>>().join(" ") {
         rules if rules.is_empty() => rules,

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::proposed;
 use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
-use crate::display::{shorten, thousands};
+use crate::display::{flag, shorten, thousands};
 use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
     Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
@@ -63,13 +63,13 @@ fn names(table: &SourceTable) -> Vec<Finding> {
         let message = format!(
             "the primary key has {columns} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}"
         );
-        let fix = format!("leave the table out: --exclude '{}'", table.name);
+        let fix = format!("leave the table out: {}", flag("--exclude", &table.name));
         findings.push(blocker("too_many_key_columns", message, fix));
     }
     if table.columns.len() > MOST_COLUMNS {
         let message =
             format!("{} columns, PostgreSQL has at most {MOST_COLUMNS}", table.columns.len());
-        let fix = format!("split the table, or leave it out: --exclude '{}'", table.name);
+        let fix = format!("split the table, or leave it out: {}", flag("--exclude", &table.name));
         findings.push(blocker("too_many_columns", message, fix));
     }
     findings
@@ -249,8 +249,9 @@ fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option
     let name = &table.columns[*columns.iter().find(is_json)?].name;
     let message = format!("json has no order, which the index {} needs", shorten(&index.name));
     let fix = format!(
-        "--map '{}.{name}=jsonb', or leave the index out: --skip-index '{}'",
-        table.name, index.name
+        "{}, or leave the index out: {}",
+        flag("--map", &format!("{}.{name}=jsonb", table.name)),
+        flag("--skip-index", &index.name)
     );
     Some(Finding::blocker("index_of_json", &table.name, message, fix).on_column(name))
 }

@@ -1,196 +1,150 @@
-//! Audit report as text and CSV: one table of columns, then the findings, blockers first.
+//! Audit report as text: the answer, then blockers, warnings and losses, types, the next step.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
-use comfy_table::Table as Grid;
+use super::{AuditReport, ColumnReport, TableReport};
+use crate::display::{TextOptions, counted, escaped, rows, thousands, wrapped};
+use crate::finding::{Finding, Severity, sections};
+use crate::grid::{drawn, grid, keep_whole};
 
-use super::{AuditReport, ColumnReport};
-use crate::display::{plural, rows, thousands};
-use crate::finding::{Finding, Severity};
-use crate::grid::grid;
-
-/// Most columns shown one by one if all are unremarkable.
-const ROWS_SHOWN: usize = 400;
+/// Columns of the table of columns.
+const DECLARED: usize = 1;
+const POSTGRES_TYPE: usize = 4;
+/// Most pairs of types in the summary.
+const TYPES_NAMED: usize = 8;
 
 impl AuditReport {
     /// The report as text, ending with a newline.
-    pub fn to_text(&self) -> String {
-        let mut text = String::new();
-        let columns: usize = self.tables.iter().map(|table| table.columns.len()).sum();
-        if columns <= ROWS_SHOWN {
-            let _ = writeln!(text, "{}\n", self.grid());
-        }
-        for severity in [Severity::Blocker, Severity::Warning, Severity::Note] {
-            let of_severity = self.findings.iter().filter(|each| each.severity == severity);
-            for finding in of_severity {
-                let _ = writeln!(text, "{}: {finding}", severity.name());
-                for line in finding.statement.iter().flat_map(|statement| statement.lines()) {
-                    let _ = writeln!(text, "    {line}");
-                }
-            }
-        }
-        if !self.findings.is_empty() {
-            text.push('\n');
-        }
+    pub fn to_text(&self, options: &TextOptions) -> String {
+        let line = |text: &str| wrapped(text, options.width, "  ") + "\n";
+        let mut text = line(&self.answer());
         if let Some(losses) = self.not_carried_over.line() {
-            let _ = writeln!(text, "{losses}");
+            text.push_str(&line(&losses));
         }
-        let _ = writeln!(
-            text,
-            "{}: {} table{}, {}: {}",
-            self.source.display(),
-            self.tables.len(),
-            plural(self.tables.len() as u64),
-            rows(self.tables.iter().map(|table| table.rows).sum()),
-            self.summary()
-        );
+        text.push('\n');
+        text.push_str(&sections(&self.findings, "Blockers", options));
+        if options.columns {
+            self.tables.iter().for_each(|table| text.push_str(&self.columns_of(table, options)));
+        } else {
+            text.push_str(&self.types(options));
+        }
+        text.push_str(&self.next_step());
+        text.push('\n');
         text
     }
 
-    /// For example `2 blockers, 1 warning`.
-    pub fn summary(&self) -> String {
-        let counted = [
-            (Severity::Blocker, self.count(Severity::Blocker)),
-            (Severity::Warning, self.count(Severity::Warning)),
-            (Severity::Note, self.count(Severity::Note)),
-        ];
-        let parts: Vec<String> = counted
+    /// Whether PostgreSQL takes the file, in one sentence.
+    fn answer(&self) -> String {
+        let source = escaped(&self.source.display().to_string());
+        let all_rows: u64 = self.tables.iter().map(|table| table.rows).sum();
+        let all = format!("{}, {}", counted(self.tables.len() as u64, "table"), rows(all_rows));
+        let blockers: Vec<&Finding> = self.blockers().collect();
+        if blockers.is_empty() {
+            return match self.not_carried_over.rows.is_empty() {
+                true => format!("PostgreSQL takes all rows of {source}: {all}; nothing blocks."),
+                false => format!(
+                    "PostgreSQL takes the ordinary tables of {source}: {all}; nothing blocks, but \
+                     other rows stay behind."
+                ),
+            };
+        }
+        let mut by_table: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        for blocker in &blockers {
+            by_table.entry(&blocker.table).or_default().extend(blocker.rows());
+        }
+        // A row may be refused for several reasons.
+        let rows_of = |name: &str| {
+            let table = self.tables.iter().find(|table| table.name == name);
+            table.map_or(0, |table| table.rows)
+        };
+        let most: u64 = by_table
             .iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(severity, count)| {
-                format!("{count} {}{}", severity.name(), plural(*count as u64))
-            })
-            .collect();
-        match (self.blocks(), parts.is_empty()) {
-            (_, true) => "nothing that PostgreSQL would refuse".to_owned(),
-            (true, _) => parts.join(", "),
-            (false, _) => {
-                let all = self.not_carried_over.is_empty();
-                let but = if all { "" } else { ", but not everything is carried over" };
-                format!("nothing that PostgreSQL would refuse{but} ({})", parts.join(", "))
+            .map(|(table, counts)| counts.iter().sum::<u64>().min(rows_of(table)))
+            .sum();
+        let least: u64 = by_table.values().filter_map(|counts| counts.iter().max()).sum();
+        let affected = match most {
+            0 => format!("; it has {}", rows(all_rows)),
+            _ => {
+                let bound = if least < most { "at most " } else { "" };
+                format!(" ({bound}{} of {})", thousands(most), rows(all_rows))
             }
-        }
-    }
-
-    /// Columns and findings as CSV with a header, ending with a newline. A finding has a line with
-    /// its column's profile, a column without findings one of its own; findings on a whole table
-    /// have no column.
-    pub fn to_csv(&self) -> String {
-        let mut text = String::from(
-            "table,column,declared_type,affinity,integers,reals,texts,blobs,nulls,\
-             smallest_integer,largest_integer,longest_text_characters,longest_value_bytes,\
-             postgres_type,severity,kind,count,message,example_row,example_value,fix,statement\n",
-        );
-        let mut line = |fields: Vec<String>| {
-            let fields: Vec<String> = fields.iter().map(|field| csv(field)).collect();
-            text.push_str(&fields.join(","));
-            text.push('\n');
         };
-        for table in &self.tables {
-            for column in &table.columns {
-                let of_column = column_fields(&table.name, column);
-                let is_here = |finding: &&Finding| {
-                    finding.table == table.name && finding.column.as_ref() == Some(&column.name)
-                };
-                let found: Vec<&Finding> = self.findings.iter().filter(is_here).collect();
-                if found.is_empty() {
-                    line([of_column.clone(), no_finding()].concat());
-                }
-                for finding in found {
-                    line([of_column.clone(), finding_fields(finding)].concat());
-                }
-            }
-        }
-        let known = |finding: &Finding| {
-            let table = self.tables.iter().find(|table| table.name == finding.table);
-            let mut columns = table.into_iter().flat_map(|table| &table.columns);
-            columns.any(|column| finding.column.as_ref() == Some(&column.name))
-        };
-        for finding in self.findings.iter().filter(|finding| !known(finding)) {
-            let column = finding.column.clone().unwrap_or_default();
-            let mut fields = vec![finding.table.clone(), column];
-            fields.resize(COLUMN_FIELDS, String::new());
-            line([fields, finding_fields(finding)].concat());
-        }
-        text
+        format!(
+            "PostgreSQL would refuse {source}: {} in {}{affected}.",
+            counted(blockers.len() as u64, "blocker"),
+            counted(by_table.len() as u64, "table")
+        )
     }
 
-    fn grid(&self) -> Grid {
-        let header = ["column", "declared", "stored", "range or longest", "PostgreSQL", ""];
-        let mut grid = grid(header, &[]);
-        for table in &self.tables {
-            for column in &table.columns {
-                let worst = self
-                    .findings
-                    .iter()
-                    .filter(|finding| {
-                        finding.table == table.name && finding.column.as_ref() == Some(&column.name)
-                    })
-                    .map(|finding| finding.severity)
-                    .min();
-                grid.add_row([
-                    format!("{}.{}", table.name, column.name),
-                    column.declared_type.clone(),
-                    stored(column),
-                    range(column),
-                    column.postgres_type.clone(),
-                    worst.map_or_else(String::new, |severity| severity.name().to_owned()),
-                ]);
-            }
+    pub(super) fn blockers(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Blocker)
+    }
+
+    /// Numbers of columns by declared type and type in PostgreSQL, lengths left out.
+    fn types(&self, options: &TextOptions) -> String {
+        let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for column in self.tables.iter().flat_map(|table| &table.columns) {
+            let declared = match column.declared_type.as_str() {
+                "" => "(none)".to_owned(),
+                declared => without_length(&escaped(declared).to_lowercase()),
+            };
+            *counts.entry((declared, without_length(&column.postgres_type))).or_default() += 1;
         }
-        grid
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        if counts.is_empty() {
+            return String::new();
+        }
+        let mut grid = grid(["columns", "declared", "PostgreSQL"], &[0], options.width);
+        let named = if options.verbose { counts.len() } else { TYPES_NAMED };
+        for ((declared, postgres_type), count) in counts.iter().take(named) {
+            grid.add_row([thousands(*count), declared.clone(), postgres_type.clone()]);
+        }
+        let others: u64 = counts.iter().skip(named).map(|(_, count)| count).sum();
+        if others > 0 {
+            grid.add_row([thousands(others), "others".to_owned(), String::new()]);
+        }
+        format!("Types (--columns shows every column)\n{}\n", drawn(&grid))
+    }
+
+    fn columns_of(&self, table: &TableReport, options: &TextOptions) -> String {
+        let header = ["column", "declared", "stored", "range or length", "PostgreSQL", ""];
+        let mut grid = grid(header, &[3], options.width);
+        for column in &table.columns {
+            let is_here = |finding: &&Finding| {
+                finding.table == table.name && finding.column.as_ref() == Some(&column.name)
+            };
+            let worst = self.findings.iter().filter(is_here).map(|finding| finding.severity).min();
+            grid.add_row([
+                escaped(&column.name),
+                escaped(&column.declared_type),
+                stored(column),
+                range(column),
+                column.postgres_type.clone(),
+                worst.map_or_else(String::new, |severity| severity.name().to_owned()),
+            ]);
+        }
+        keep_whole(&mut grid, &[DECLARED, POSTGRES_TYPE]);
+        format!(
+            "{}: {}; lengths in characters\n{}\n",
+            escaped(&table.name),
+            rows(table.rows),
+            drawn(&grid)
+        )
     }
 }
 
-/// Fields of a line about a column.
-const COLUMN_FIELDS: usize = 14;
-
-fn column_fields(table: &str, column: &ColumnReport) -> Vec<String> {
-    let profile = &column.profile;
-    let number = |value: Option<i64>| value.map_or_else(String::new, |number| number.to_string());
-    let fields: [String; COLUMN_FIELDS] = [
-        table.to_owned(),
-        column.name.clone(),
-        column.declared_type.clone(),
-        format!("{:?}", column.affinity).to_lowercase(),
-        profile.integers.to_string(),
-        profile.reals.to_string(),
-        profile.texts.to_string(),
-        profile.blobs.to_string(),
-        profile.nulls.to_string(),
-        number(profile.smallest_integer),
-        number(profile.largest_integer),
-        profile.longest_text_characters.to_string(),
-        profile.longest_value_bytes.to_string(),
-        column.postgres_type.clone(),
-    ];
-    fields.into()
+fn without_length(name: &str) -> String {
+    name.split_once('(').map_or(name, |(before, _)| before.trim_end()).to_owned()
 }
 
-fn finding_fields(finding: &Finding) -> Vec<String> {
-    let example = finding.examples.first();
-    vec![
-        finding.severity.name().to_owned(),
-        finding.kind.to_owned(),
-        finding.count.to_string(),
-        finding.message.clone(),
-        example.map(|example| example.row.clone()).unwrap_or_default(),
-        example.map(|example| example.value.clone()).unwrap_or_default(),
-        finding.fix.clone(),
-        finding.statement.clone().unwrap_or_default(),
-    ]
+fn size(bytes: usize) -> String {
+    counted(bytes as u64, "byte")
 }
 
-fn no_finding() -> Vec<String> {
-    vec![String::new(); 8]
-}
-
-fn csv(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
+fn number(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", thousands(value.unsigned_abs()))
 }
 
 fn stored(column: &ColumnReport) -> String {
@@ -217,14 +171,14 @@ fn range(column: &ColumnReport) -> String {
     let profile = &column.profile;
     let mut parts = Vec::new();
     if let (Some(least), Some(most)) = (profile.smallest_integer, profile.largest_integer) {
-        parts.push(format!("{least} to {most}"));
+        parts.push(format!("{} to {}", number(least), number(most)));
     }
     if profile.texts > 0 {
         let (characters, bytes) = (profile.longest_text_characters, profile.longest_value_bytes);
-        let bytes = if characters == bytes { String::new() } else { format!(" ({bytes} bytes)") };
-        parts.push(format!("{characters} character{}{bytes}", plural(characters as u64)));
+        let bytes = if characters == bytes { String::new() } else { format!(" ({})", size(bytes)) };
+        parts.push(format!("{}{bytes}", thousands(characters as u64)));
     } else if profile.blobs > 0 {
-        parts.push(format!("{} bytes", profile.longest_value_bytes));
+        parts.push(size(profile.longest_value_bytes));
     }
     parts.join("; ")
 }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::TableReport;
 use super::made_index::{MadeIndex, made_indexes};
 use super::text_form::{ValueSpelling, may_vary};
-use crate::display::{ShownValue, list, thousands};
+use crate::display::{ShownValue, flag, list, thousands};
 use crate::finding::{Example, Finding, RefusedValues};
 use crate::source::{SourceFile, SourceSchema, SourceTable};
 use crate::value::{PostgresType, TargetField, comparable};
@@ -155,7 +155,7 @@ impl MadeIndex<'_> {
         );
         let rule = cure.map(|column| format!("{}.{}=text", self.table.name, name(column)));
         let fix = match &rule {
-            Some(rule) => format!("repair them, or keep the texts: --map '{rule}'"),
+            Some(rule) => format!("repair them, or keep the texts: {}", flag("--map", rule)),
             None => "repair them".to_owned(),
         };
         let finding = Finding::blocker("unique_violation", &self.table.name, message, fix);

@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter};
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::display::{list, rows, thousands};
+use crate::display::{escaped, list, rows, thousands};
 
 /// A feature that is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,8 +90,10 @@ impl Losses {
 /// For example `120 rows of search, 39 triggers, 1 view`.
 impl Display for Losses {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        let of_tables =
-            self.rows.iter().map(|(table, count)| format!("{} of {table}", rows(*count)));
+        let of_tables = self
+            .rows
+            .iter()
+            .map(|(table, count)| format!("{} of {}", rows(*count), escaped(table)));
         let of_kinds = self.rules.iter().map(|(rule, count)| {
             let (one, several) = rule.nouns();
             format!("{} {}", thousands(*count), if *count == 1 { one } else { several })

@@ -1,12 +1,16 @@
 //! Finding of an audit: the problem, its count, examples, and the exact remedy.
 
 mod loss;
+mod text;
 
 use std::fmt::{Display, Formatter};
 
 use serde::Serialize;
 
+use crate::display::escaped;
+
 pub use loss::{Losses, Lost};
+pub use text::sections;
 
 /// Examples kept of each kind.
 const EXAMPLES: usize = 5;
@@ -58,6 +62,19 @@ pub struct Finding {
     /// The feature that is not carried over, if the finding is about one.
     #[serde(rename = "not_carried_over", skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
+    /// The view, trigger or virtual table that is not carried over, if the finding is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<LostObject>,
+}
+
+/// A view, trigger or virtual table that is not carried over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LostObject {
+    /// For example `virtual table`.
+    pub kind: &'static str,
+    /// A trigger's table, the tables that a view reads, the table whose rows an index holds.
+    pub tables: Vec<String>,
+    pub reason: String,
 }
 
 impl Finding {
@@ -109,6 +126,7 @@ impl Finding {
             statement: None,
             is_about_rows: false,
             lost: None,
+            object: None,
         }
     }
 
@@ -147,6 +165,36 @@ impl Finding {
         self
     }
 
+    /// The same, about an object that is no table.
+    #[must_use]
+    pub fn on_object(mut self, object: LostObject) -> Self {
+        self.object = Some(object);
+        self
+    }
+
+    /// The number of rows that the finding is about; `None` for one on a declaration.
+    pub fn rows(&self) -> Option<u64> {
+        (self.is_about_rows || !self.examples.is_empty()).then_some(self.count)
+    }
+
+    /// The table with the column, if it is about one.
+    pub fn place(&self) -> String {
+        let column = self.column.iter().flat_map(|column| [".", column]);
+        escaped(&[self.table.as_str()].into_iter().chain(column).collect::<String>())
+    }
+
+    /// The place, the problem and one example, on one line.
+    pub fn problem(&self) -> String {
+        let mut text = format!("{}: {}", self.place(), escaped(&self.message));
+        if let Some(example) = self.examples.first() {
+            text.push_str(&format!(", e.g. {}", escaped(&example.row)));
+            if !example.value.is_empty() {
+                text.push_str(&format!(" {}", escaped(&example.value)));
+            }
+        }
+        text
+    }
+
     /// The same, with a count and examples.
     #[must_use]
     pub fn counted(mut self, count: u64, examples: Vec<Example>) -> Self {
@@ -158,19 +206,9 @@ impl Finding {
 
 impl Display for Finding {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.table)?;
-        if let Some(column) = &self.column {
-            write!(formatter, ".{column}")?;
-        }
-        write!(formatter, ": {}", self.message)?;
-        if let Some(example) = self.examples.first() {
-            write!(formatter, ", e.g. {}", example.row)?;
-            if !example.value.is_empty() {
-                write!(formatter, " {}", example.value)?;
-            }
-        }
+        formatter.write_str(&self.problem())?;
         if !self.fix.is_empty() {
-            write!(formatter, "; {}", self.fix)?;
+            write!(formatter, "; {}", escaped(&self.fix))?;
         }
         Ok(())
     }

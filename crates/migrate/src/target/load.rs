@@ -13,7 +13,7 @@ use tokio_postgres::{Client, CopyInSink};
 
 use super::matching::MatchedTable;
 use super::row_constraint::ADDRESS;
-use crate::display::{ShownValue, list};
+use crate::display::{ShownValue, flag, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
@@ -275,11 +275,11 @@ impl<'a> RowEncoder<'a> {
             Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
                 if target.field.postgres_type.is_moment() =>
             {
-                format!(
-                    "say how numbers are read, for example --map '{}.{name}={} using \
-                     epoch_seconds'",
+                let rule = format!(
+                    "{}.{name}={} using epoch_seconds",
                     load.table.name, target.field.postgres_type
-                )
+                );
+                format!("say how numbers are read, for example {}", flag("--map", &rule))
             }
             _ => "repair the value, or alter the column in the target: crossover audit --target \
                   lists every such value and the type that fits"

@@ -7,10 +7,15 @@ use std::sync::Arc;
 use rusqlite::Row;
 
 use super::catalog::{Relation, TargetCatalog};
+use crate::display::{counted, escaped, first_of, flag, thousands};
 use crate::mapping::MapRules;
 use crate::source::{SourceFile, SourceSchema, SourceTable};
 use crate::value::TargetField;
 use crate::{Error, Task};
+
+/// Most problems that are named, and most tables among those that are missing.
+const PROBLEMS_NAMED: usize = 8;
+const MISSING_NAMED: usize = 3;
 
 /// A table of the source with its table of the target.
 #[derive(Clone, Debug)]
@@ -82,17 +87,17 @@ pub fn match_tables(
     rules: &MapRules,
 ) -> Result<Vec<MatchedTable>, Error> {
     let mut matched = Vec::new();
-    let mut problems = Vec::new();
+    let (mut missing, mut problems) = (Vec::new(), Vec::new());
     for (source, table) in schema.tables.iter().enumerate() {
         let name = &table.name;
         match catalog.relation(name) {
-            None => problems.push(format!(
-                "there is no table {name} in the target's schema {}: create it, or leave it out by \
-                 --exclude {name}",
-                catalog.schema
-            )),
-            Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => problems
-                .push(format!("{name} is not a table in the target: leave it out by --exclude")),
+            None => missing.push(name.as_str()),
+            Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => {
+                problems.push(format!(
+                    "{} is not a table in the target: leave it out by --exclude",
+                    escaped(name)
+                ));
+            }
             Some(relation) => match match_columns(table, relation, rules) {
                 Ok(columns) => matched.push(MatchedTable {
                     source,
@@ -106,7 +111,44 @@ pub fn match_tables(
             },
         }
     }
-    if problems.is_empty() { Ok(matched) } else { Err(Error::Target(problems.join("\n"))) }
+    let missing = missing_tables(&missing, schema.tables.len(), &catalog.schema);
+    if missing.is_none() && problems.is_empty() {
+        return Ok(matched);
+    }
+    if problems.len() > PROBLEMS_NAMED + 1 {
+        let others = problems.split_off(PROBLEMS_NAMED).len() as u64;
+        problems.push(format!("and {} more", counted(others, "problem")));
+    }
+    problems.extend(missing);
+    Err(Error::Target(problems.join("\n")))
+}
+
+/// The tables that the target lacks; many of them are counted.
+fn missing_tables(missing: &[&str], all: usize, namespace: &str) -> Option<String> {
+    let namespace = escaped(namespace);
+    match missing {
+        [] => None,
+        [name] => Some(format!(
+            "there is no table {} in the target's schema {namespace}: create it, or leave it out \
+             by {}",
+            escaped(name),
+            flag("--exclude", name)
+        )),
+        several => {
+            let of = match several.len() == all {
+                true => format!("has none of the {}", counted(all as u64, "table")),
+                false => {
+                    let lacking = thousands(several.len() as u64);
+                    format!("lacks {lacking} of {}", counted(all as u64, "table"))
+                }
+            };
+            Some(format!(
+                "the target's schema {namespace} {of}: {}; crossover migrate makes them, --exclude \
+                 leaves them out, --schema names another schema",
+                first_of(several, MISSING_NAMED)
+            ))
+        }
+    }
 }
 
 fn match_columns(
@@ -117,7 +159,7 @@ fn match_columns(
     let mut columns = Vec::new();
     let mut problems = Vec::new();
     for (source, column) in table.columns.iter().enumerate() {
-        let place = format!("{}.{}", table.name, column.name);
+        let place = escaped(&format!("{}.{}", table.name, column.name));
         let Some(found) = relation.column(&column.name) else {
             problems.push(format!("the target has no column {place}: add it"));
             continue;
@@ -153,7 +195,8 @@ fn match_columns(
         if left_out && column.not_null && !column.has_default && !column.generated {
             problems.push(format!(
                 "{}.{} of the target is NOT NULL without a default, which the source lacks",
-                table.name, column.name
+                escaped(&table.name),
+                escaped(&column.name)
             ));
         }
     }

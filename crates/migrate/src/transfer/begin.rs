@@ -16,7 +16,7 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{Audit, AuditOptions, audit_source, objects};
-use crate::display::thousands;
+use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
 use crate::target::{MatchedTable, TargetSession, catalog, match_tables, namespace};
@@ -309,14 +309,21 @@ fn read_source(
     Ok((Arc::new(source), audit.schema.clone(), Some(audit)))
 }
 
+/// Most blockers in the message of an error.
+const BLOCKERS_NAMED: usize = 20;
+
 /// The blockers among findings, as an error.
 fn blocked(blockers: &[&Finding]) -> Error {
-    let lines: Vec<String> = blockers.iter().map(|finding| format!("  {finding}")).collect();
-    let plural = if blockers.len() == 1 { "" } else { "s" };
-    let count = thousands(blockers.len() as u64);
+    let named = blockers.iter().take(BLOCKERS_NAMED);
+    let mut lines: Vec<String> = named.map(|finding| format!("  {finding}")).collect();
+    if blockers.len() > BLOCKERS_NAMED {
+        let others = thousands((blockers.len() - BLOCKERS_NAMED) as u64);
+        lines.push(format!("  and {others} more"));
+    }
     let way_out = match blockers.iter().all(|finding| finding.is_about_rows) {
         true => "; --on-error reject moves the rest and keeps refused rows",
         false => "",
     };
-    Error::Blocked { count: format!("{count} blocker{plural}"), list: lines.join("\n"), way_out }
+    let count = counted(blockers.len() as u64, "blocker");
+    Error::Blocked { count, list: lines.join("\n"), way_out }
 }

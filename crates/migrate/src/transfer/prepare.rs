@@ -10,7 +10,7 @@ use super::step::{MigrationStep, of_statements};
 use super::suspend_indexes::SuspendedIndexes;
 use crate::audit::Audit;
 use crate::ddl::{locks_to_make, statements};
-use crate::display::{list, rows};
+use crate::display::{escaped, list, rows};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
     MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
@@ -134,7 +134,7 @@ pub async fn existing(
         return Err(Error::Target(format!(
             "these tables of the target hold other rows already: {}; empty them, leave them out by \
              --exclude, or replace their rows by --replace",
-            standing.join(", ")
+            escaped(&standing.join(", "))
         )));
     }
     references::parents_first(&mut to_load, &references);

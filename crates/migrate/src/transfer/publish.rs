@@ -2,7 +2,7 @@
 //! those that they replace, in one transaction.
 
 use super::state::STAGING_SCHEMA;
-use crate::display::list;
+use crate::display::{escaped, list};
 use crate::source::{SourceSchema, quoted};
 use crate::target::TargetSession;
 use crate::{Error, Task};
@@ -80,7 +80,7 @@ async fn refuse_taken_names(session: &TargetSession, namespace: &str) -> Result<
     let taken = list(tables.into_iter().chain(parts));
     Err(Error::Target(format!(
         "the target's schema {namespace} already has {}: {}, or name another schema by --schema",
-        taken,
+        escaped(&taken),
         ways.join(", ")
     )))
 }

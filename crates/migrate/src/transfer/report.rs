@@ -5,10 +5,15 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::display::{rows, thousands};
-use crate::finding::{Finding, Losses};
-use crate::grid::grid;
+use crate::display::{
+    TextOptions, counted, escaped, rows, seconds, shell_word, thousands, wrapped,
+};
+use crate::finding::{Finding, Losses, Severity, sections};
+use crate::grid::{drawn, grid};
 use crate::verify::VerificationReport;
+
+/// Most tables named unless all are asked for.
+const TABLES_NAMED: usize = 10;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrationReport {
@@ -68,83 +73,118 @@ pub struct PhaseSeconds {
 }
 
 impl MigrationReport {
-    /// The command that shows the proposed statements, which the findings here leave out.
-    pub fn statements_hint(&self) -> Option<String> {
-        let is_proposed = self.findings.iter().any(|finding| finding.statement.is_some());
-        let source = self.source.display();
-        is_proposed.then(|| {
-            format!("crossover audit {source} shows statements for what was not carried over")
-        })
-    }
-
     /// The report as text, ending with a newline.
-    pub fn to_text(&self) -> String {
-        let mut table = grid(["table", "rows", "proof", ""], &[1]);
-        for moved in &self.tables {
-            let proof = self.verification.as_ref().and_then(|verification| {
-                verification.tables.iter().find(|each| each.table == moved.table)
-            });
-            table.add_row([
-                moved.table.clone(),
-                thousands(moved.rows),
-                match (proof, moved.kept) {
-                    (Some(proof), _) => format!("equal {}", &proof.target_digest[..16]),
-                    (None, true) => "equal".to_owned(),
-                    (None, false) => "not made".to_owned(),
-                },
-                match (moved.kept, moved.rejected_rows) {
-                    (true, _) => "was there already".to_owned(),
-                    (false, 0) => String::new(),
-                    (false, rejected) => format!("{} rejected", thousands(rejected)),
-                },
-            ]);
+    pub fn to_text(&self, options: &TextOptions) -> String {
+        let losses = self.not_carried_over.line();
+        let mut text = String::new();
+        for line in [self.answer()].into_iter().chain(losses) {
+            let _ = writeln!(text, "{}", wrapped(&line, options.width, "  "));
         }
-        let mut text = format!("{table}\n");
         if let Some(path) = &self.reject_file {
             let (rejected, them) = match self.rejected_rows {
                 1 => ("1 rejected row is".to_owned(), "it"),
                 many => (format!("{} rejected rows are", thousands(many)), "them"),
             };
+            let path = path.display().to_string();
             let _ = writeln!(
                 text,
                 "{rejected} in {}: repair {them} and load {them} by crossover migrate --rejects {} \
                  {}",
-                path.display(),
-                path.display(),
-                self.target
+                escaped(&path),
+                shell_word(&path),
+                shell_word(&self.target)
             );
         }
-        let losses = self.not_carried_over.line();
-        for problem in self.notices.iter().chain(&self.after_commit).chain(&losses) {
-            let _ = writeln!(text, "{problem}");
+        for problem in self.notices.iter().chain(&self.after_commit) {
+            let _ = writeln!(text, "{}", escaped(problem));
         }
         if self.steps_done_before > 0 {
-            let (before, steps) = (self.steps_done_before, self.steps);
-            let _ = writeln!(text, "{before} of {steps} steps had been done before");
+            let before = thousands(self.steps_done_before as u64);
+            let steps = counted(self.steps as u64, "step");
+            let _ = writeln!(text, "{before} of {steps} had been done before");
         }
         if self.reconnects > 0 {
             let times = if self.reconnects == 1 { "once" } else { "several times" };
             let _ = writeln!(text, "the connection was lost {times} and replaced");
         }
-        let moved: u64 =
-            self.tables.iter().filter(|table| !table.kept).map(|table| table.rows).sum();
-        let seconds = &self.seconds;
-        let what = if self.dry_run { "tried and undone" } else { "moved" };
-        let _ = writeln!(
-            text,
-            "{what}: {} into {} (schema {}) in {:.1} s: inspect {:.1}, prepare {:.1}, copy {:.1}, \
-             keys {:.1}, verify {:.1}, vacuum {:.1}",
-            rows(moved),
-            self.target,
-            self.schema,
-            seconds.elapsed,
-            seconds.inspect,
-            seconds.prepare,
-            seconds.copy,
-            seconds.keys,
-            seconds.verify,
-            seconds.vacuum
-        );
+        text.push('\n');
+        let is_named = |finding: &&Finding| options.verbose || finding.severity != Severity::Note;
+        let findings: Vec<Finding> = self.findings.iter().filter(is_named).cloned().collect();
+        text.push_str(&sections(&findings, "Rejected", options));
+        text.push_str(&self.tables_text(options));
         text
+    }
+
+    /// The rows that were moved, whether they were verified, and the time.
+    fn answer(&self) -> String {
+        let moved = self.tables.iter().filter(|table| !table.kept);
+        let (tables, moved) =
+            moved.fold((0, 0), |(tables, sum), table| (tables + 1, sum + table.rows));
+        let what = if self.dry_run { "tried and undone" } else { "moved" };
+        let proof = match &self.verification {
+            Some(_) => "every row verified",
+            None => "not verified",
+        };
+        format!(
+            "{what}: {} in {} into {} (schema {}) in {} s; {proof}",
+            rows(moved),
+            counted(tables, "table"),
+            self.target,
+            escaped(&self.schema),
+            seconds(self.seconds.elapsed),
+        )
+    }
+
+    /// The largest tables, or all of them, and the seconds of each phase.
+    fn tables_text(&self, options: &TextOptions) -> String {
+        let mut tables: Vec<&MigratedTable> = self.tables.iter().collect();
+        if !options.verbose && tables.len() > TABLES_NAMED {
+            tables.sort_by_key(|table| (table.rejected_rows == 0, std::cmp::Reverse(table.rows)));
+            tables.truncate(TABLES_NAMED);
+        }
+        let mut text = String::new();
+        if !tables.is_empty() {
+            let mut grid = grid(["table", "rows", "proof", ""], &[1], options.width);
+            for table in &tables {
+                grid.add_row(self.row(table));
+            }
+            text.push_str(&drawn(&grid));
+        }
+        if tables.len() < self.tables.len() {
+            let others = counted((self.tables.len() - tables.len()) as u64, "table");
+            let _ = writeln!(text, "  and {others} more (-v names all)");
+        }
+        if options.verbose {
+            let PhaseSeconds { elapsed: _, inspect, prepare, copy, keys, verify, vacuum } =
+                self.seconds;
+            let [inspect, prepare, copy, keys, verify, vacuum] =
+                [inspect, prepare, copy, keys, verify, vacuum].map(seconds);
+            let _ = writeln!(
+                text,
+                "seconds: inspect {inspect}, prepare {prepare}, copy {copy}, keys {keys}, \
+                 verify {verify}, vacuum {vacuum}"
+            );
+        }
+        text
+    }
+
+    fn row(&self, moved: &MigratedTable) -> [String; 4] {
+        let proof = self.verification.as_ref().and_then(|verification| {
+            verification.tables.iter().find(|each| each.table == moved.table)
+        });
+        [
+            escaped(&moved.table),
+            thousands(moved.rows),
+            match (proof, moved.kept) {
+                (Some(proof), _) => format!("equal {}", &proof.target_digest[..16]),
+                (None, true) => "equal".to_owned(),
+                (None, false) => "not made".to_owned(),
+            },
+            match (moved.kept, moved.rejected_rows) {
+                (true, _) => "was there already".to_owned(),
+                (false, 0) => String::new(),
+                (false, rejected) => format!("{} rejected", thousands(rejected)),
+            },
+        ]
     }
 }

@@ -1,47 +1,74 @@
-//! Verification report as text and CSV: one line per table, and below it the rows that differ.
+//! Verification report as text and CSV: the answer, rows that differ, tables.
 
 use std::fmt::Write as _;
 
 use super::differences::{DifferenceKind, RowDifference};
 use super::{TableVerification, VerificationReport};
-use crate::display::{rows, thousands};
+use crate::display::{TextOptions, counted, escaped, first_of, list, rows, thousands, wrapped};
 use crate::finding::Losses;
-use crate::grid::grid;
+use crate::grid::{drawn, grid};
 
 /// Digits of a digest in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
+/// Most tables named unless all are asked for; those that differ come first,
+/// then the largest.
+const TABLES_NAMED: usize = 10;
+/// Most differing tables named in the answer.
+const DIFFERING_NAMED: usize = 5;
 
 impl VerificationReport {
     /// The verification as text, ending with a newline.
-    pub fn to_text(&self) -> String {
-        let mut grid = grid(["table", "source rows", "target rows", "digest", ""], &[1, 2]);
-        for table in &self.tables {
+    pub fn to_text(&self, options: &TextOptions) -> String {
+        let losses = self.not_carried_over.as_ref().and_then(Losses::line);
+        let mut text = String::new();
+        for line in [self.answer()].into_iter().chain(losses) {
+            let _ = writeln!(text, "{}", wrapped(&line, options.width, "  "));
+        }
+        for table in self.tables.iter().filter(|table| !table.equal) {
+            text.push_str(&table.differences_text());
+        }
+        let mut tables: Vec<&TableVerification> = self.tables.iter().collect();
+        tables.sort_by_key(|table| (table.equal, std::cmp::Reverse(table.source_rows)));
+        let named = if options.verbose { tables.len() } else { TABLES_NAMED };
+        let header = ["table", "rows of source", "rows of target", "digest", ""];
+        let mut grid = grid(header, &[1, 2], options.width);
+        for table in tables.iter().take(named) {
             grid.add_row([
-                table.table.clone(),
+                escaped(&table.table),
                 thousands(table.source_rows),
                 thousands(table.target_rows),
                 table.target_digest[..DIGITS_SHOWN].to_owned(),
                 if table.equal { "equal" } else { "DIFFERS" }.to_owned(),
             ]);
         }
-        let mut text = format!("{grid}\n");
-        for table in self.tables.iter().filter(|table| !table.equal) {
-            text.push_str(&table.differences_text());
+        if !tables.is_empty() {
+            let _ = write!(text, "\n{}", drawn(&grid));
         }
-        let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
-        let differing = self.tables.iter().filter(|table| !table.equal).count();
-        let summary = match differing {
-            0 if self.leaves_rows_behind() => {
-                format!("equal: {} in every column, but others were left behind", rows(compared))
-            }
-            0 => format!("equal: {} in every column", rows(compared)),
-            _ => format!("{differing} of {} tables differ", self.tables.len()),
-        };
-        let losses = self.not_carried_over.as_ref().and_then(Losses::line);
-        for line in losses.into_iter().chain([summary]) {
-            let _ = writeln!(text, "{line}");
+        if tables.len() > named {
+            let others = counted((tables.len() - named) as u64, "table");
+            let _ = writeln!(text, "  and {others} more (-v names all)");
         }
         text
+    }
+
+    fn answer(&self) -> String {
+        let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
+        let differing: Vec<&str> =
+            self.tables.iter().filter(|each| !each.equal).map(|each| each.table.as_str()).collect();
+        let all = counted(self.tables.len() as u64, "table");
+        match differing.len() {
+            0 if self.leaves_rows_behind() => format!(
+                "equal: {} in {all}, every column, but other rows were left behind",
+                rows(compared)
+            ),
+            0 => format!("equal: {} in {all}, every column", rows(compared)),
+            count => format!(
+                "{} of {all} {}: {}",
+                thousands(count as u64),
+                if count == 1 { "differs" } else { "differ" },
+                first_of(&differing, DIFFERING_NAMED)
+            ),
+        }
     }
 
     fn leaves_rows_behind(&self) -> bool {
@@ -71,16 +98,16 @@ impl VerificationReport {
 impl TableVerification {
     /// The differences of this table, a line each.
     pub fn differences_text(&self) -> String {
-        let mut text = String::new();
+        let (mut text, table) = (String::new(), escaped(&self.table));
         for difference in &self.differences {
-            let _ = writeln!(text, "{}: {}", self.table, line(difference));
+            let _ = writeln!(text, "{table}: {}", escaped(&line(difference)));
         }
         for row in &self.unfit {
-            let _ = writeln!(text, "{row}");
+            let _ = writeln!(text, "{}", escaped(row));
         }
         if self.differences.is_empty() && self.unfit.is_empty() {
-            let columns = self.differing_columns.join(", ");
-            let _ = writeln!(text, "{}: the digests differ ({columns})", self.table);
+            let columns = list(self.differing_columns.iter().map(|column| escaped(column)));
+            let _ = writeln!(text, "{table}: the digests differ ({columns})");
         }
         text
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use migrate::{AuditOptions, Severity};
+use migrate::{AuditOptions, Severity, TextOptions};
 
 use crate::support::{File, Target, rules};
 
@@ -39,7 +39,7 @@ fn the_two_faults_of_the_article_are_named() {
 fn the_cure_that_it_names_cures() {
     let file = as_found();
     let cured = file.audit(&["articles.slug=varchar(512)", "articles.uuid=uuid"]).unwrap();
-    assert!(!cured.blocks(), "{}", cured.to_text());
+    assert!(!cured.blocks(), "{}", cured.to_text(&TextOptions::default()));
 }
 
 /// Everything else that SQLite holds and PostgreSQL does not.
@@ -78,6 +78,7 @@ fn everything() -> File {
 #[test]
 fn an_audit_names_everything_that_postgresql_refuses() {
     insta::assert_snapshot!(everything().audit_text(&[]));
+    insta::assert_snapshot!("everything_in_full", everything().whole_audit_text(&[]));
 }
 
 #[test]

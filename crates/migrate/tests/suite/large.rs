@@ -1,6 +1,6 @@
 //! Rows of many megabytes: hashed by pieces as whole, with their differences found.
 
-use migrate::{MigrateOptions, MigrationReport};
+use migrate::{MigrateOptions, MigrationReport, TextOptions};
 
 use crate::support::{File, Target};
 
@@ -29,7 +29,7 @@ async fn large_rows_arrive_and_are_proved() {
     let (file, target) = (large_rows(), Target::new().await);
     let report = moved(&file, &target).await;
     let proof = report.verification.unwrap();
-    assert!(proof.is_equal(), "{}", proof.to_text());
+    assert!(proof.is_equal(), "{}", proof.to_text(&TextOptions::default()));
     assert!(proof.tables.iter().all(|table| table.source_rows == 4));
     let sizes =
         "SELECT concat_ws(' ', octet_length(a), octet_length(b), length(c)) FROM doc ORDER BY id";
@@ -39,7 +39,7 @@ async fn large_rows_arrive_and_are_proved() {
     target.run("UPDATE doc SET b = set_byte(b, 8000000, 1) WHERE id = 1").await;
     let proof = target.verify(&file).await;
     assert!(!proof.is_equal());
-    let text = proof.to_text();
+    let text = proof.to_text(&TextOptions::default());
     assert!(text.contains("doc: part 7, id 1: b is"), "{text}");
 }
 
@@ -48,11 +48,11 @@ fn the_audit_notes_the_memory_for_a_large_document() {
     let file = File::new(
         "CREATE TABLE t(j JSON); INSERT INTO t VALUES ('[\"' || hex(zeroblob(34000000)) || '\"]')",
     );
-    let text = file.audit_text(&[]);
-    let message = "note: t.j: the longest document has 68 MB: comparing it as jsonb takes about \
-                   272 MB of memory; --map 't.j=json' takes it once";
+    let text = file.whole_audit_text(&[]);
+    let message = "t.j: the longest document has 68 MB: comparing it as jsonb takes about 272 MB \
+                   of memory\n    remedy: --map 't.j=json' takes it once";
     assert!(text.contains(message), "{text}");
-    assert!(!file.audit_text(&["t.j=json"]).contains("the longest document"));
+    assert!(!file.whole_audit_text(&["t.j=json"]).contains("the longest document"));
 }
 
 #[test]

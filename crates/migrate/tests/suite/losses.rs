@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use migrate::{Finding, Lost, MigrateOptions, Selection};
+use migrate::{Finding, Lost, MigrateOptions, Selection, TextOptions};
 
 use crate::support::{File, Target, data_only};
 
@@ -73,21 +73,23 @@ async fn migrate_and_verify_say_the_same() {
     let (file, target) = (library(), Target::new().await);
     let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     assert_eq!(report.not_carried_over, file.audit(&[]).unwrap().not_carried_over);
-    assert!(report.to_text().contains("not carried over: 1 row of old, "), "{}", report.to_text());
+    let text = report.to_text(&TextOptions::default());
+    assert!(text.lines().nth(1).unwrap().starts_with("not carried over: 1 row of old, "), "{text}");
     let verified = target.verify(&file).await;
     assert!(verified.is_equal());
     let losses = verified.not_carried_over.clone().unwrap();
     assert_eq!(losses.rows, report.not_carried_over.rows);
     let rules = [(Lost::Trigger, 2), (Lost::View, 1), (Lost::VirtualTable, 7)];
     assert_eq!(losses.rules, BTreeMap::from(rules));
-    assert!(verified.to_text().contains("in every column, but others were left behind"));
+    let text = verified.to_text(&TextOptions::default());
+    assert!(text.contains("every column, but other rows were left behind\n"), "{text}");
     let json = serde_json::to_value(&verified).unwrap();
     assert_eq!(json["not_carried_over"]["rows"]["search"], 3);
     assert_eq!(json["not_carried_over"]["rules"]["virtual_table"], 7);
 }
 
 #[tokio::test]
-async fn a_migration_names_the_command_that_shows_statements() {
+async fn a_migration_prints_statements_on_request() {
     let (file, target) = (library(), Target::new().await);
     file.run(
         "CREATE TABLE tag(name TEXT COLLATE NOCASE UNIQUE, code TEXT, \
@@ -102,8 +104,13 @@ async fn a_migration_names_the_command_that_shows_statements() {
         .collect();
     assert_eq!(proposed.len(), 3);
     assert!(!proposed.iter().any(|each| each.to_string().contains("below")), "{proposed:?}");
-    let command = format!("crossover audit {} shows", file.path.display());
-    assert!(report.statements_hint().unwrap().starts_with(&command));
+    let (short, options) = (TextOptions::default(), TextOptions::default());
+    let whole = report.to_text(&TextOptions { verbose: true, ..options });
+    for statement in proposed.iter().filter_map(|each| each.statement.as_deref()) {
+        let first = statement.lines().next().unwrap();
+        assert!(whole.contains(first) && !report.to_text(&short).contains(first), "{whole}");
+    }
+    assert!(report.to_text(&short).contains("(-v prints a draft in SQL of each)"));
 }
 
 #[tokio::test]

@@ -22,5 +22,6 @@ mod reload;
 mod remedies;
 mod resume;
 mod support;
+mod text;
 mod utf8_blobs;
 mod verify;

@@ -1,7 +1,7 @@
 //! Connections lost during the copy: replaced, with finished steps kept, and never reported as a
 //! bad row.
 
-use migrate::{Error, MigrateOptions, MigrationReport};
+use migrate::{Error, MigrateOptions, MigrationReport, TextOptions};
 
 use crate::support::{File, Target, data_only};
 
@@ -60,7 +60,8 @@ async fn a_session_ended_during_a_copy_is_replaced() {
     });
     let report = report.await.unwrap();
     assert_eq!(report.reconnects, 1);
-    assert!(report.to_text().contains("the connection was lost once"), "{}", report.to_text());
+    let text = report.to_text(&TextOptions::default());
+    assert!(text.contains("the connection was lost once"), "{text}");
     assert!(report.verification.unwrap().is_equal());
     assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["20000"]);
 }

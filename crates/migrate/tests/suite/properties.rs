@@ -183,9 +183,8 @@ fn every_class_under_every_type_arrives_or_is_named() {
         }
         let rest = file(&columns, without_rowid);
         let done = runtime.block_on(target.migrate(&rest, &options));
-        let done = done.map_err(|error| {
-            TestCaseError::fail(format!("{error}\n{}", rest.audit(&[]).unwrap().to_text()))
-        })?;
+        let done = done
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{}", rest.audit_text(&[]))))?;
         prop_assert!(done.verification.unwrap().is_equal());
         runtime.block_on(postgres_reads_the_same(&target, &rest, columns.len()));
         moved.set(moved.get() + 1);

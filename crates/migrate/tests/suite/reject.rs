@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{Error, MigrateOptions};
+use migrate::{Error, MigrateOptions, TextOptions};
 
 use crate::audit::as_found;
 use crate::support::{File, Target, data_only};
@@ -106,7 +106,8 @@ async fn every_storage_class_survives_the_reject_file() {
     std::fs::write(reject_file(&file), repaired).unwrap();
     load(&target, &file).await.unwrap();
     file.run("UPDATE t SET a = x'31' WHERE id = 2");
-    assert!(target.verify(&file).await.is_equal(), "{}", target.verify(&file).await.to_text());
+    let verified = target.verify(&file).await;
+    assert!(verified.is_equal(), "{}", verified.to_text(&TextOptions::default()));
 }
 
 #[tokio::test]

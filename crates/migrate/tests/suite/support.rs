@@ -7,8 +7,8 @@ use std::sync::{Arc, Weak};
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use migrate::{
-    AuditOptions, AuditReport, Error, MigrateOptions, MigrationReport, VerificationReport,
-    VerifyOptions,
+    AuditOptions, AuditReport, Error, MigrateOptions, MigrationReport, TextOptions,
+    VerificationReport, VerifyOptions,
 };
 use rusqlite::Connection;
 use server::{Locations, PostgresServer, StartOptions};
@@ -48,7 +48,13 @@ impl File {
 
     /// The audit's text without the changing folder.
     pub fn audit_text(&self, rules: &[&str]) -> String {
-        self.plain(&self.audit(rules).unwrap().to_text())
+        self.plain(&self.audit(rules).unwrap().to_text(&TextOptions::default()))
+    }
+
+    /// The same with every column, every finding and every statement.
+    pub fn whole_audit_text(&self, rules: &[&str]) -> String {
+        let options = TextOptions { columns: true, verbose: true, width: None };
+        self.plain(&self.audit(rules).unwrap().to_text(&options))
     }
 
     pub fn plain(&self, text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{VerificationReport, VerifyOptions};
+use migrate::{TextOptions, VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target};
 
@@ -30,7 +30,7 @@ async fn equal_databases_are_equal_in_any_order_of_rows() {
         )
         .await;
     let verification = target.verify(&file).await;
-    assert!(verification.is_equal(), "{}", verification.to_text());
+    assert!(verification.is_equal(), "{}", verification.to_text(&TextOptions::default()));
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn changed_missing_and_extra_rows_are_shown_by_their_keys() {
         .await;
     let verification = target.verify(&file).await;
     assert!(!verification.is_equal());
-    insta::assert_snapshot!(verification.to_text());
+    insta::assert_snapshot!(verification.to_text(&TextOptions::default()));
     let text = serde_json::to_value(&verification).unwrap();
     assert_eq!(text["tables"][0]["equal"], false);
 }
@@ -73,7 +73,8 @@ async fn rows_that_the_target_cannot_hold_are_named() {
     target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
     file.run("UPDATE items SET price = 'much' WHERE id = 3");
     let verification = target.verify(&file).await;
-    assert!(verification.to_text().contains("items, rowid 3, column price: \"much\""));
+    let text = verification.to_text(&TextOptions::default());
+    assert!(text.contains("items, rowid 3, column price: \"much\""), "{text}");
 }
 
 async fn in_parts_of(target: &Target, file: &File, part_bytes: u64) -> VerificationReport {

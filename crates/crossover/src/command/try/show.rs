@@ -131,7 +131,8 @@ impl<'a> Teller<'a> {
             let all = audit.tables.iter().find(|each| each.name == *table).map_or(0, |t| t.rows);
             let _ = writeln!(
                 text,
-                "{table}: {refused} of {} that PostgreSQL refuses are left out on both sides{}",
+                "{table}: {} of {} that PostgreSQL refuses are left out on both sides{}",
+                indicatif::HumanCount(*refused),
                 several(all, "row"),
                 if cure.may_be_measured(table) { "" } else { ": too many to measure it" }
             );

@@ -1,0 +1,87 @@
+//! Next step after an audit: the command that moves the file, or the rows that hold it up.
+
+use super::AuditReport;
+use crate::display::{counted, first_of, flag, shell_word};
+use crate::finding::Finding;
+
+/// Most places that are named.
+const PLACES_NAMED: usize = 5;
+
+impl AuditReport {
+    /// One line, ready to paste but for the target's URL.
+    pub(super) fn next_step(&self) -> String {
+        let rules = self.rules();
+        let (uncured, others): (Vec<&Finding>, Vec<&Finding>) = self
+            .blockers()
+            .filter(|blocker| blocker.mapping.is_none())
+            .partition(|blocker| blocker.is_about_rows);
+        if !others.is_empty() {
+            let audit = self.command("audit", "", &rules);
+            return format!(
+                "Next: carry out the remedies for {} ({}), then {audit}",
+                counted(others.len() as u64, "blocker"),
+                places(&others)
+            );
+        }
+        let migrate = self.command("migrate", " URL", &rules);
+        if !uncured.is_empty() {
+            let mend = if self.creates { "repair" } else { "alter the target for, or repair," };
+            return format!(
+                "Next: {mend} the refused rows of {}, then {migrate} (--on-error reject moves the \
+                 others and keeps these in a file)",
+                places(&uncured)
+            );
+        }
+        let left_behind: Vec<&String> = self.not_carried_over.rows.keys().collect();
+        if !left_behind.is_empty() {
+            let excluded: Vec<String> =
+                left_behind.iter().map(|table| flag("--exclude", table)).collect();
+            return format!(
+                "Next: keep the rows of {} as above, or leave them: {migrate} {}",
+                first_of(&left_behind, PLACES_NAMED),
+                excluded.join(" ")
+            );
+        }
+        let losing = match self.not_carried_over.is_empty() {
+            true => "",
+            false => " (exit code 3 for what is not carried over, 0 with --accept-losses)",
+        };
+        format!("Next: {migrate}{losing}")
+    }
+
+    /// The rules that cure blockers, one for a column: each holds all of its values.
+    fn rules(&self) -> Vec<&String> {
+        let mut cured: Vec<(&str, Option<&str>)> = Vec::new();
+        let mut rules = Vec::new();
+        for blocker in self.blockers() {
+            let place = (blocker.table.as_str(), blocker.column.as_deref());
+            if let Some(rule) = &blocker.mapping
+                && !cured.contains(&place)
+            {
+                cured.push(place);
+                rules.push(rule);
+            }
+        }
+        rules
+    }
+
+    fn command(&self, name: &str, target: &str, rules: &[&String]) -> String {
+        let source = shell_word(&self.source.display().to_string());
+        let mut command = format!("crossover {name} {source}{target}");
+        if !self.creates {
+            command.push_str(if name == "migrate" { " --data-only" } else { " --target URL" });
+        }
+        let rules = rules.iter().map(|rule| flag("--map", rule));
+        for flag in self.flags.iter().cloned().chain(rules) {
+            command.push(' ');
+            command.push_str(&flag);
+        }
+        command
+    }
+}
+
+fn places(findings: &[&Finding]) -> String {
+    let mut places: Vec<String> = findings.iter().map(|finding| finding.place()).collect();
+    places.dedup();
+    first_of(&places, PLACES_NAMED)
+}
