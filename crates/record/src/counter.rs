@@ -8,6 +8,10 @@ pub type Counters = BTreeMap<String, f64>;
 
 /// Share of their time that the client's threads waited for a processor.
 pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
+/// The longest response time of a trial.
+pub const CLIENT_LONGEST_WAIT: &str = "client_longest_wait_seconds";
+/// Requests of the client that got fewest, by what an even share would be: 1 where all got the same.
+pub const CLIENT_LEAST_SHARE: &str = "client_least_share_fraction";
 /// Bytes of blobs read or written in a trial.
 pub const BLOB_BYTES: &str = "blob_bytes";
 /// Reading a file whole, measured on a sample without a clock in between, microseconds.

@@ -9,10 +9,11 @@ use crate::workload::{Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use load::{Outcome, TrialSample};
+use load::{Observations, Outcome, TrialSample};
 use plan::schedule::{PlannedTrial, trial_seed};
 use plan::{Operation, counted};
 use record::Finished;
+use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
 use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
     write_histogram, write_observations,
@@ -94,6 +95,7 @@ pub(super) fn measure(
     trial.warm_up_steady = bench.warmed.steady;
     trial.warm_up_failures = bench.warmed.failures;
     trial.plans = bench.warmed.plans.get(&planned.number).cloned().unwrap_or_default();
+    trial.counters.extend(waits(&sample.observations));
     trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
     if let Some(used) = used {
         note_server(&mut trial, &used);
@@ -102,6 +104,29 @@ pub(super) fn measure(
         note_machine(&mut trial, machine);
     }
     Ok(trial)
+}
+
+/// How long the longest wait was, and what the client got that got least: a mean hides both. Of
+/// several clients only, since one alone cannot be overtaken.
+fn waits(observations: &Observations) -> Vec<(String, f64)> {
+    let mut requests: Vec<u64> = Vec::new();
+    let mut longest_ns = 0;
+    for one in observations.iter() {
+        let client = usize::from(one.client);
+        if requests.len() <= client {
+            requests.resize(client + 1, 0);
+        }
+        requests[client] += 1;
+        longest_ns = longest_ns.max(one.response_time_ns);
+    }
+    let even = requests.iter().sum::<u64>() as f64 / requests.len().max(1) as f64;
+    let least = requests.iter().min().filter(|_| requests.len() > 1);
+    least.map_or_else(Vec::new, |least| {
+        vec![
+            (CLIENT_LONGEST_WAIT.to_owned(), longest_ns as f64 / 1e9),
+            (CLIENT_LEAST_SHARE.to_owned(), *least as f64 / even),
+        ]
+    })
 }
 
 /// What the server side used.

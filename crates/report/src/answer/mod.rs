@@ -9,6 +9,7 @@ mod names;
 mod place;
 mod ranking;
 mod size;
+mod starvation;
 mod wording;
 
 #[cfg(test)]
@@ -144,6 +145,7 @@ fn sentences(
     let sweeps = together.iter().skip(usize::from(told));
     let mut said: Vec<String> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
     said.extend(together.first().filter(|_| told).and_then(|first| wording.costs(first)));
+    said.extend(starvation::sentence(wording));
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
     said
 }

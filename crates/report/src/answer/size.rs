@@ -30,7 +30,7 @@ pub(super) fn bound(response: Response, bound: f64) -> String {
     }
 }
 
-fn time(ms: f64) -> String {
+pub(super) fn time(ms: f64) -> String {
     match ms {
         ..0.1 => format!("{} µs", digits(ms * 1e3)),
         10_000.0.. => format!("{} s", digits(ms / 1e3)),

@@ -6,12 +6,12 @@ use stats::Method;
 use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
 use crate::analysis::{digits, number};
 
-/// A table with a line for each treatment, the headline, and what makes it doubtful.
+/// The headline, a table with a line for each treatment, and what makes it doubtful.
 pub fn text(comparison: &Comparison, width: Option<u16>) -> String {
     let mut parts = vec![
+        comparison.headline.clone(),
         format!("A: {}\nB: {}", side(&comparison.a), side(&comparison.b)),
         table(comparison, width),
-        comparison.headline.clone(),
     ];
     for warning in &comparison.warnings {
         parts.push(format!("Warning: {} {}", warning.message, warning.advice));

@@ -5,7 +5,7 @@ use stats::{Comparison as Ratio, equivalence, holm, unpaired_equivalence};
 
 use super::treatments::RawRow;
 use super::{Design, Regression, Row, Verdict, Wishes};
-use crate::analysis::CONFIDENCE_LEVEL;
+use crate::analysis::{CONFIDENCE_LEVEL, digits};
 use plan::counted;
 
 /// Two families, each corrected by itself: differences, and equivalences where they were asked for.
@@ -73,7 +73,11 @@ pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
     let regressions = rows.iter().filter(|row| row.regression == Some(Regression::Yes)).count();
     if let (Some(share), true) = (wishes.fail_on_regression, regressions > 0) {
         let percent = share * 100.0;
-        return format!("B is slower by more than {percent}% in {regressions} of {of}.");
+        let largest = largest(rows).map(|largest| format!(" The largest: {largest}."));
+        return format!(
+            "B is slower by more than {percent}% in {regressions} of {of}.{}",
+            largest.unwrap_or_default()
+        );
     }
     let counts = [
         (Verdict::Faster, "faster"),
@@ -84,5 +88,27 @@ pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
     .map(|(verdict, word)| (count(verdict), word));
     let said = counts.iter().filter(|(count, _)| *count > 0);
     let said: Vec<String> = said.map(|(count, word)| format!("{word} in {count}")).collect();
-    format!("Of {of} B is {}.", said.join(", "))
+    let largest = largest(rows).map(|largest| format!(" The largest difference shown: {largest}."));
+    format!("Of {of} B is {}.{}", said.join(", "), largest.unwrap_or_default())
+}
+
+/// `sqlite at 1 client, year takes B 1.21 of A's time (940 ms against 776 ms; 95%: 1.18 to 1.24)`.
+fn largest(rows: &[Row]) -> Option<String> {
+    let shown = |row: &&Row| matches!(row.verdict, Some(Verdict::Faster | Verdict::Slower));
+    let size = |row: &Row| row.ratio.value.ln().abs();
+    let row = rows.iter().filter(shown).max_by(|x, y| size(x).total_cmp(&size(y)))?;
+    let interval = row
+        .ratio
+        .low
+        .zip(row.ratio.high)
+        .map(|(low, high)| format!("; 95%: {} to {}", digits(low), digits(high)));
+    Some(format!(
+        "{} of A's time with {}{} ({} ms against {} ms{})",
+        digits(row.ratio.value),
+        row.engine_b,
+        if row.place.is_empty() { String::new() } else { format!(" at {}", row.place) },
+        digits(row.b_response_time_ms),
+        digits(row.a_response_time_ms),
+        interval.unwrap_or_default()
+    ))
 }

@@ -265,6 +265,13 @@ fn rates_blobs_and_statements() {
             let bytes = level("blob_bytes");
             if engine == 0 { 0.02 + bytes / 1e8 } else { 0.01 + bytes / 4e7 }
         }),
+        run("transactions, some clients starved", oltp(BOTH), |engine, _| [1.35, 1.0][engine])
+            .changed(|trial| {
+                let p99 = if trial.engine == "sqlite" { 0.593 } else { 1.4 };
+                trial.response_time_ms_percentiles.insert("p99".to_owned(), p99);
+                trial.counters.insert("client_longest_wait_seconds".to_owned(), 3.2);
+                trial.counters.insert("client_least_share_fraction".to_owned(), 0.04);
+            }),
         run("statements, faster", sql(BOTH), |engine, _| [30.0, 10.0][engine]),
         run("statements, equal", sql(BOTH), |_, _| 30.0),
         run("statements, open", sql(BOTH), |_, _| 30.0).noisy(0.2),
