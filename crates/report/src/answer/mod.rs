@@ -144,7 +144,9 @@ fn sentences(
     let told = told && wording.plan.engines.len() == 2;
     let sweeps = together.iter().skip(usize::from(told));
     let mut said: Vec<String> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
-    said.extend(together.first().filter(|_| told).and_then(|first| wording.costs(first)));
+    let first = together.first().filter(|_| told);
+    said.extend(first.and_then(|first| wording.costs(first)));
+    said.extend(first.and_then(|first| wording.cores(first)));
     said.extend(starvation::sentence(wording));
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
     said

@@ -341,6 +341,25 @@ impl Wording<'_> {
     }
 }
 
+impl Wording<'_> {
+    /// `At a year PostgreSQL 18 used 1.98 cores, SQLite 1.00.`: at the level of the size.
+    pub(super) fn cores(&self, sweep: &Sweep) -> Option<String> {
+        let one = self.dearest(sweep, None)?;
+        let levels = self.levels_at(sweep, one.level);
+        let of = |side: Side| {
+            let engine = label(sweep, side);
+            let is_it = |t: &&Treatment| t.engine == engine && t.levels == levels;
+            self.treatments.iter().find(is_it)?.cores_used
+        };
+        let (fast, slow) = (of(one.faster)?, of(other(one.faster))?);
+        let at = place::axis(self.plan, sweep)
+            .map(|factor| format!("At {} ", place::level(self.plan, factor, one.level)));
+        let (faster, slower) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
+        let said = format!("{faster} used {fast:.2} cores, {slower} {slow:.2}.");
+        Some(at.map_or_else(|| capital(&said), |at| at + &said))
+    }
+}
+
 /// The engine on one side of a sweep.
 pub(super) fn label(sweep: &Sweep, side: Side) -> &str {
     match side {
