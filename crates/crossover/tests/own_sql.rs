@@ -146,27 +146,6 @@ fn the_same_statements_have_the_same_answers_on_both_engines() {
     assert!(kept.contains("SELECT note FROM orders"), "the plan holds the file's text: {kept}");
 }
 
-#[test]
-fn a_plan_is_measured_again_by_a_run_of_its_own() {
-    let place = shop();
-    let statement = "[[statement]]\nname = \"all\"\ntext = \"SELECT count(*) FROM people\"\n";
-    place.plan_on(r#"["sqlite"]"#, r#"mode = "passes", passes = 1"#, statement);
-    assert_eq!(place.run(&["bench", "plan.toml"]).status.code(), Some(0));
-    let first = place.only_run();
-    let recorded = std::fs::read(first.join("run.json")).unwrap();
-    let again = ["bench", "--again", "latest", "--replicates", "2"];
-    assert_eq!(place.run(&again).status.code(), Some(0));
-    assert_eq!(std::fs::read(first.join("run.json")).unwrap(), recorded, "the first is as it was");
-    let runs = std::fs::read_dir(first.parent().unwrap()).unwrap().map(|run| run.unwrap().path());
-    let second = runs.into_iter().find(|run| *run != first).unwrap();
-    let trials = std::fs::read_dir(second.join("trials")).unwrap();
-    let is_trial = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
-    assert_eq!(trials.filter(|trial| is_trial(&trial.as_ref().unwrap().path())).count(), 2);
-    assert_ne!(json(&second.join("run.json"))["seed"], 7, "another order");
-    let both = place.run(&["bench", "--again=latest", "--resume=latest"]);
-    assert_eq!(both.status.code(), Some(2), "{}", error(&both));
-}
-
 /// The tables in MariaDB's words; rows are copied by the test.
 const MARIADB: [&str; 2] = [
     "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50) NOT NULL, born DATE, score DOUBLE,

@@ -97,6 +97,31 @@ fn every_shipped_plan_lists_its_treatments_in_a_dry_run() {
 }
 
 #[test]
+fn a_plan_is_measured_again_by_a_run_of_its_own() {
+    let place = Place::new();
+    let shop = rusqlite::Connection::open(place.path("shop.db")).unwrap();
+    shop.execute_batch("CREATE TABLE people (id INTEGER PRIMARY KEY)").unwrap();
+    let plan = "title = \"t\"\nworkload = \"sql\"\nengines = [\"sqlite\"]\ndata = \"shop.db\"\n\
+                replicates = 1\nseed = 7\ntrial = { mode = \"passes\", passes = 1 }\n\
+                [[statement]]\nname = \"all\"\ntext = \"SELECT count(*) FROM people\"\n";
+    std::fs::write(place.path("plan.toml"), plan).unwrap();
+    assert_eq!(place.run(&["bench", "plan.toml"]).status.code(), Some(0));
+    let first = place.only_run();
+    let recorded = std::fs::read(first.join("run.json")).unwrap();
+    let again = ["bench", "--again", "latest", "--replicates", "2"];
+    assert_eq!(place.run(&again).status.code(), Some(0));
+    assert_eq!(std::fs::read(first.join("run.json")).unwrap(), recorded, "the first is as it was");
+    assert_eq!(place.trials().len(), 1 + 2);
+    let runs = std::fs::read_dir(place.path("runs")).unwrap().map(|run| run.unwrap().path());
+    let second = runs.into_iter().find(|run| *run != first).unwrap();
+    let second: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(second.join("run.json")).unwrap()).unwrap();
+    assert_ne!(second["seed"], 7, "another order");
+    let both = place.run(&["bench", "--again=latest", "--resume=latest"]);
+    assert_eq!(both.status.code(), Some(2), "{}", error(&both));
+}
+
+#[test]
 fn impossible_plans_are_refused_before_data_is_generated() {
     let place = Place::new();
     let dashboard: [(&[&str], &str); 11] = [

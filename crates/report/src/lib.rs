@@ -12,6 +12,7 @@ mod engines;
 mod error;
 #[cfg(test)]
 mod formula;
+mod grid;
 mod html;
 mod listing;
 mod release_history;

@@ -1,21 +1,13 @@
 //! The tables of a report, for a terminal or as Markdown.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
 use stats::Estimate;
 
 use crate::Document;
 use crate::analysis::{Shown, digits, number};
 use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
+use crate::grid::{Form, drawn};
 use plan::Levels;
 use plan::{Level, Response};
-
-/// What a table is drawn for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A terminal, of this width where it is known.
-    Terminal(Option<u16>),
-    Markdown,
-}
 
 /// Every treatment of a run; engines stand under each other for each set of levels.
 pub(super) fn treatments(document: &Document, form: Form) -> String {
@@ -139,36 +131,6 @@ fn level_label(document: &Document, factor: &str, level: &Level) -> String {
     part.map_or_else(|| level.to_string(), |part| part.label.clone())
 }
 
-pub(super) fn drawn(
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    words: usize,
-    form: Form,
-) -> String {
-    let mut table = Table::new();
-    match form {
-        Form::Terminal(width) => {
-            let line = LineStyle::new('─', '─', '─', '─');
-            table.load_style(TableStyle::new().header_separator(line));
-            if let Some(width) = width {
-                table.set_width(width);
-            }
-        }
-        Form::Markdown => {
-            table.load_style(presets::ASCII_MARKDOWN);
-        }
-    }
-    table.force_no_tty();
-    table.set_header(header);
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(words) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
-}
-
 fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     let level = |name: &String| treatment.levels.get(name).map(|l| level_label(document, name, l));
     let mut cells: Vec<String> =
@@ -205,12 +167,5 @@ fn shown(estimate: &Estimate, verdict: Shown) -> String {
     match verdict {
         Shown::Undecided => number(estimate),
         shown => format!("{} {}", number(estimate), shown.name()),
-    }
-}
-
-pub(crate) fn heading(words: &str, form: Form) -> String {
-    match form {
-        Form::Terminal(_) => format!("{words}:"),
-        Form::Markdown => format!("## {words}"),
     }
 }

@@ -4,11 +4,14 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use lab::run::interleave;
 use plan::Percent;
 use record::Finished;
 use record::RunFolder;
-use report::comparison::{Comparison, Incomparable, Wishes, compare, differences, text};
+use report::comparison::{
+    Comparison, Incomparable, Wishes, compare, differences, junit, markdown, text,
+};
 
 use crate::command::bench::with_options;
 use crate::command::report::terminal_width;
@@ -29,6 +32,9 @@ pub struct Arguments {
     /// Exit code 99 where the second is slower by more than this share, 3 where that is undecided
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_FAIL_ON_REGRESSION")]
     fail_on_regression: Option<Percent>,
+    /// The form of the comparison [default: what --output-format says]
+    #[arg(long, value_enum, env = "CROSSOVER_FORMAT")]
+    format: Option<Format>,
     /// Measure both again on this machine, their blocks in turn, and compare the new runs
     #[arg(long)]
     rerun: bool,
@@ -38,6 +44,21 @@ pub struct Arguments {
     /// The folder of all runs
     #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
     runs: PathBuf,
+}
+
+/// The forms of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal
+    Text,
+    /// One document
+    Json,
+    /// A line for each treatment
+    Csv,
+    /// For a ticket or a pull request
+    Markdown,
+    /// For a CI server: a test case for each treatment, a failure for each regression
+    Junit,
 }
 
 /// Runs `crossover compare`.
@@ -52,10 +73,17 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         fail_on_regression: arguments.fail_on_regression.map(|share| share.0),
     };
     let comparison = compare(&a, &b, wishes).map_err(refused)?;
-    match shared.output_format {
-        OutputFormat::Text => shared.print(&text(&comparison, terminal_width()))?,
-        OutputFormat::Json => shared.print_json(&comparison)?,
-        OutputFormat::Csv => shared.print(&csv(&comparison)?)?,
+    let format = arguments.format.unwrap_or(match shared.output_format {
+        OutputFormat::Text => Format::Text,
+        OutputFormat::Json => Format::Json,
+        OutputFormat::Csv => Format::Csv,
+    });
+    match format {
+        Format::Text => shared.print(&text(&comparison, terminal_width()))?,
+        Format::Json => shared.print_json(&comparison)?,
+        Format::Csv => shared.print(&csv(&comparison)?)?,
+        Format::Markdown => shared.print(&markdown(&comparison))?,
+        Format::Junit => shared.print(&junit(&comparison))?,
     }
     Ok(if comparison.has_regression() {
         Outcome::Missed

@@ -128,6 +128,12 @@ fn several_sittings_per_side_have_verdicts() {
     };
     assert_eq!(verdicts(&slow, 0, &[]), ["slower"; 4]);
     assert_eq!(verdicts(&slow, 99, &["--fail-on-regression=5%"]), ["slower"; 4]);
+    let junit = ["compare", &a, &slow, "--fail-on-regression=5%", "--format=junit"];
+    let junit = runs.expect(99, &junit);
+    assert!(junit.contains("tests=\"4\" failures=\"4\" skipped=\"0\""), "{junit}");
+    let markdown = runs.expect(0, &["compare", &a, &slow, "--format=markdown"]);
+    assert!(markdown.starts_with("**Of 4 treatments B is slower in 4."), "{markdown}");
+    assert!(markdown.contains("|---"), "{markdown}");
     assert_eq!(verdicts(&same, 0, &["--equivalent-within=3%"]), ["equivalent"; 4]);
     assert_eq!(verdicts(&same, 0, &["--fail-on-regression=5%"]), ["equivalent"; 4]);
     assert_eq!(verdicts(&noisy, 3, &["--fail-on-regression=5%"]), ["undecided"; 4]);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::Estimate;
 
 use super::family::{Sides, judge};
-use super::sweep::with_bisection;
+use super::planned::with_bisection;
 use super::{Shown, Treatment};
 use plan::Levels;
 use plan::schedule::first_cells;

@@ -5,6 +5,7 @@ mod effect;
 mod family;
 mod notes;
 mod plan_change;
+mod planned;
 mod standing;
 mod sweep;
 mod threshold;
@@ -24,8 +25,9 @@ use record::Trial;
 pub use effect::{ENGINE_FACTOR, Effect};
 pub use family::Compared;
 pub use plan_change::{PlanChange, plan_change};
+pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
-pub use sweep::{Sweep, planned_verdicts};
+pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
 pub use words::{
@@ -229,5 +231,5 @@ pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
 /// The levels that bisection asks for next: one cell for each crossing of all requests together
 /// that is not yet narrow enough.
 pub fn next_cells(plan: &Plan, analysis: &Analysis) -> Vec<Levels> {
-    sweep::next_cells(plan, &analysis.sweeps)
+    planned::next_cells(plan, &analysis.sweeps)
 }

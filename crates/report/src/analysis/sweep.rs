@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{Crossing, LevelResult, MOST_LEVELS_MORE, Scale, Sign, find, next_level};
+use stats::crossing::{Crossing, LevelResult, Scale, Sign, find};
 
 use super::family::{Compared, Sides, judge};
+use super::planned::most_levels;
 use super::{Failures, Ratio, Shown, Treatment};
 use engine::EngineSpec;
 use plan::Levels;
@@ -308,7 +309,7 @@ fn crossings(factor: &plan::Factor, results: &[Compared], left_out: &[f64]) -> V
     crossings
 }
 
-fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
+pub(super) fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
     let mut cell = others.clone();
     if let Some(name) = swept {
         cell.insert(name.to_owned(), Level::Number(level));
@@ -353,56 +354,7 @@ fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
     }
 }
 
-/// How narrow a bracket is wanted: its ends differ by at most 15% (METHOD.md, section 7).
-const BRACKET_WIDTH: f64 = 0.15;
-
-pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
-    let Some((name, factor)) = plan.swept().filter(|(_, factor)| factor.bisect) else {
-        return Vec::new();
-    };
-    let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
-    let mut cells: BTreeSet<Levels> = BTreeSet::new();
-    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
-        // A level that was left out is measured too: asked for again it would be left out again.
-        let results = sweep.results.iter().map(|result| result.level);
-        let measured: Vec<f64> = results.chain(sweep.left_out.iter().copied()).collect();
-        for crossing in &sweep.crossings {
-            let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
-            let next = next.map(|level| cell(&sweep.levels, Some(name), level));
-            let coming = cells.iter().filter(|cell| is_of(cell, &sweep.levels)).count();
-            let has_room = measured.len() + coming < most_levels(plan);
-            cells.extend(next.filter(|_| has_room));
-        }
-    }
-    cells.into_iter().collect()
-}
-
-/// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
-pub(super) fn is_of(cell: &Levels, group: &Levels) -> bool {
-    group.iter().all(|(name, level)| cell.get(name) == Some(level))
-}
-
-/// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
-/// so that no level measured later takes one away (METHOD.md, section 6).
-fn most_levels(plan: &Plan) -> usize {
-    plan.swept().map_or(1, |(_, factor)| {
-        factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
-    })
-}
-
-/// The verdicts of all requests together that a run of `plan` is corrected for.
-pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
-    let sweeps = compare(plan, cells, &mut []);
-    sweeps.iter().filter(|sweep| sweep.request.is_none()).count() * most_levels(plan)
-}
-
-/// What `count` verdicts at the plan's own levels come to with those that bisection may add.
-pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
-    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
-    (count * most_levels(plan)).div_ceil(levels)
-}
-
-fn scale(factor: &plan::Factor) -> Scale {
+pub(super) fn scale(factor: &plan::Factor) -> Scale {
     match factor.swept {
         Some(plan::Scale::Log) => Scale::Log,
         Some(plan::Scale::Linear) | None => Scale::Linear,

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::{Comparison, Estimate, geometric_mean_estimate, holm, ratio_comparison};
 
-use super::sweep::{RawSweep, is_of, judged, with_bisection};
+use super::planned::{is_of, with_bisection};
+use super::sweep::{RawSweep, judged};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
 use plan::Levels;
 use plan::schedule::first_cells;

@@ -2,6 +2,7 @@
 //! verdict may rest on depends on how the runs came about (METHOD.md, section 12).
 
 mod alike;
+mod junit;
 mod matching;
 mod text;
 mod treatments;
@@ -15,7 +16,8 @@ use plan::Levels;
 use record::Finished;
 
 pub use alike::{Difference, differences};
-pub use text::text;
+pub use junit::junit;
+pub use text::{markdown, text};
 
 /// The version of the comparison's JSON.
 const SCHEMA_VERSION: u32 = 1;

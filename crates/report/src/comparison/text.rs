@@ -1,23 +1,34 @@
-//! A comparison for a terminal.
+//! A comparison for a terminal or as Markdown.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use stats::Method;
 
 use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
 use crate::analysis::{digits, number};
+use crate::grid::{Form, drawn};
 
 /// The headline, a table with a line for each treatment, and what makes it doubtful.
 pub fn text(comparison: &Comparison, width: Option<u16>) -> String {
+    parts(comparison, Form::Terminal(width)).join("\n\n") + "\n"
+}
+
+/// The same for a ticket or a pull request.
+pub fn markdown(comparison: &Comparison) -> String {
+    let mut parts = parts(comparison, Form::Markdown);
+    parts[0] = format!("**{}**", parts[0]);
+    parts.join("\n\n") + "\n"
+}
+
+fn parts(comparison: &Comparison, form: Form) -> Vec<String> {
     let mut parts = vec![
         comparison.headline.clone(),
         format!("A: {}\nB: {}", side(&comparison.a), side(&comparison.b)),
-        table(comparison, width),
+        table(comparison, form),
     ];
     for warning in &comparison.warnings {
         parts.push(format!("Warning: {} {}", warning.message, warning.advice));
     }
     parts.push(note(comparison).to_owned());
-    parts.join("\n\n") + "\n"
+    parts
 }
 
 fn side(runs: &[SideRun]) -> String {
@@ -42,36 +53,26 @@ fn note(comparison: &Comparison) -> &'static str {
     }
 }
 
-fn table(comparison: &Comparison, width: Option<u16>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
-        .force_no_tty();
-    if let Some(width) = width {
-        table.set_width(width);
-    }
-    table.set_header(["Where", "Engine", "A, ms", "B, ms", "B by A", "B is"]);
-    for row in &comparison.rows {
+fn table(comparison: &Comparison, form: Form) -> String {
+    let header = ["Where", "Engine", "A, ms", "B, ms", "B by A", "B is"].map(str::to_owned);
+    let row = |row: &Row| {
         let engine = match row.engine_a == row.engine_b {
             true => row.engine_a.clone(),
             false => format!("{} / {}", row.engine_a, row.engine_b),
         };
-        table.add_row([
+        vec![
             row.place.clone(),
             engine,
             digits(row.a_response_time_ms),
             digits(row.b_response_time_ms),
             number(&row.ratio),
             verdict(row).to_owned(),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(2).take(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
+        ]
+    };
+    drawn(header.to_vec(), comparison.rows.iter().map(row).collect(), 2, form)
 }
 
-fn verdict(row: &Row) -> &'static str {
+pub(super) fn verdict(row: &Row) -> &'static str {
     match (row.verdict, row.regression) {
         (_, Some(Regression::Yes)) => "slower: a regression",
         (Some(Verdict::Faster), _) => "faster",

@@ -7,7 +7,8 @@ use crate::blob::part::{
     BlobPart, ClaimPart, ClaimVerdict, PageSizesPart, PicturePart, SpacePart, TimePart,
 };
 use crate::document::Document;
-use crate::table::{Form, drawn, heading, levels_in_words};
+use crate::grid::{Form, drawn, heading};
+use crate::table::levels_in_words;
 
 /// Everything, a string for each table and paragraph.
 pub(crate) fn body(document: &Document, form: Form) -> Vec<String> {

@@ -10,7 +10,8 @@ use stats::Method;
 
 use crate::document::Document;
 use crate::document::{CrossingPart, ThresholdPart, TreatmentPart};
-use crate::table::{self, Form, heading};
+use crate::grid::{Form, heading};
+use crate::table;
 use crate::warning::WarningPart;
 
 /// The report as plain text with tables at most `width` wide where that is given.

@@ -4,7 +4,8 @@ use plan::Levels;
 
 use crate::analysis::{CLIENTS, Shown, digits, number};
 use crate::document::Document;
-use crate::table::{Form, drawn, heading, levels_in_words};
+use crate::grid::{Form, drawn, heading};
+use crate::table::levels_in_words;
 use crate::throughput::ThroughputPart;
 
 /// The tables of the text report.

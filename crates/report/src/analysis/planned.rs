@@ -1,0 +1,57 @@
+//! The levels that a sweep may come to hold, and the next ones that bisection asks for.
+
+use std::collections::BTreeSet;
+
+use plan::{Levels, Plan};
+use stats::crossing::{MOST_LEVELS_MORE, next_level};
+
+use super::sweep::{Sweep, cell, compare, scale};
+
+/// How narrow a bracket is wanted: its ends differ by at most 15% (METHOD.md, section 7).
+const BRACKET_WIDTH: f64 = 0.15;
+
+pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
+    let Some((name, factor)) = plan.swept().filter(|(_, factor)| factor.bisect) else {
+        return Vec::new();
+    };
+    let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
+    let mut cells: BTreeSet<Levels> = BTreeSet::new();
+    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+        // A level that was left out is measured too: asked for again it would be left out again.
+        let results = sweep.results.iter().map(|result| result.level);
+        let measured: Vec<f64> = results.chain(sweep.left_out.iter().copied()).collect();
+        for crossing in &sweep.crossings {
+            let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
+            let next = next.map(|level| cell(&sweep.levels, Some(name), level));
+            let coming = cells.iter().filter(|cell| is_of(cell, &sweep.levels)).count();
+            let has_room = measured.len() + coming < most_levels(plan);
+            cells.extend(next.filter(|_| has_room));
+        }
+    }
+    cells.into_iter().collect()
+}
+
+/// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
+pub(super) fn is_of(cell: &Levels, group: &Levels) -> bool {
+    group.iter().all(|(name, level)| cell.get(name) == Some(level))
+}
+
+/// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
+/// so that no level measured later takes one away (METHOD.md, section 6).
+pub(super) fn most_levels(plan: &Plan) -> usize {
+    plan.swept().map_or(1, |(_, factor)| {
+        factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
+    })
+}
+
+/// The verdicts of all requests together that a run of `plan` is corrected for.
+pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
+    let sweeps = compare(plan, cells, &mut []);
+    sweeps.iter().filter(|sweep| sweep.request.is_none()).count() * most_levels(plan)
+}
+
+/// What `count` verdicts at the plan's own levels come to with those that bisection may add.
+pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
+    let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
+    (count * most_levels(plan)).div_ceil(levels)
+}
