@@ -104,7 +104,7 @@ fn impossible_plans_are_refused_before_data_is_generated() {
         (&["--on=postgres:18[wrk_mem=16MB]"], "did you mean `work_mem`?"),
         (&["--on=postgres:18[work_mem=lots]"], "work_mem"),
         (&["--on=postgres:18[jit=on]"], "jit changes nothing there"),
-        (&["--on=sqlite[analyze=maybe]"], "analyze is on or off"),
+        (&["--on=sqlite[analyze=maybe]"], "analyze is on, off or keep"),
         (&["--on=sqlite[journal_mode=wall]"], "`journal_mode`: asked for `wall`"),
         (&["--on=sqlite[mmap_size=90000000000]"], "compiled with that limit"),
         (&["--on=sqlite[page_size=8192]"], "page_size changes nothing there"),

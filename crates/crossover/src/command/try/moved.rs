@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use engine::{EngineSpec, PostgresUrl};
 use migrate::{MigrateOptions, MigrationReport, SourceSchema};
-use rusqlite::Connection;
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
 
@@ -27,7 +26,11 @@ pub struct Moved {
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
     pub size: PostgresSize,
-    #[serde(skip)]
+}
+
+/// What each statement did on one engine, in the order of the statements.
+pub struct TriedThere {
+    pub engine: String,
     pub tried: Vec<Tried>,
 }
 
@@ -93,7 +96,7 @@ impl Mover<'_> {
         cure: &Cure,
         statements: &[Statement],
         limit: Duration,
-    ) -> anyhow::Result<Moved> {
+    ) -> anyhow::Result<(Moved, TriedThere)> {
         let database = options.database.clone();
         let server = self.start(options)?;
         let url = server.url(&database);
@@ -116,19 +119,26 @@ impl Mover<'_> {
         drop(client);
         let version = server.exact_version().to_owned();
         runtime.block_on(server.stop())?;
-        Ok(Moved { engine: engine.label(), version, migration, size, tried: tried? })
+        let engine = engine.label();
+        let there = TriedThere { engine: engine.clone(), tried: tried? };
+        Ok((Moved { engine, version, migration, size }, there))
     }
 
-    /// Tries `statements` on the SQLite copy.
+    /// Tries `statements` on the SQLite file at `path` with the settings of `engine`.
     pub fn on_sqlite(
         &self,
-        connection: &mut Connection,
+        engine: &EngineSpec,
+        path: &Path,
         statements: &[Statement],
         limit: Duration,
-    ) -> anyhow::Result<Vec<Tried>> {
+    ) -> anyhow::Result<TriedThere> {
+        let mut connection = engine::sqlite::open_read_only(path)?;
+        engine::sqlite::pragmas(&connection, engine.engine_settings())?;
         let interrupted: &Arc<_> = self.shared.interrupted();
-        let try_one =
-            |statement: &Statement| pilot::on_sqlite(statement, connection, limit, interrupted);
-        statements.iter().map(try_one).collect()
+        let try_one = |statement: &Statement| {
+            pilot::on_sqlite(statement, &mut connection, limit, interrupted)
+        };
+        let tried: Result<Vec<_>, _> = statements.iter().map(try_one).collect();
+        Ok(TriedThere { engine: engine.label(), tried: tried? })
     }
 }
