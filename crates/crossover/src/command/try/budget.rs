@@ -93,6 +93,12 @@ pub fn smallest(timed: &[Timed], engines: usize) -> Duration {
     Duration::from_secs(least.as_secs() + 1)
 }
 
+/// The name of the statement that takes the least time on all engines together.
+pub fn quickest(timed: &[Timed]) -> Option<&str> {
+    let total = |each: &&Timed| each.times.iter().sum::<Duration>();
+    timed.iter().min_by_key(total).map(|each| each.statement.name.as_str())
+}
+
 /// The least time that `blocks` blocks of these statements take.
 fn needed(taken: &[Timed], engines: usize, blocks: u32) -> Duration {
     let round = weighted(taken, engines);

@@ -32,7 +32,7 @@ use migrate::{AuditOptions, AuditReport};
 use record::Finished;
 use server::Locations;
 
-use self::budget::{Chosen, LeftOut, Timed, choose, smallest};
+use self::budget::{Chosen, LeftOut, Timed, choose, quickest, smallest};
 use self::candidates::Candidates;
 use self::cure::Cure;
 use self::moved::Mover;
@@ -138,26 +138,18 @@ impl Try<'_> {
 
         let limit = self.limit(lines);
         let mut tried = vec![mover.on_sqlite(&engines[0], &copy, &candidates.filled, limit)?];
-        let mut tuned = self.tune(&place, &copy, &candidates.filled)?;
-        if let Some(tuned) = &mut tuned {
-            let engine = tuned.engine(&tuned.path)?;
-            let on = |path: &Path| mover.on_sqlite(&engine, path, &candidates.filled, limit);
-            let mut times = on(&tuned.path)?;
-            if tuned.drop_useless(&candidates.filled, &tried[0].tried, &times.tried)? {
-                times = on(&tuned.path)?;
-            }
-            tried.push(times);
-            engines.insert(1, engine);
+        let tuned = match arguments.no_tuned {
+            true => None,
+            false => mover.tune(&candidates.filled, &tried[0], limit)?,
+        };
+        let (tuned, on_tuned) = tuned.unzip();
+        if let Some(tuned) = &tuned {
+            engines.insert(1, tuned.engine(&tuned.path)?);
         }
-        let mut moved = Vec::new();
-        for engine in engines.iter().filter(is_postgres) {
-            let prepare = [plan::migration(&cure)];
-            let options = host::filled_ahead(engine, &copy, &prepare)?;
-            let filled = &candidates.filled;
-            let (there, times) = mover.carry_out(engine, options, &cure, filled, limit)?;
-            moved.push(there);
-            tried.push(times);
-        }
+        tried.extend(on_tuned);
+        let (moved, on_postgres) =
+            mover.move_into_all(&engines, &cure, &candidates.filled, limit)?;
+        tried.extend(on_postgres);
         teller.moved(&moved);
 
         let timed = candidates.timed(&engines, &tried);
@@ -186,23 +178,6 @@ impl Try<'_> {
             kept: arguments.keep.then(|| place.path()),
         };
         teller.measured(&told)
-    }
-
-    /// The second copy of the file, unless it is not wanted.
-    fn tune(
-        &self,
-        place: &Place,
-        copy: &Path,
-        statements: &[Statement],
-    ) -> anyhow::Result<Option<Tuned>> {
-        if self.arguments.no_tuned {
-            return Ok(None);
-        }
-        let progress = self.shared.progress("tune");
-        let path = place.join("tuned.db");
-        let tuned = Tuned::make(copy, &path, statements, self.shared.interrupted())?;
-        progress.finish_and_clear();
-        Ok(Some(tuned))
     }
 
     /// The user's statements, tried on the file itself before anything long begins.
@@ -348,9 +323,18 @@ impl Try<'_> {
         let mut engines = experiment.engines.to_vec();
         if let Some(tuned) = experiment.tuned {
             let kept = plan::free_path(source, "tuned.db");
-            engine::sqlite::file::copy(&tuned.path, &kept)?;
-            engines[1] = tuned.engine(&kept)?;
-            written.tuned = Some(kept);
+            match engine::sqlite::file::copy(&tuned.path, &kept) {
+                Ok(_) => {
+                    engines[1] = tuned.engine(&kept)?;
+                    written.tuned = Some(kept);
+                }
+                // What was measured is not lost for want of room; the plan does without the line.
+                Err(error) => {
+                    let _ = std::fs::remove_file(&kept);
+                    self.shared.say(&format!("no tuned copy beside the plan: {error}"));
+                    engines.remove(1);
+                }
+            }
         }
         let path = plan::free_path(source, "toml");
         let text = self.plan_text(&data, experiment, &engines, chosen).write();
@@ -372,11 +356,6 @@ struct Experiment<'a> {
 struct WrittenFiles {
     plan: Option<PathBuf>,
     tuned: Option<PathBuf>,
-}
-
-fn quickest(timed: &[Timed]) -> Option<&str> {
-    let total = |each: &&Timed| each.times.iter().sum::<Duration>();
-    timed.iter().min_by_key(total).map(|each| each.statement.name.as_str())
 }
 
 /// The statement on which the engines disagree, if that ended the run.

@@ -15,6 +15,7 @@ use super::pilot::{self, Tried};
 use super::place::Place;
 use super::size::PostgresSize;
 use super::statement::Statement;
+use super::tuned::Tuned;
 use crate::shared::Shared;
 
 /// What became of the file in one PostgreSQL.
@@ -89,7 +90,7 @@ impl Mover<'_> {
 
     /// Moves the copy into `engine` and tries `statements` there, each for at most `limit`.
     /// `options` say which data directory the laboratory will look for.
-    pub fn carry_out(
+    fn carry_out(
         &self,
         engine: &EngineSpec,
         options: StartOptions,
@@ -122,6 +123,53 @@ impl Mover<'_> {
         let engine = engine.label();
         let there = TriedThere { engine: engine.clone(), tried: tried? };
         Ok((Moved { engine, version, migration, size }, there))
+    }
+
+    /// Moves the copy into each PostgreSQL of `engines`.
+    pub fn move_into_all(
+        &self,
+        engines: &[EngineSpec],
+        cure: &Cure,
+        statements: &[Statement],
+        limit: Duration,
+    ) -> anyhow::Result<(Vec<Moved>, Vec<TriedThere>)> {
+        let mut all = (Vec::new(), Vec::new());
+        for engine in engines.iter().filter(|engine| engine.source.kind() == "postgres") {
+            let prepare = [super::plan::migration(cure)];
+            let options = host::filled_ahead(engine, self.copy, &prepare)?;
+            let (moved, tried) = self.carry_out(engine, options, cure, statements, limit)?;
+            all.0.push(moved);
+            all.1.push(tried);
+        }
+        Ok(all)
+    }
+
+    /// Makes the tuned copy and tries `statements` there; none where it cannot be made. `as_is` are
+    /// their times on the first copy.
+    pub fn tune(
+        &self,
+        statements: &[Statement],
+        as_is: &TriedThere,
+        limit: Duration,
+    ) -> anyhow::Result<Option<(Tuned, TriedThere)>> {
+        let progress = self.shared.progress("tune");
+        let path = self.place.join("tuned.db");
+        let made = Tuned::make(self.copy, &path, statements, self.shared.interrupted());
+        progress.finish_and_clear();
+        let mut tuned = match made {
+            Err(error) if !self.shared.is_interrupted() => {
+                // A collation or function of the application's own, for example.
+                self.shared.say(&format!("no tuned copy: {error:#}"));
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let engine = tuned.engine(&path)?;
+        let mut times = self.on_sqlite(&engine, &path, statements, limit)?;
+        if tuned.drop_useless(statements, &as_is.tried, &times.tried)? {
+            times = self.on_sqlite(&engine, &path, statements, limit)?;
+        }
+        Ok(Some((tuned, times)))
     }
 
     /// Tries `statements` on the SQLite file at `path` with the settings of `engine`.

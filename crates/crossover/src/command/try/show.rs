@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use migrate::{AuditReport, Severity};
 use record::Finished;
 use report::Document;
+use report::analysis::Shown;
 use serde::Serialize;
 
 use super::budget::LeftOut;
@@ -105,8 +106,10 @@ impl<'a> Teller<'a> {
             _ => Vec::new(),
         };
         let margin = told.measured.map(|finished| finished.plan.equivalent_within.to_string());
+        let engines: Vec<&str> = told.moved.iter().map(|moved| moved.engine.as_str()).collect();
         let verdict = verdict::paragraphs(&VerdictFacts {
             rows: &rows,
+            engines: &engines,
             tuned: told.tuned,
             not_measured: told.left_out.len(),
             margin: margin.as_deref().unwrap_or_default(),
@@ -130,8 +133,9 @@ impl<'a> Teller<'a> {
                 self.shared.print(&text)?;
             }
         }
+        let undecided = Some(Shown::Undecided);
         let open = rows.is_empty()
-            || rows.iter().any(|row| row.verdict == Some(report::analysis::Shown::Undecided));
+            || rows.iter().any(|row| [row.verdict, row.verdict_to_tuned].contains(&undecided));
         let complete = !told.audit.blocks() && told.left_out.is_empty() && !open;
         Ok(if complete { Outcome::Done } else { Outcome::Findings })
     }

@@ -111,12 +111,12 @@ fn of_log(log: &LogFacts) -> String {
     }
     for query in log.repeated() {
         let line = format!(
-            "N+1: {} times in {}: {} ({}). Fetching these rows with one query helps more than any \
-             engine.",
+            "N+1: {} times in {}: {} ({}). {} fetches these rows with one query.",
             HumanCount(query.most_in_a_request as u64),
             log.unit(),
             shortened(&query.text),
-            query.name
+            query.name,
+            log.repetition_advice.unwrap_or("A join")
         );
         text.push_str(&wrapped(&line, "  "));
     }

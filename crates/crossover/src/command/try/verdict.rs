@@ -4,12 +4,14 @@
 use plan::counted;
 use report::analysis::Shown;
 
-use super::result::{Row, distinct, number};
+use super::result::{Row, number};
 use super::tuned::{LABEL, Tuned};
 
 /// What the sentences are made of.
 pub struct VerdictFacts<'a> {
     pub rows: &'a [Row],
+    /// The PostgreSQLs, by label.
+    pub engines: &'a [&'a str],
     pub tuned: Option<&'a Tuned>,
     /// Statements that were left out.
     pub not_measured: usize,
@@ -144,9 +146,8 @@ fn parts(tuned: &Tuned, rows: &[Row]) -> String {
 
 /// One paragraph for each engine that was compared with SQLite.
 pub fn paragraphs(facts: &VerdictFacts<'_>) -> String {
-    let judged = |row: &&Row| row.verdict.is_some() && row.engine != LABEL;
-    let others: Vec<Row> = facts.rows.iter().filter(judged).cloned().collect();
-    let engines = distinct(&others, |row| &row.engine);
+    let is_measured = |engine: &&str| facts.rows.iter().any(|row| row.engine == *engine);
+    let engines: Vec<&str> = facts.engines.iter().copied().filter(is_measured).collect();
     if engines.is_empty() {
         return "Nothing was measured, so there is no verdict.".to_owned();
     }
@@ -313,7 +314,13 @@ mod tests {
         let rows: Vec<Row> = shown.iter().enumerate().map(row).collect();
         let has_tuned = shown.iter().any(|(_, tuned)| tuned.is_some());
         let tuned = has_tuned.then_some(&tuned);
-        paragraphs(&VerdictFacts { rows: &rows, tuned, not_measured: left_out, margin: "5%" })
+        paragraphs(&VerdictFacts {
+            rows: &rows,
+            engines: &["postgres:18"],
+            tuned,
+            not_measured: left_out,
+            margin: "5%",
+        })
     }
 
     #[test]

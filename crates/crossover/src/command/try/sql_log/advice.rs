@@ -11,6 +11,15 @@ pub fn name(framework: Framework) -> &'static str {
     }
 }
 
+/// How one query fetches what many did.
+pub fn against_repetition(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Django => "select_related or prefetch_related",
+        Framework::Rails => "includes",
+        Framework::SqlAlchemy => "selectinload or joinedload",
+    }
+}
+
 /// What to put into the settings.
 pub fn against_locks(framework: Framework) -> &'static str {
     match framework {

@@ -72,13 +72,7 @@ struct LogReader {
 
 impl LogReader {
     fn line(&mut self, number: usize, line: &str) {
-        if let Some(name) = LOCKED.iter().find(|name| line.contains(*name)) {
-            self.give_up();
-            self.events.push(LogEvent::Locked(name));
-        } else if is_request(line) {
-            self.give_up();
-            self.events.push(LogEvent::Boundary);
-        } else if let Some(said) = said_by_sqlalchemy(line) {
+        if let Some(said) = said_by_sqlalchemy(line) {
             self.sqlalchemy(number, said);
         } else if let Some((seconds, rest)) = timed(line, "ms)") {
             self.give_up();
@@ -89,15 +83,20 @@ impl LogReader {
             timed(line, ")").filter(|(_, rest)| looks_like_sql(rest))
         {
             self.give_up();
-            let open = OpenStatement {
+            self.open = Some(OpenStatement {
                 framework: Framework::Django,
                 line: number,
                 lines: 0,
                 text: String::new(),
                 seconds: Some(seconds),
-            };
-            self.open = Some(open);
+            });
             self.go_on(rest);
+        } else if let Some(name) = LOCKED.iter().find(|name| line.contains(*name)) {
+            self.give_up();
+            self.events.push(LogEvent::Locked(name));
+        } else if is_request(line) {
+            self.give_up();
+            self.events.push(LogEvent::Boundary);
         } else {
             self.go_on(line);
         }

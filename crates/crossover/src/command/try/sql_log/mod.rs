@@ -39,6 +39,8 @@ pub struct LogFacts {
     pub distinct: Vec<DistinctQuery>,
     /// Distinct queries beyond the number that is taken.
     pub beyond: usize,
+    /// How the framework fetches with one query what a repeated one does.
+    pub repetition_advice: Option<&'static str>,
     pub locked: usize,
     /// The framework's own settings against locks.
     pub locked_advice: Option<&'static str>,
@@ -125,6 +127,7 @@ fn facts(path: &Path, events: &[LogEvent]) -> LogFacts {
         has_boundaries: events.contains(&LogEvent::Boundary),
         distinct: Vec::new(),
         beyond: 0,
+        repetition_advice: None,
         locked: 0,
         locked_advice: None,
     };
@@ -161,6 +164,7 @@ fn facts(path: &Path, events: &[LogEvent]) -> LogFacts {
     facts.locked = locked.values().copied().max().unwrap_or(0);
     let framework = frameworks.iter().max_by_key(|(_, count)| **count).map(|(one, _)| *one);
     facts.framework = framework.map(advice::name);
+    facts.repetition_advice = framework.map(advice::against_repetition);
     facts.locked_advice = framework.filter(|_| facts.locked > 0).map(advice::against_locks);
     let weight = |query: &DistinctQuery| (query.total_seconds.unwrap_or(0.0), query.count);
     facts.distinct.sort_by(|a, b| {
