@@ -153,6 +153,8 @@ impl Mover<'_> {
         limit: Duration,
     ) -> anyhow::Result<Option<(Tuned, TriedThere)>> {
         let progress = self.shared.progress("tune");
+        progress.set_length(1);
+        progress.set_message("ANALYZE, indexes");
         let path = self.place.join("tuned.db");
         let made = Tuned::make(self.copy, &path, statements, self.shared.interrupted());
         progress.finish_and_clear();

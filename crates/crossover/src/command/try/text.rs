@@ -82,15 +82,19 @@ fn results(told: &Told<'_>, document: &Document, rows: &[Row]) -> String {
 
 /// What a log shows: its queries by their names in the table, repetitions, locks.
 fn of_log(log: &LogFacts) -> String {
+    let unreadable = match log.unreadable {
+        0 => String::new(),
+        1 => "; the values of 1 cannot be read".to_owned(),
+        many => format!("; the values of {} cannot be read", HumanCount(many as u64)),
+    };
     let mut text = wrapped(
         &format!(
-            "{} ({}): {}, {} of which read, {} of different text; the values of {} cannot be read.",
+            "{} ({}): {}, {} of which read, {} of different text{unreadable}.",
             log.file.display(),
             log.framework.unwrap_or("unknown"),
             several(log.statements as u64, "statement"),
             HumanCount(log.queries as u64),
             HumanCount(log.distinct.len() as u64),
-            HumanCount(log.unreadable as u64),
         ),
         "",
     );

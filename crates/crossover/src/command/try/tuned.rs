@@ -236,7 +236,8 @@ fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
 /// Room for the whole file, at most a quarter of the memory and [`CACHE_MAX_KIB`].
 fn cache_kib(file_bytes: u64, memory_bytes: u64) -> u64 {
     let wanted = file_bytes.div_ceil(1024);
-    wanted.min(memory_bytes / 4 / 1024).min(CACHE_MAX_KIB).max(CACHE_DEFAULT_KIB)
+    let most = (memory_bytes / 4 / 1024).clamp(CACHE_DEFAULT_KIB, CACHE_MAX_KIB);
+    wanted.clamp(CACHE_DEFAULT_KIB, most)
 }
 
 fn memory_bytes() -> u64 {

@@ -168,9 +168,10 @@ pub fn paragraphs(facts: &VerdictFacts<'_>) -> String {
 fn of_engine(facts: &VerdictFacts<'_>, engine: &str) -> String {
     let as_is = Against::to_sqlite(facts.rows, engine);
     let tuned = facts.tuned.map(|tuned| (tuned, Against::to_tuned(facts.rows, engine)));
+    let measured = if facts.not_measured > 0 { "measured " } else { "" };
     let all = match as_is.count() {
-        1 => "the 1 statement".to_owned(),
-        many => format!("all {many} statements"),
+        1 => format!("the 1 {measured}statement"),
+        many => format!("all {many} {measured}statements"),
     };
     let margin = facts.margin;
     if as_is.other_is_enough() == Enough::Yes {
@@ -191,8 +192,9 @@ fn of_engine(facts: &VerdictFacts<'_>, engine: &str) -> String {
             };
             format!(
                 "Tuned SQLite is enough: with {parts}{without} it is at least as fast as {engine} \
-                 for {all}: {}. {now}",
-                against.other_in_words(margin)
+                 for {all}: {}. {}{now}",
+                against.other_in_words(margin),
+                gain(facts)
             )
         }
         Some((_, against)) => {
@@ -256,6 +258,18 @@ fn capitalised(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
+/// The tuned copy against the file as it is.
+fn gain(facts: &VerdictFacts<'_>) -> String {
+    let gain = Against::to_sqlite(facts.rows, LABEL);
+    match gain.faster.is_empty() {
+        true => String::new(),
+        false => {
+            let won = with_most(&gain.faster, f64::recip);
+            format!("It is faster than the file as it is for {won}. ")
+        }
+    }
+}
+
 /// Where nothing has to change: the gain of tuning, if any is shown.
 fn tuning_besides(facts: &VerdictFacts<'_>, tuned: &Tuned) -> String {
     let gain = Against::to_sqlite(facts.rows, LABEL);
@@ -281,11 +295,13 @@ mod tests {
     use super::super::tuned::NewIndex;
     use super::*;
 
-    const FASTER: Option<(f64, Shown)> = Some((0.25, Shown::Faster));
-    const MUCH_FASTER: Option<(f64, Shown)> = Some((0.005, Shown::Faster));
-    const SLOWER: Option<(f64, Shown)> = Some((3.0, Shown::Slower));
-    const EQUAL: Option<(f64, Shown)> = Some((1.01, Shown::Equal));
-    const OPEN: Option<(f64, Shown)> = Some((1.2, Shown::Undecided));
+    type Seen = Option<(f64, Shown)>;
+
+    const FASTER: Seen = Some((0.25, Shown::Faster));
+    const MUCH_FASTER: Seen = Some((0.005, Shown::Faster));
+    const SLOWER: Seen = Some((3.0, Shown::Slower));
+    const EQUAL: Seen = Some((1.01, Shown::Equal));
+    const OPEN: Seen = Some((1.2, Shown::Undecided));
 
     fn tuned() -> Tuned {
         let index = |statement: &str| NewIndex {
@@ -306,7 +322,7 @@ mod tests {
     }
 
     /// By statement what is shown of PostgreSQL against SQLite and against SQLite, tuned.
-    fn said(shown: &[(Option<(f64, Shown)>, Option<(f64, Shown)>)], left_out: usize) -> String {
+    fn said(shown: &[(Seen, Seen)], left_out: usize) -> String {
         let tuned = tuned();
         let row = |(place, (to_sqlite, to_tuned)): (usize, &(_, _))| {
             row(&format!("s{place}"), "postgres:18", *to_sqlite, *to_tuned)
@@ -327,7 +343,7 @@ mod tests {
     fn nothing_to_do_is_the_smallest_step() {
         let text = said(&[(SLOWER, SLOWER), (EQUAL, SLOWER)], 1);
         let expected = "PostgreSQL is not needed: SQLite as it is is at least as fast as \
-                        postgres:18 for all 2 statements: faster for 1 (3.00 times as fast: \"s0\"), equal within 5% \
+                        postgres:18 for all 2 measured statements: faster for 1 (3.00 times as fast: \"s0\"), equal within 5% \
                         for 1. 1 statement was not measured.";
         assert_eq!(text, expected);
     }

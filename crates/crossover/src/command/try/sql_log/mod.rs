@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use self::line::{Framework, LogEvent, LoggedSql, events};
-use super::names::Names;
+use super::names::{self, Names};
 use super::sql;
 use super::statement::Statement;
 use crate::shared::Usage;
@@ -67,7 +67,7 @@ pub struct DistinctQuery {
 pub fn read_log(
     path: &Path,
     connection: &mut Connection,
-    names: &Names,
+    known: &Names,
 ) -> anyhow::Result<(Vec<Statement>, LogFacts)> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -85,7 +85,7 @@ pub fn read_log(
     let mut last = None;
     for query in facts.distinct.iter().take(TAKEN_MAX) {
         let text = query.example.text.as_deref().unwrap_or_default();
-        match sql::one(path, query.example.line, text, connection, names) {
+        match sql::one(path, query.example.line, text, connection, known) {
             Ok(statement) => statements.push(Statement { name: query.name.clone(), ..statement }),
             Err(error) => last = Some(error),
         }
@@ -249,8 +249,9 @@ fn without_values(text: &str) -> String {
     for (place, word) in words.iter().enumerate() {
         let before = place.checked_sub(1).map_or("", |before| words[before]);
         let close = matches!(*word, "," | ")" | "." | ";") || matches!(before, "(" | "." | "");
-        let call = *word == "(" && before.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-        if !close && !(call && !before.eq_ignore_ascii_case("in")) {
+        let is_name = before.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_call = *word == "(" && is_name && !names::is_grammar(&before.to_lowercase());
+        if !(close || is_call) {
             shown.push(' ');
         }
         shown.push_str(word);
@@ -301,6 +302,9 @@ mod tests {
         ] {
             assert_eq!(without_values(text), expected);
         }
+        assert_eq!(without_values("SELECT 1 FROM a JOIN b ON (a.x = b.y)"), {
+            "SELECT ? FROM a JOIN b ON (a.x = b.y)"
+        });
     }
 
     #[test]
