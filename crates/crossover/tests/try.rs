@@ -244,7 +244,7 @@ fn queries_of_application_logs_are_measured() {
         "app.db",
         "CREATE TABLE app_customer(id INTEGER PRIMARY KEY, name varchar(100) NOT NULL); \
          CREATE TABLE app_order(id INTEGER PRIMARY KEY, customer_id integer, day TEXT, \
-             total integer, note TEXT, paid bool); \
+             total decimal, note TEXT, paid bool); \
          CREATE TABLE customers(id INTEGER PRIMARY KEY, name VARCHAR); \
          CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER, day TEXT, \
              total INTEGER, note VARCHAR); \
