@@ -56,8 +56,12 @@ pub fn try_copy_settings(engine: &EngineSpec, locations: &Locations) -> Result<(
 /// Statistics are ours to make or to leave out only where the data is ours.
 fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
     let Some(value) = engine.own("analyze") else { return Ok(()) };
-    if !["on", "off"].contains(&value) {
-        let message = format!("{}: analyze is on or off, not `{value}`", engine.label());
+    let (values, in_words): (&[&str], _) = match engine.source.kind() {
+        "sqlite" => (&["on", "off", "keep"], "on, off or keep"),
+        _ => (&["on", "off"], "on or off"),
+    };
+    if !values.contains(&value) {
+        let message = format!("{}: analyze is {in_words}, not `{value}`", engine.label());
         return Err(PlanError::impossible("engines", message).into());
     }
     if matches!(engine.source, EngineSource::SqliteFile(_) | EngineSource::PostgresUrl(_)) {

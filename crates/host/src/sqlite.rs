@@ -142,11 +142,12 @@ fn contents_of_template(path: &Path) -> Result<String, DeployError> {
     }
 }
 
-/// Fresh statistics, or none where the plan wants the engine without.
+/// Fresh statistics, none, or those of the copied file, as the plan wants.
 pub(super) fn settle(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
     let connection = engine::sqlite::open_existing(path)?;
     let statistics = match engine.own("analyze") {
         Some("off") => without_statistics(&connection),
+        Some("keep") => Ok(()),
         _ => connection.execute_batch("ANALYZE"),
     };
     statistics.map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })
@@ -178,4 +179,32 @@ fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
     drop(copy);
     std::fs::rename(&temporary, target)
         .map_err(|source| DeployError::Io { path: target.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_made_kept_or_removed_as_the_engine_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shop.db");
+        let connection = engine::sqlite::create(&path).unwrap();
+        connection
+            .execute_batch("CREATE TABLE t(a); CREATE INDEX i ON t(a); INSERT INTO t VALUES (1)")
+            .unwrap();
+        let rows = || -> i64 {
+            let sql = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sqlite_stat[0-9]'";
+            connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        for (engine, has_statistics) in [
+            ("sqlite[analyze=keep]", false),
+            ("sqlite", true),
+            ("sqlite[analyze=keep]", true),
+            ("sqlite[analyze=off]", false),
+        ] {
+            settle(&engine.parse().unwrap(), &path).unwrap();
+            assert_eq!(rows() > 0, has_statistics, "{engine}");
+        }
+    }
 }

@@ -53,7 +53,7 @@ pub struct Preview {
     #[serde(skip)]
     pub assumed_seconds: Option<u64>,
     /// What the run can be expected to show; none of one engine, or under 5 blocks.
-    pub power: Option<Power>,
+    pub power: Option<ExpectedPower>,
     pub treatments: Vec<Treatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
@@ -61,7 +61,7 @@ pub struct Preview {
 
 /// The smallest difference that is shown nine times in ten.
 #[derive(Clone, Debug, Serialize)]
-pub struct Power {
+pub struct ExpectedPower {
     /// As a share of the other engine: 0.05 is a ratio of 1.05.
     pub smallest_difference: f64,
     /// Comparisons that verdicts are corrected for.
@@ -135,7 +135,7 @@ impl Preview {
         let tables = plan.oltp.as_ref().map(|_| expected::seconds_for_tables(plan, &trials));
         let seconds_for_tables = tables.transpose()?;
         let at_least_seconds = seconds_of_trials(plan, trials.len());
-        let power = Power::of(plan, blocks, None);
+        let power = ExpectedPower::of(plan, blocks, None);
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -179,7 +179,7 @@ impl Preview {
         };
         let total = seconds / run.trials.len() as f64 * self.trials as f64;
         self.expected_seconds = Duration::try_from_secs_f64(total).ok().map(|all| all.as_secs());
-        self.power = Power::of(plan, self.blocks, Some(&run));
+        self.power = ExpectedPower::of(plan, self.blocks, Some(&run));
         self.expected_by_run = Some(run.run.id);
     }
 
@@ -221,7 +221,7 @@ const NOISE: f64 = 0.05;
 /// Nine times in ten.
 const POWER: f64 = 0.9;
 
-impl Power {
+impl ExpectedPower {
     fn of(plan: &Plan, blocks: usize, earlier: Option<&Finished>) -> Option<Self> {
         let cells = schedule::first_cells(plan);
         let verdicts = planned_verdicts(plan, &cells);

@@ -7,7 +7,7 @@ use crate::analysis::{
     self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
 };
-use crate::answer::{self, Answer};
+use crate::answer::{self, RunAnswer};
 use crate::blob;
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
@@ -167,7 +167,7 @@ fn ratio(ratio: &Ratio) -> RatioPart {
     RatioPart { to, estimate, verdict: ratio.shown, difference: ratio.difference }
 }
 
-fn crossings(finished: &Finished, analysis: &Analysis, answer: &Answer) -> Vec<CrossingPart> {
+fn crossings(finished: &Finished, analysis: &Analysis, answer: &RunAnswer) -> Vec<CrossingPart> {
     let plan = &finished.plan;
     let parts = |(sweep, sentence): (&Sweep, &String)| {
         sweep

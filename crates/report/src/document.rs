@@ -10,7 +10,7 @@ use stats::{Estimate, Method};
 
 use crate::BlobPart;
 use crate::analysis::Shown;
-use crate::answer::Answer;
+use crate::answer::RunAnswer;
 use crate::throughput::ThroughputPart;
 use plan::Durability;
 use plan::Level;
@@ -22,7 +22,7 @@ pub struct Document {
     pub run: RunPart,
     pub conditions: String,
     /// The answer, in words and as values.
-    pub summary: Answer,
+    pub summary: RunAnswer,
     pub response: Response,
     pub factors: Vec<FactorPart>,
     pub engines: Vec<EnginePart>,

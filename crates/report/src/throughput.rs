@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::{Analysis, Beyond, Scaling, Shown, Sweep};
-use crate::answer::Answer;
+use crate::answer::RunAnswer;
 use plan::Levels;
 use plan::Plan;
 use record::Finished;
@@ -89,7 +89,7 @@ pub struct ReleasePart {
 pub(super) fn part(
     finished: &Finished,
     analysis: &Analysis,
-    answer: &Answer,
+    answer: &RunAnswer,
 ) -> Option<ThroughputPart> {
     let throughput = analysis.throughput.as_ref()?;
     let plan = &finished.plan;

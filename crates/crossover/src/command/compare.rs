@@ -34,7 +34,7 @@ pub struct Arguments {
     fail_on_regression: Option<Percent>,
     /// The form of the comparison [default: what --output-format says]
     #[arg(long, value_enum, env = "CROSSOVER_FORMAT")]
-    format: Option<Format>,
+    format: Option<ComparisonFormat>,
     /// Measure both again on this machine, their blocks in turn, and compare the new runs
     #[arg(long)]
     rerun: bool,
@@ -48,7 +48,7 @@ pub struct Arguments {
 
 /// The forms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ComparisonFormat {
     /// For a terminal
     Text,
     /// One document
@@ -74,16 +74,16 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     };
     let comparison = compare(&a, &b, wishes).map_err(refused)?;
     let format = arguments.format.unwrap_or(match shared.output_format {
-        OutputFormat::Text => Format::Text,
-        OutputFormat::Json => Format::Json,
-        OutputFormat::Csv => Format::Csv,
+        OutputFormat::Text => ComparisonFormat::Text,
+        OutputFormat::Json => ComparisonFormat::Json,
+        OutputFormat::Csv => ComparisonFormat::Csv,
     });
     match format {
-        Format::Text => shared.print(&text(&comparison, terminal_width()))?,
-        Format::Json => shared.print_json(&comparison)?,
-        Format::Csv => shared.print(&csv(&comparison)?)?,
-        Format::Markdown => shared.print(&markdown(&comparison))?,
-        Format::Junit => shared.print(&junit(&comparison))?,
+        ComparisonFormat::Text => shared.print(&text(&comparison, terminal_width()))?,
+        ComparisonFormat::Json => shared.print_json(&comparison)?,
+        ComparisonFormat::Csv => shared.print(&csv(&comparison)?)?,
+        ComparisonFormat::Markdown => shared.print(&markdown(&comparison))?,
+        ComparisonFormat::Junit => shared.print(&junit(&comparison))?,
     }
     Ok(if comparison.has_regression() {
         Outcome::Missed

@@ -20,7 +20,8 @@ impl ColumnEvidence<'_> {
         {
             return Some(rule);
         }
-        let of_one_kind = blobs == 0 && (texts == 0 || integers + reals == 0);
+        let kinds = [texts, integers + reals, blobs];
+        let of_one_kind = kinds.iter().filter(|count| **count > 0).count() <= 1;
         let is_about_values = !matches!(
             unfit,
             Unfit::Null | Unfit::TooLarge | Unfit::InvalidUtf8 | Unfit::NulCharacter

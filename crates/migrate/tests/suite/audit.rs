@@ -189,6 +189,8 @@ fn a_cure_is_a_rule_only_where_every_value_is_of_one_kind() {
     let expected =
         ["articles.slug=varchar(512)", "articles.uuid=uuid"].map(|rule| Some(rule.to_owned()));
     assert_eq!(cures, expected);
+    let blobs = File::new("CREATE TABLE t(b TEXT); INSERT INTO t VALUES (x'00ff'), (NULL)");
+    assert_eq!(rules_of(&blobs), [Some("t.b=bytea".to_owned())]);
     let mixed =
         File::new("CREATE TABLE t(i INTEGER); INSERT INTO t VALUES (1), (2), ('not known')");
     assert_eq!(rules_of(&mixed), [None]);

@@ -23,13 +23,13 @@ use serde::Serialize;
 use stats::crossing::Side;
 
 use crate::analysis::{Analysis, Shown, Sweep};
-use names::Names;
+use names::EngineNames;
 pub use ranking::Rank;
 use wording::Wording;
 
 /// The answer to the plan's question.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct RunAnswer {
     /// All of it, with its size.
     pub headline: String,
     /// What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
@@ -81,7 +81,7 @@ pub struct Background<'a> {
 }
 
 /// The answer of a recorded run.
-pub fn answer(finished: &Finished, analysis: &Analysis) -> Answer {
+pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
     let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
     let background = Background {
         engines: Some(&finished.run.engines),
@@ -92,9 +92,9 @@ pub fn answer(finished: &Finished, analysis: &Analysis) -> Answer {
 }
 
 /// The answer that `analysis` gives to the question of `plan`.
-pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> Answer {
+pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunAnswer {
     let none = BTreeMap::new();
-    let names = Names::of(plan, background.engines.unwrap_or(&none));
+    let names = EngineNames::of(plan, background.engines.unwrap_or(&none));
     let wording = Wording { plan, names, treatments: &analysis.treatments };
     let together: Vec<&Sweep> =
         analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
@@ -112,7 +112,7 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> Answ
         sentences.extend(again::sentence(background, &together));
         sentences.extend(correction(&together));
     }
-    Answer {
+    RunAnswer {
         headline,
         sentences: wording.names.explained(&sentences),
         // One operation alone shows what all together show.

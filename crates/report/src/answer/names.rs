@@ -7,9 +7,9 @@ use plan::Plan;
 use record::EngineRecord;
 
 /// The name of each engine, by its label.
-pub(super) struct Names(BTreeMap<String, String>);
+pub(super) struct EngineNames(BTreeMap<String, String>);
 
-impl Names {
+impl EngineNames {
     /// Two engines of one name keep their labels.
     pub(super) fn of(plan: &Plan, records: &BTreeMap<String, EngineRecord>) -> Self {
         let named = |engine: &EngineSpec| {

@@ -5,14 +5,14 @@ use plan::{Level, Levels, Plan, WorkloadKind, counted};
 use stats::crossing::{Crossing, Side};
 use stats::{Estimate, Method};
 
-use super::names::{Names, capital, of};
+use super::names::{EngineNames, capital, of};
 use super::{place, size};
 use crate::analysis::{Compared, Failures, Shown, Sweep, Treatment};
 
 /// The words for one run.
 pub(super) struct Wording<'a> {
     pub plan: &'a Plan,
-    pub names: Names,
+    pub names: EngineNames,
     pub treatments: &'a [Treatment],
 }
 

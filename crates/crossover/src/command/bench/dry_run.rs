@@ -31,7 +31,7 @@ fn text(preview: &Preview) -> String {
         counted(preview.trials, "trial"),
     ));
     lines.push(preview.duration_in_words());
-    lines.extend(preview.power.as_ref().map(lab::preview::Power::in_words));
+    lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
     lines.extend(preview.treatments.iter().map(|one| format!("  {}: {}", one.engine, one.levels)));

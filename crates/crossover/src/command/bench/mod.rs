@@ -38,7 +38,8 @@ pub struct Arguments {
     command: Option<Command>,
     /// The experiment: a TOML file (see experiments/)
     plan: Option<PathBuf>,
-    /// Measure the plan of a recorded run anew, with another seed; the new blocks are judged alone
+    /// Measure the plan of a recorded run a second time, with another seed; the new blocks are judged
+    /// alone
     #[arg(long, value_name = "RUN", conflicts_with_all = ["resume", "plan"])]
     again: Option<String>,
     #[command(flatten)]

@@ -98,7 +98,7 @@ struct Demo<'a> {
 }
 
 /// An experiment of the story: its report document, and what it means in a sentence.
-struct Told {
+struct Chapter {
     document: Value,
     meaning: String,
 }
@@ -189,7 +189,7 @@ impl Demo<'_> {
         ))
     }
 
-    fn engines(&self) -> anyhow::Result<Told> {
+    fn engines(&self) -> anyhow::Result<Chapter> {
         self.chapter(5, "SQLite or PostgreSQL? The dashboard's requests over four periods")?;
         let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
         let mut words = vec![
@@ -210,10 +210,10 @@ impl Demo<'_> {
         let meaning = headline(&document);
         self.line(&meaning)?;
         self.shared.print(&table(&document))?;
-        Ok(Told { document, meaning })
+        Ok(Chapter { document, meaning })
     }
 
-    fn totals(&self) -> anyhow::Result<Told> {
+    fn totals(&self) -> anyhow::Result<Chapter> {
         self.chapter(6, "The same year from totals that are computed beforehand")?;
         let plan = self.file("totals.toml");
         let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
@@ -224,11 +224,11 @@ impl Demo<'_> {
         let document = self.experiment(&words)?;
         let meaning = totals::meaning(&document);
         self.line(&meaning)?;
-        Ok(Told { document, meaning })
+        Ok(Chapter { document, meaning })
     }
 
     /// From some size on, blobs are read faster from files.
-    fn blobs(&self) -> anyhow::Result<Told> {
+    fn blobs(&self) -> anyhow::Result<Chapter> {
         self.chapter(7, "Blobs in the database or in files? Reading, over their size")?;
         let Arguments { replicates, runs, seed, .. } = &self.arguments;
         let mut words = vec![
@@ -250,7 +250,7 @@ impl Demo<'_> {
         let document = self.experiment(&words)?;
         let meaning = headline(&document);
         self.line(&meaning)?;
-        Ok(Told { document, meaning })
+        Ok(Chapter { document, meaning })
     }
 
     /// Carries an experiment out, whatever it could decide; its report document.
@@ -259,7 +259,7 @@ impl Demo<'_> {
         self.commands.json_of(&words, &[0, FINDINGS])
     }
 
-    fn meaning(&self, told: &[Told], elapsed: Duration) -> anyhow::Result<()> {
+    fn meaning(&self, told: &[Chapter], elapsed: Duration) -> anyhow::Result<()> {
         self.shared.print("\nWhat it means, measured on this machine just now\n")?;
         for one in told {
             self.line(&format!("- {}", one.meaning))?;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::candidates::in_words;
 use super::statement::Statement;
 
 /// The numbers of blocks that are tried, most first.
@@ -66,10 +67,9 @@ pub fn choose(timed: Vec<Timed>, engines: usize, budget: Duration) -> Chosen {
             let with_others = if alone > budget { "" } else { " with those before it" };
             // A fraction of a second beyond full minutes is a minute more.
             let minutes = needed_with(&taken, &last, engines).as_secs() / 60 + 1;
-            let slowest = last.times.iter().max().copied().unwrap_or_default().as_secs_f64();
-            let (time, unit) = if slowest < 1.0 { (slowest * 1e3, "ms") } else { (slowest, "s") };
+            let time = in_words(last.times.iter().max().copied().unwrap_or_default());
             let why = format!(
-                "it takes {time:.1} {unit}; five blocks of it{with_others} do not fit the budget; \
+                "it takes {time}; five blocks of it{with_others} do not fit the budget; \
                  --budget {minutes}m holds them"
             );
             left_out.push(LeftOut::new(&last.statement, why));
@@ -91,6 +91,12 @@ pub fn smallest(timed: &[Timed], engines: usize) -> Duration {
     let alone = timed.iter().map(|each| needed(std::slice::from_ref(each), engines, 5));
     let least = alone.min().unwrap_or_else(|| needed(&[], engines, 5));
     Duration::from_secs(least.as_secs() + 1)
+}
+
+/// The name of the statement that takes the least time on all engines together.
+pub fn quickest(timed: &[Timed]) -> Option<&str> {
+    let total = |each: &&Timed| each.times.iter().sum::<Duration>();
+    timed.iter().min_by_key(total).map(|each| each.statement.name.as_str())
 }
 
 /// The least time that `blocks` blocks of these statements take.
@@ -187,7 +193,7 @@ mod tests {
         let chosen = choose(all, 2, just_too_small);
         let more = format!("--budget {}m", just_too_small.as_secs() / 60 + 1);
         let said = &chosen.left_out[0].why;
-        assert!(said.contains(&more) && said.starts_with("it takes 500.0 ms"), "{said}");
+        assert!(said.contains(&more) && said.starts_with("it takes 500 ms"), "{said}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The statements that might be measured, and those that are not, each with its reason.
 
 use std::path::Path;
+use std::time::Duration;
 
 use engine::EngineSpec;
 use migrate::{AuditReport, SourceSchema};
@@ -8,8 +9,9 @@ use migrate::{AuditReport, SourceSchema};
 use super::budget::{LeftOut, Timed};
 use super::cure::Cure;
 use super::derive::Tables;
-use super::moved::Moved;
+use super::moved::TriedThere;
 use super::pilot::{self, Tried};
+use super::result::number;
 use super::statement::Statement;
 
 pub struct Candidates {
@@ -61,46 +63,67 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// Those that every engine answers in time, with their times in the order of `engines`.
-    pub fn timed(
-        &mut self,
-        engines: &[EngineSpec],
-        on_sqlite: &[Tried],
-        moved: &[Moved],
-    ) -> Vec<Timed> {
+    /// Those that every engine answers in time, with their times in the order of `engines`. Further
+    /// lines of SQLite have the times of the first.
+    pub fn timed(&mut self, engines: &[EngineSpec], tried: &[TriedThere]) -> Vec<Timed> {
+        let on = |engine: &EngineSpec| {
+            let label = engine.label();
+            tried.iter().find(|there| there.engine == label).or(tried.first())
+        };
         let mut timed = Vec::new();
         for (place, statement) in self.statements.iter().enumerate() {
-            let tried = engines.iter().map(|engine| {
-                let label = engine.label();
-                let there = moved.iter().find(|moved| moved.engine == label);
-                let tried = there.map_or(on_sqlite, |moved| &moved.tried);
-                (label, tried.get(place))
+            let outcomes: Vec<(String, &Tried)> = engines
+                .iter()
+                .filter_map(|engine| Some((engine.label(), on(engine)?.tried.get(place)?)))
+                .collect();
+            let times = outcomes.iter().map(|(_, outcome)| match outcome {
+                Tried::Took(time) => Some(*time),
+                _ => None,
             });
-            let mut times = Vec::new();
-            let mut why = None;
-            for (engine, tried) in tried {
-                match tried {
-                    Some(Tried::Took(time)) => times.push(*time),
-                    Some(Tried::TooSlow(limit)) => {
-                        why = Some(format!(
-                            "more than {} s on {engine}: it does not fit the budget (--budget)",
-                            limit.as_secs()
-                        ));
-                        break;
-                    }
-                    Some(Tried::Refused(message)) => {
-                        why = Some(format!("{message}{}", way_out(statement, message)));
-                        break;
-                    }
-                    None => {}
+            match times.collect::<Option<Vec<Duration>>>() {
+                Some(times) => timed.push(Timed { statement: statement.clone(), times }),
+                None => {
+                    let why = why_not(statement, &outcomes);
+                    self.left_out.push(LeftOut::new(statement, why));
                 }
-            }
-            match why {
-                None => timed.push(Timed { statement: statement.clone(), times }),
-                Some(why) => self.left_out.push(LeftOut::new(statement, why)),
             }
         }
         timed
+    }
+}
+
+/// The reason of the first engine that has one, and the times of the others.
+fn why_not(statement: &Statement, outcomes: &[(String, &Tried)]) -> String {
+    for (engine, outcome) in outcomes {
+        match outcome {
+            Tried::Took(_) => {}
+            Tried::Refused(message) => return format!("{message}{}", way_out(statement, message)),
+            Tried::TooSlow(limit) => {
+                let took = outcomes.iter().filter_map(|(engine, outcome)| match outcome {
+                    Tried::Took(time) => Some(format!("{engine} took {}", in_words(*time))),
+                    _ => None,
+                });
+                let took: Vec<String> = took.collect();
+                let others = match took.is_empty() {
+                    true => String::new(),
+                    false => format!("; tried a few times, {}", took.join(", ")),
+                };
+                return format!(
+                    "more than {} s on {engine}: it does not fit the budget (--budget){others}",
+                    limit.as_secs()
+                );
+            }
+        }
+    }
+    String::new()
+}
+
+/// `12.3 ms`, `4.56 s`.
+pub fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds < 1.0 {
+        true => format!("{} ms", number(seconds * 1e3)),
+        false => format!("{} s", number(seconds)),
     }
 }
 
@@ -108,10 +131,10 @@ impl Candidates {
 fn way_out(statement: &Statement, message: &str) -> String {
     let file = statement.place.as_ref().and_then(|place| place.split(", line").next());
     match file.filter(|_| message.starts_with("PostgreSQL")) {
-        Some(file) => {
-            let stem = file.strip_suffix(".sql").unwrap_or(file);
-            format!("; write it in PostgreSQL's words in {stem}.postgres.sql")
-        }
+        Some(file) => match file.strip_suffix(".sql") {
+            Some(stem) => format!("; write it in PostgreSQL's words in {stem}.postgres.sql"),
+            None => "; write it by hand as q.sql with q.postgres.sql beside it (--sql)".to_owned(),
+        },
         None => String::new(),
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use engine::{EngineSpec, PostgresUrl};
 use migrate::{MigrateOptions, MigrationReport, SourceSchema};
-use rusqlite::Connection;
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
 
@@ -16,6 +15,7 @@ use super::pilot::{self, Tried};
 use super::place::Place;
 use super::size::PostgresSize;
 use super::statement::Statement;
+use super::tuned::Tuned;
 use crate::shared::Shared;
 
 /// What became of the file in one PostgreSQL.
@@ -27,7 +27,11 @@ pub struct Moved {
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
     pub size: PostgresSize,
-    #[serde(skip)]
+}
+
+/// What each statement did on one engine, in the order of the statements.
+pub struct TriedThere {
+    pub engine: String,
     pub tried: Vec<Tried>,
 }
 
@@ -86,14 +90,14 @@ impl Mover<'_> {
 
     /// Moves the copy into `engine` and tries `statements` there, each for at most `limit`.
     /// `options` say which data directory the laboratory will look for.
-    pub fn carry_out(
+    fn carry_out(
         &self,
         engine: &EngineSpec,
         options: StartOptions,
         cure: &Cure,
         statements: &[Statement],
         limit: Duration,
-    ) -> anyhow::Result<Moved> {
+    ) -> anyhow::Result<(Moved, TriedThere)> {
         let database = options.database.clone();
         let server = self.start(options)?;
         let url = server.url(&database);
@@ -116,19 +120,75 @@ impl Mover<'_> {
         drop(client);
         let version = server.exact_version().to_owned();
         runtime.block_on(server.stop())?;
-        Ok(Moved { engine: engine.label(), version, migration, size, tried: tried? })
+        let engine = engine.label();
+        let there = TriedThere { engine: engine.clone(), tried: tried? };
+        Ok((Moved { engine, version, migration, size }, there))
     }
 
-    /// Tries `statements` on the SQLite copy.
-    pub fn on_sqlite(
+    /// Moves the copy into each PostgreSQL of `engines`.
+    pub fn move_into_all(
         &self,
-        connection: &mut Connection,
+        engines: &[EngineSpec],
+        cure: &Cure,
         statements: &[Statement],
         limit: Duration,
-    ) -> anyhow::Result<Vec<Tried>> {
+    ) -> anyhow::Result<(Vec<Moved>, Vec<TriedThere>)> {
+        let mut all = (Vec::new(), Vec::new());
+        for engine in engines.iter().filter(|engine| engine.source.kind() == "postgres") {
+            let prepare = [super::plan::migration(cure)];
+            let options = host::filled_ahead(engine, self.copy, &prepare)?;
+            let (moved, tried) = self.carry_out(engine, options, cure, statements, limit)?;
+            all.0.push(moved);
+            all.1.push(tried);
+        }
+        Ok(all)
+    }
+
+    /// Makes the tuned copy and tries `statements` there; none where it cannot be made. `as_is` are
+    /// their times on the first copy.
+    pub fn tune(
+        &self,
+        statements: &[Statement],
+        as_is: &TriedThere,
+        limit: Duration,
+    ) -> anyhow::Result<Option<(Tuned, TriedThere)>> {
+        let progress = self.shared.progress("tune");
+        progress.set_length(1);
+        progress.set_message("ANALYZE, indexes");
+        let path = self.place.join("tuned.db");
+        let made = Tuned::make(self.copy, &path, statements, self.shared.interrupted());
+        progress.finish_and_clear();
+        let mut tuned = match made {
+            Err(error) if !self.shared.is_interrupted() => {
+                // A collation or function of the application's own, for example.
+                self.shared.say(&format!("no tuned copy: {error:#}"));
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let engine = tuned.engine(&path)?;
+        let mut times = self.on_sqlite(&engine, &path, statements, limit)?;
+        if tuned.drop_useless(statements, &as_is.tried, &times.tried)? {
+            times = self.on_sqlite(&engine, &path, statements, limit)?;
+        }
+        Ok(Some((tuned, times)))
+    }
+
+    /// Tries `statements` on the SQLite file at `path` with the settings of `engine`.
+    pub fn on_sqlite(
+        &self,
+        engine: &EngineSpec,
+        path: &Path,
+        statements: &[Statement],
+        limit: Duration,
+    ) -> anyhow::Result<TriedThere> {
+        let mut connection = engine::sqlite::open_read_only(path)?;
+        engine::sqlite::pragmas(&connection, engine.engine_settings())?;
         let interrupted: &Arc<_> = self.shared.interrupted();
-        let try_one =
-            |statement: &Statement| pilot::on_sqlite(statement, connection, limit, interrupted);
-        statements.iter().map(try_one).collect()
+        let try_one = |statement: &Statement| {
+            pilot::on_sqlite(statement, &mut connection, limit, interrupted)
+        };
+        let tried: Result<Vec<_>, _> = statements.iter().map(try_one).collect();
+        Ok(TriedThere { engine: engine.label(), tried: tried? })
     }
 }

@@ -19,6 +19,11 @@ const GRAMMAR: &str = " \
     recursive regexp replace right row rows select set some table then ties to true \
     unbounded union unique using values view when where window with without ";
 
+/// Whether a name in small letters is also a word of the grammar.
+pub fn is_grammar(name: &str) -> bool {
+    GRAMMAR.contains(&format!(" {name} "))
+}
+
 /// How the schema's tables and columns are declared.
 pub struct Names {
     /// By lower case; none where two declarations differ.

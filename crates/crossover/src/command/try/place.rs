@@ -22,19 +22,24 @@ const PAGES_BETWEEN_LOOKS: i32 = 2048;
 /// What the copies need, in sizes of the file: two in SQLite's form, one in PostgreSQL's with its
 /// write-ahead log.
 const SPACE_NEEDED: u64 = 5;
+/// The tuned copy, which is kept beside the plan too, with its indexes.
+const SPACE_TUNED: u64 = 2;
 
 /// The folder, and the locations that lie in it.
 pub struct Place {
     /// For servers and the laboratory: releases are shared, data is not.
     pub locations: Locations,
     keep: bool,
+    /// In sizes of the file.
+    space_needed: u64,
     /// Held while the try lives; a folder whose lock is free belongs to a program that was killed.
     _lock: File,
 }
 
 impl Place {
-    /// Makes a new place beside the other data of this account. With `keep` it stays.
-    pub fn new(shared: &Locations, keep: bool) -> anyhow::Result<Self> {
+    /// Makes a new place beside the other data of this account. With `keep` it stays; with `tuned`
+    /// it holds a further copy.
+    pub fn new(shared: &Locations, keep: bool, tuned: bool) -> anyhow::Result<Self> {
         let all = shared.data.join("try");
         make_folder(&shared.data)?;
         make_folder(&all)?;
@@ -45,7 +50,9 @@ impl Place {
         make_folder(&path)?;
         let lock = lock(&path.join(LOCK))?;
         drop(gate);
-        Ok(Self { locations: Locations { data: path, ..shared.clone() }, keep, _lock: lock })
+        let locations = Locations { data: path, ..shared.clone() };
+        let space_needed = SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 };
+        Ok(Self { locations, keep, space_needed, _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -106,7 +113,7 @@ impl Place {
             source.metadata().with_context(|| format!("cannot read {}", source.display()))?.len();
         let disk = rustix::fs::statvfs(self.path())
             .with_context(|| format!("cannot tell the space at {}", self.path().display()))?;
-        if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes.saturating_mul(SPACE_NEEDED) {
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes.saturating_mul(self.space_needed) {
             return Err(self.no_space(source));
         }
         Ok(())
@@ -114,10 +121,11 @@ impl Place {
 
     fn no_space(&self, source: &Path) -> anyhow::Error {
         anyhow::anyhow!(
-            "not enough room for the copies of {} in {}: about {SPACE_NEEDED} times its size is \
+            "not enough room for the copies of {} in {}: about {} times its size is \
              needed; name another place by CROSSOVER_DATA_DIR",
             source.display(),
-            self.path().parent().unwrap_or(self.path()).display()
+            self.path().parent().unwrap_or(self.path()).display(),
+            self.space_needed
         )
     }
 }

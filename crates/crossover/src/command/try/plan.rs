@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
+use indicatif::HumanCount;
 use plan::Seconds;
 
 use super::budget::Chosen;
 use super::cure::Cure;
 use super::statement::Statement;
+use super::tuned::{LABEL, Tuned};
 
 /// Everything that the plan says.
 pub struct PlanText<'a> {
@@ -23,6 +25,8 @@ pub struct PlanText<'a> {
     pub engines: &'a [EngineSpec],
     /// What makes the copies comparable.
     pub cure: &'a Cure,
+    /// The engine in second place.
+    pub tuned: Option<&'a Tuned>,
     /// Statements, blocks, length of a trial.
     pub chosen: &'a Chosen,
     /// How long it may take.
@@ -51,9 +55,13 @@ impl PlanText<'_> {
         );
         let _ = writeln!(text, "title = {}", basic(&format!("{file} on SQLite and PostgreSQL")));
         text.push_str("workload = \"sql\"\n");
-        let engines: Vec<String> =
-            self.engines.iter().map(|engine| basic(&engine.to_string())).collect();
-        let _ = writeln!(text, "engines = [{}]", engines.join(", "));
+        text.push_str(&self.tuning());
+        let engines: Vec<String> = self
+            .engines
+            .iter()
+            .map(|engine| format!("  {},\n", basic(&engine.to_string())))
+            .collect();
+        let _ = writeln!(text, "engines = [\n{}]", engines.concat());
         let _ = writeln!(text, "data = {}", basic(&self.data.display().to_string()));
         let _ = writeln!(text, "replicates = {}", self.chosen.blocks);
         let _ = writeln!(text, "budget = \"{}\"", self.budget);
@@ -81,8 +89,22 @@ impl PlanText<'_> {
         text
     }
 
+    /// How the tuned copy was made, as comments.
+    fn tuning(&self) -> String {
+        let Some(tuned) = self.tuned else { return String::new() };
+        let mut text = format!(
+            "# `{LABEL}` is a copy of the file on which this was done (cache_size by each \
+             connection):\n"
+        );
+        for line in tuned.statements() {
+            let _ = writeln!(text, "#   {}", line.replace('\n', " "));
+        }
+        text
+    }
+
     /// Names in braces in the statements: a plan would take them for placeholders.
     fn braces(&self) -> BTreeSet<String> {
+        let engines: Vec<String> = self.engines.iter().map(EngineSpec::to_string).collect();
         let texts = self.chosen.statements.iter().flat_map(|(statement, _)| {
             let parameters = statement.parameters.iter().map(|parameter| &parameter.query);
             [&statement.text].into_iter().chain(&statement.postgres_text).chain(parameters)
@@ -90,6 +112,7 @@ impl PlanText<'_> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
         texts
+            .chain(&engines)
             .flat_map(|text| text.split('{').skip(1))
             .filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
             .filter(is_name)
@@ -105,7 +128,7 @@ impl PlanText<'_> {
         }
         let refused = self.cure.refused_rows.iter();
         let refused: Vec<String> =
-            refused.map(|(table, rows)| format!("{rows} of {table}")).collect();
+            refused.map(|(table, rows)| format!("{} of {table}", HumanCount(*rows))).collect();
         if !refused.is_empty() {
             let refused = refused.join(", ");
             parts.push(format!("without the rows that PostgreSQL refuses: {refused}"));
@@ -208,6 +231,7 @@ mod tests {
             data: &data,
             engines: &engines,
             cure: &cure,
+            tuned: None,
             chosen: &chosen,
             budget: Seconds(120),
             seed: Some(7),

@@ -1,12 +1,13 @@
-//! The results of a try by statement and engine: as a table, as CSV, as one sentence.
+//! Results of a try by statement and engine: as rows, as a table, as CSV.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use record::Finished;
 use report::Document;
-use report::analysis::Shown;
+use report::analysis::{Shown, analyse, digits};
 use serde::Serialize;
 use stats::Estimate;
 
-use super::show::several;
+use super::tuned::LABEL;
 
 /// One statement on one engine.
 #[derive(Clone, Debug, Serialize)]
@@ -18,10 +19,13 @@ pub struct Row {
     /// Response time as a multiple of SQLite's; none for SQLite itself.
     pub ratio: Option<Estimate>,
     pub verdict: Option<Shown>,
+    /// Response time as a multiple of that of SQLite, tuned, on the other engines but SQLite.
+    pub ratio_to_tuned: Option<Estimate>,
+    pub verdict_to_tuned: Option<Shown>,
 }
 
-/// All results of a report.
-pub fn rows(document: &Document) -> Vec<Row> {
+/// All results of a run and its report.
+pub fn rows(document: &Document, finished: &Finished) -> Vec<Row> {
     let mut rows = Vec::new();
     for treatment in &document.treatments {
         for statement in &treatment.requests_by_name {
@@ -31,52 +35,93 @@ pub fn rows(document: &Document) -> Vec<Row> {
                 response_time_ms_mean: statement.estimate,
                 ratio: statement.ratio.as_ref().map(|ratio| ratio.estimate),
                 verdict: statement.ratio.as_ref().map(|ratio| ratio.verdict),
+                ratio_to_tuned: None,
+                verdict_to_tuned: None,
             });
         }
     }
+    compare_with_tuned(&mut rows, finished);
     rows
 }
 
-/// A line per statement, a pair of columns per engine.
-pub fn grid(rows: &[Row]) -> Table {
-    let mut engines: Vec<&str> = Vec::new();
-    let mut statements: Vec<&str> = Vec::new();
-    for row in rows {
-        for (list, name) in [(&mut engines, &row.engine), (&mut statements, &row.statement)] {
-            if !list.contains(&name.as_str()) {
-                list.push(name);
-            }
+/// The same trials with the tuned line as the one that others are compared with: a family of
+/// verdicts of its own, corrected together.
+fn compare_with_tuned(rows: &mut [Row], finished: &Finished) {
+    let mut plan = finished.plan.clone();
+    let Some(place) = plan.engines.iter().position(|engine| engine.label() == LABEL) else {
+        return;
+    };
+    let first = plan.engines[0].label();
+    plan.engines.swap(0, place);
+    let analysis = analyse(&plan, &finished.cells(), &finished.trials);
+    for row in rows.iter_mut().filter(|row| row.engine != first && row.engine != LABEL) {
+        let treatment = analysis.treatments.iter().find(|each| each.engine == row.engine);
+        let result =
+            treatment.and_then(|each| each.by_request.iter().find(|one| one.name == row.statement));
+        let ratio = result.and_then(|result| result.ratio.as_ref());
+        row.ratio_to_tuned = ratio.map(|ratio| ratio.estimate);
+        row.verdict_to_tuned = ratio.map(|ratio| ratio.shown);
+    }
+}
+
+/// The different values in the order of their first appearance.
+pub fn distinct<'r>(rows: &'r [Row], part: impl Fn(&'r Row) -> &'r str) -> Vec<&'r str> {
+    let mut found: Vec<&str> = Vec::new();
+    for value in rows.iter().map(part) {
+        if !found.contains(&value) {
+            found.push(value);
         }
     }
+    found
+}
+
+/// The width that output is made for.
+pub const COLUMNS: usize = 80;
+/// A statement's column is no narrower.
+const STATEMENT_MIN: usize = 16;
+
+/// A block of lines for each statement: its engines, and the ratios of each.
+pub fn grid(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let mut header = vec!["statement".to_owned()];
-    for (place, engine) in engines.iter().enumerate() {
-        header.push((*engine).to_owned());
-        if place > 0 {
-            header.extend(["ratio".to_owned(), "interval".to_owned(), "faster".to_owned()]);
-        }
-    }
-    let last = header.len() - 1;
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(400);
+    let header = ["statement", "engine", "ms", "ratio", "interval", "verdict"];
+    let mut widths = header.map(str::len);
     table.set_header(header);
-    for statement in statements {
-        let mut cells = vec![statement.to_owned()];
-        for (place, engine) in engines.iter().enumerate() {
+    let engines = distinct(rows, |row| &row.engine);
+    for statement in distinct(rows, |row| &row.statement) {
+        let mut block: Vec<[String; 5]> = Vec::new();
+        for engine in &engines {
             let row = rows.iter().find(|row| row.statement == statement && row.engine == *engine);
-            cells.push(
-                row.and_then(|row| row.response_time_ms_mean)
-                    .map_or("-".to_owned(), |estimate| number(estimate.value)),
-            );
-            if place > 0 {
-                let ratio = row.and_then(|row| row.ratio);
-                cells.push(ratio.map_or("-".to_owned(), |ratio| number(ratio.value)));
-                cells.push(ratio.map_or(String::new(), |ratio| interval(&ratio)));
-                cells.push(faster(row, engine));
+            let Some(row) = row else { continue };
+            let time = row.response_time_ms_mean.map_or("-".to_owned(), |it| number(it.value));
+            block.push(line(engine, time, row.ratio, row.verdict));
+            if row.ratio_to_tuned.is_some() {
+                let (ratio, verdict) = (row.ratio_to_tuned, row.verdict_to_tuned);
+                block.push(line("  against tuned", String::new(), ratio, verdict));
             }
         }
+        for line in &block {
+            for (width, cell) in widths.iter_mut().skip(1).zip(line) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        let column = |place: usize| -> String {
+            block.iter().map(|line| line[place].as_str()).collect::<Vec<_>>().join("\n")
+        };
+        let mut cells = vec![statement.to_owned()];
+        cells.extend((0..5).map(column));
         table.add_row(cells);
     }
-    for place in 1..last {
+    // Each column has a blank on both sides.
+    let others: usize = widths.iter().skip(1).map(|width| width + 2).sum();
+    let room = COLUMNS.saturating_sub(others).max(STATEMENT_MIN);
+    let room = u16::try_from(room).unwrap_or(u16::MAX);
+    if let Some(column) = table.column_mut(0) {
+        column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(room)));
+    }
+    for place in [2, 3] {
         if let Some(column) = table.column_mut(place) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -84,86 +129,51 @@ pub fn grid(rows: &[Row]) -> Table {
     table
 }
 
-fn faster(row: Option<&Row>, engine: &str) -> String {
-    match row.and_then(|row| row.verdict) {
-        Some(Shown::Faster) => engine.to_owned(),
-        Some(Shown::Slower) => "sqlite".to_owned(),
-        Some(shown) => shown.name().to_owned(),
-        None => String::new(),
-    }
+fn line(
+    engine: &str,
+    time: String,
+    ratio: Option<Estimate>,
+    verdict: Option<Shown>,
+) -> [String; 5] {
+    [
+        engine.to_owned(),
+        time,
+        ratio.map_or(String::new(), |ratio| number(ratio.value)),
+        ratio.map_or(String::new(), |ratio| interval(&ratio)),
+        verdict.map_or(String::new(), |verdict| verdict.name().to_owned()),
+    ]
 }
 
 fn interval(estimate: &Estimate) -> String {
     match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+        (Some(low), Some(high)) => format!("{}-{}", number(low), number(high)),
         _ => String::new(),
     }
 }
 
-fn number(value: f64) -> String {
-    match value.abs() {
-        large if large >= 100.0 => format!("{value:.0}"),
-        middle if middle >= 10.0 => format!("{value:.1}"),
-        small if small >= 1.0 => format!("{value:.2}"),
-        tiny if tiny >= 0.1 => format!("{value:.3}"),
-        _ => format!("{value:.4}"),
+/// Three significant digits, thousands set apart.
+pub fn number(value: f64) -> String {
+    if value.abs() < 1000.0 {
+        return digits(value);
     }
-}
-
-/// One sentence for each engine that was compared with SQLite.
-pub fn verdict(rows: &[Row]) -> String {
-    let mut engines: Vec<&str> = Vec::new();
-    for row in rows.iter().filter(|row| row.verdict.is_some()) {
-        if !engines.contains(&row.engine.as_str()) {
-            engines.push(&row.engine);
-        }
-    }
-    let sentence = |engine: &&str| {
-        let of: Vec<&Row> = rows.iter().filter(|row| row.engine == *engine).collect();
-        let ratios = |shown: Shown| -> Vec<f64> {
-            let shown = of.iter().filter(|row| row.verdict == Some(shown));
-            shown.filter_map(|row| row.ratio).map(|ratio| ratio.value).collect()
-        };
-        let (faster, slower) = (ratios(Shown::Faster), ratios(Shown::Slower));
-        let equal = ratios(Shown::Equal).len();
-        let open = of.len() - faster.len() - slower.len() - equal;
-        let most_faster = faster.iter().map(|ratio| 1.0 / ratio).fold(1.0, f64::max);
-        let most_slower = slower.iter().copied().fold(1.0, f64::max);
-        let mut parts = Vec::new();
-        for (name, won, most) in [("SQLite", &slower, most_slower), (engine, &faster, most_faster)]
-        {
-            if !won.is_empty() {
-                let is_shown = if parts.is_empty() { " is shown faster" } else { "" };
-                let times = number(most);
-                parts.push(format!("{name}{is_shown} in {} (up to {times} times)", won.len()));
-            }
-        }
-        if equal > 0 {
-            parts.push(format!("they are equal in {equal}"));
-        }
-        match open {
-            0 => {}
-            1 => parts.push("1 has no verdict".to_owned()),
-            open => parts.push(format!("{open} have no verdict")),
-        }
-        let against = match engines.len() {
-            1 => "Of".to_owned(),
-            _ => format!("Against {engine}, of"),
-        };
-        let all = several(of.len() as u64, "statement");
-        format!("{against} {all} {}.", parts.join(", "))
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive number"
+    )]
+    let whole = {
+        let step = 10_f64.powf(value.abs().log10().floor() - 2.0);
+        ((value / step).round() * step).round() as u64
     };
-    match engines.is_empty() {
-        true => "Nothing was measured, so there is no verdict.".to_owned(),
-        false => engines.iter().map(sentence).collect::<Vec<_>>().join("\n"),
-    }
+    indicatif::HumanCount(whole).to_string()
 }
 
 /// A line per statement and engine.
 pub fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
         "statement,engine,response_time_ms_mean,response_time_ms_low,response_time_ms_high,\
-         ratio,ratio_low,ratio_high,verdict\n",
+         ratio,ratio_low,ratio_high,verdict,\
+         ratio_to_tuned,ratio_to_tuned_low,ratio_to_tuned_high,verdict_to_tuned\n",
     );
     let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
     for row in rows {
@@ -176,10 +186,13 @@ pub fn csv(rows: &[Row]) -> String {
                 text(estimate.and_then(|estimate| estimate.high)),
             ]
         };
+        let name = |verdict: Option<Shown>| verdict.map(Shown::name).unwrap_or_default().to_owned();
         let mut cells = vec![quoted(&row.statement), quoted(&row.engine)];
         cells.extend(parts(row.response_time_ms_mean));
         cells.extend(parts(row.ratio));
-        cells.push(row.verdict.map(Shown::name).unwrap_or_default().to_owned());
+        cells.push(name(row.verdict));
+        cells.extend(parts(row.ratio_to_tuned));
+        cells.push(name(row.verdict_to_tuned));
         text.push_str(&cells.join(","));
         text.push('\n');
     }
@@ -187,54 +200,73 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn row(engine: &str, ratio: Option<(f64, Shown)>) -> Row {
-        let estimate = |value| Estimate {
+    fn estimate(value: f64) -> Estimate {
+        Estimate {
             value,
             low: Some(value / 2.0),
             high: None,
             confidence_level: 0.95,
             method: stats::Method::StudentT,
             replicates: 5,
-        };
+        }
+    }
+
+    /// A row with what is shown of it against SQLite and against SQLite, tuned.
+    pub fn row(
+        statement: &str,
+        engine: &str,
+        ratio: Option<(f64, Shown)>,
+        to_tuned: Option<(f64, Shown)>,
+    ) -> Row {
         Row {
-            statement: "a, \"b\"".to_owned(),
+            statement: statement.to_owned(),
             engine: engine.to_owned(),
             response_time_ms_mean: Some(estimate(2.0)),
             ratio: ratio.map(|(ratio, _)| estimate(ratio)),
             verdict: ratio.map(|(_, shown)| shown),
+            ratio_to_tuned: to_tuned.map(|(ratio, _)| estimate(ratio)),
+            verdict_to_tuned: to_tuned.map(|(_, shown)| shown),
         }
-    }
-
-    #[test]
-    fn the_verdict_counts_wins_and_says_how_far() {
-        let faster = || row("postgres:18", Some((0.25, Shown::Faster)));
-        let slower = || row("postgres:18", Some((3.0, Shown::Slower)));
-        let open = || row("postgres:18", Some((1.1, Shown::Undecided)));
-        let sqlite = row("sqlite", None);
-        for (rows, expected) in [
-            (vec![], "Nothing was measured, so there is no verdict."),
-            (vec![sqlite.clone(), open()], "Of 1 statement 1 has no verdict."),
-            (vec![faster()], "Of 1 statement postgres:18 is shown faster in 1 (up to 4.00 times)."),
-            (
-                vec![sqlite, faster(), slower(), slower(), open(), open()],
-                "Of 5 statements SQLite is shown faster in 2 (up to 3.00 times), postgres:18 in 1 \
-                 (up to 4.00 times), 2 have no verdict.",
-            ),
-        ] {
-            assert_eq!(verdict(&rows), expected);
-        }
-        let two = [faster(), row("postgres:14", Some((3.0, Shown::Slower)))];
-        assert!(verdict(&two).contains("\nAgainst postgres:14, of 1 statement SQLite is shown"));
     }
 
     #[test]
     fn csv_quotes_names_and_leaves_open_what_is_not_known() {
-        let text = csv(&[row("sqlite", None), row("postgres:18", Some((0.5, Shown::Faster)))]);
+        let faster = Some((0.5, Shown::Faster));
+        let text = csv(&[row("a, \"b\"", "sqlite", None, None), {
+            row("a, \"b\"", "postgres:18", faster, Some((1.5, Shown::Undecided)))
+        }]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1], "\"a, \"\"b\"\"\",\"sqlite\",2,1,,,,,");
-        assert_eq!(lines[2], "\"a, \"\"b\"\"\",\"postgres:18\",2,1,,0.5,0.25,,faster");
+        assert_eq!(lines[1], "\"a, \"\"b\"\"\",\"sqlite\",2,1,,,,,,,,,");
+        let expected = "\"a, \"\"b\"\"\",\"postgres:18\",2,1,,0.5,0.25,,faster,1.5,0.75,,undecided";
+        assert_eq!(lines[2], expected);
+    }
+
+    #[test]
+    fn a_table_of_three_lines_fits_80_columns() {
+        let wide = Estimate { low: Some(0.000_281), high: Some(0.000_301), ..estimate(0.000_291) };
+        let mut rows = Vec::new();
+        for statement in ["count", "a statement with a long name that says what it asks for"] {
+            for engine in ["sqlite", LABEL, "postgres:18"] {
+                let shown = (engine != "sqlite").then_some((1.0, Shown::Undecided));
+                let mut row = row(statement, engine, shown, shown.filter(|_| engine != LABEL));
+                row.ratio = row.ratio.map(|_| wide);
+                rows.push(row);
+            }
+        }
+        let text = grid(&rows).to_string();
+        assert!(text.lines().all(|line| line.trim_end().chars().count() <= COLUMNS), "{text}");
+        assert!(text.contains("0.000291") && text.contains("against tuned"), "{text}");
+    }
+
+    #[test]
+    fn numbers_have_three_digits_and_separators() {
+        for (value, expected) in
+            [(0.000_291_4, "0.000291"), (1.0, "1.00"), (999.4, "999"), (12_345.6, "12,300")]
+        {
+            assert_eq!(number(value), expected);
+        }
     }
 }

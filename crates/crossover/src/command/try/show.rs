@@ -1,14 +1,12 @@
-//! Output of a try: as text, section by section while it works; as JSON or CSV at its end.
+//! Output of a try: short lines of progress on standard error, and at its end one text, or JSON or
+//! CSV.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use comfy_table::{Table, presets};
-use indicatif::HumanBytes;
 use migrate::{AuditReport, Severity};
-use plan::counted;
 use record::Finished;
 use report::Document;
+use report::analysis::Shown;
 use serde::Serialize;
 
 use super::budget::LeftOut;
@@ -16,10 +14,11 @@ use super::cure::Cure;
 use super::moved::Moved;
 use super::result::{self, Row};
 use super::size::SqliteSize;
+use super::sql_log::LogFacts;
+use super::text;
+use super::tuned::Tuned;
+use super::verdict::{self, VerdictFacts};
 use crate::shared::{Outcome, OutputFormat, Shared};
-
-/// Blockers shown in full; `crossover audit` shows all.
-const BLOCKERS_SHOWN: usize = 10;
 
 /// Prints as the try goes on.
 pub struct Teller<'a> {
@@ -32,11 +31,15 @@ pub struct Told<'a> {
     pub audit: &'a AuditReport,
     pub cure: &'a Cure,
     pub sqlite_size: SqliteSize,
+    pub tuned: Option<&'a Tuned>,
     pub moved: &'a [Moved],
     pub left_out: &'a [LeftOut],
     pub derived: bool,
+    pub logs: &'a [LogFacts],
     pub measured: Option<&'a Finished>,
     pub plan_file: Option<&'a Path>,
+    /// The tuned copy that the plan measures.
+    pub tuned_file: Option<&'a Path>,
     pub kept: Option<&'a Path>,
 }
 
@@ -47,11 +50,14 @@ struct Json<'a> {
     tables: Vec<TableRows<'a>>,
     cure: &'a Cure,
     sqlite_size: SqliteSize,
+    tuned: Option<&'a Tuned>,
     moved: &'a [Moved],
     statements: &'a [Row],
     left_out: &'a [LeftOut],
+    logs: &'a [LogFacts],
     verdict: &'a str,
     plan: Option<&'a Path>,
+    tuned_file: Option<&'a Path>,
     kept: Option<&'a Path>,
     report: Option<&'a Document>,
 }
@@ -67,118 +73,47 @@ impl<'a> Teller<'a> {
         Self { shared }
     }
 
-    fn section(&self, text: &str) -> anyhow::Result<()> {
-        match self.shared.output_format {
-            OutputFormat::Text => self.shared.print(text),
-            OutputFormat::Json | OutputFormat::Csv => Ok(()),
+    fn progress(&self, text: &str) {
+        if self.shared.output_format == OutputFormat::Text {
+            self.shared.say(text);
         }
     }
 
-    /// The file, and what PostgreSQL would refuse.
-    pub fn audit(&self, source: &Path, audit: &AuditReport, cure: &Cure) -> anyhow::Result<()> {
+    /// The file, and whether PostgreSQL would refuse something of it.
+    pub fn audit(&self, source: &Path, audit: &AuditReport) {
         let rows: u64 = audit.tables.iter().map(|table| table.rows).sum();
-        let mut text = format!(
-            "{}: {}, {}\n\n",
-            source.display(),
-            several(audit.tables.len() as u64, "table"),
-            several(rows, "row")
-        );
-        let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
-        let count = audit.count(Severity::Blocker);
-        let _ = match count {
-            0 => writeln!(text, "PostgreSQL refuses nothing of it."),
-            _ => {
-                writeln!(text, "PostgreSQL would refuse it, {}:", several(count as u64, "blocker"))
-            }
+        let refused = match audit.count(Severity::Blocker) {
+            0 => "PostgreSQL refuses nothing of it".to_owned(),
+            count => format!("{} for PostgreSQL", several(count as u64, "blocker")),
         };
-        for blocker in blockers.take(BLOCKERS_SHOWN) {
-            let _ = writeln!(text, "  {blocker}");
-        }
-        if count > BLOCKERS_SHOWN {
-            let _ = writeln!(text, "  and {} more", count - BLOCKERS_SHOWN);
-        }
-        let (warnings, notes) = (audit.count(Severity::Warning), audit.count(Severity::Note));
-        if count + warnings + notes > 0 {
-            let _ = writeln!(
-                text,
-                "`crossover audit {}` shows everything ({} and {} besides).",
-                source.display(),
-                several(warnings as u64, "warning"),
-                several(notes as u64, "note")
-            );
-        }
-        if !cure.mappings.is_empty() {
-            let rules: Vec<String> =
-                cure.mappings.iter().map(|rule| format!("--map '{rule}'")).collect();
-            let _ = writeln!(text, "In the copy the types are mended: {}", rules.join(" "));
-        }
-        for table in &cure.tables_left_out {
-            let _ = writeln!(text, "{table} is left out of the copy.");
-        }
-        self.section(&text)
+        let tables = several(audit.tables.len() as u64, "table");
+        let rows = several(rows, "row");
+        self.progress(&format!("{}: {tables}, {rows}; {refused}", source.display()));
     }
 
-    /// The move, its proof, and the sizes.
-    pub fn moved(
-        &self,
-        audit: &AuditReport,
-        cure: &Cure,
-        sqlite: SqliteSize,
-        moved: &[Moved],
-    ) -> anyhow::Result<()> {
-        let mut text = String::from("\n");
-        for (table, refused) in &cure.refused_rows {
-            let all = audit.tables.iter().find(|each| each.name == *table).map_or(0, |t| t.rows);
-            let _ = writeln!(
-                text,
-                "{table}: {} of {} that PostgreSQL refuses are left out on both sides{}",
-                indicatif::HumanCount(*refused),
-                several(all, "row"),
-                if cure.may_be_measured(table) { "" } else { ": too many to measure it" }
-            );
+    /// The move and its proof.
+    pub fn moved(&self, moved: &[Moved]) {
+        for line in moved.iter().filter_map(text::move_of) {
+            self.progress(&line);
         }
-        for each in moved {
-            let Some(migration) = &each.migration else { continue };
-            let rows: u64 = migration.tables.iter().map(|table| table.rows).sum();
-            let _ = writeln!(
-                text,
-                "Moved into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
-                each.version,
-                several(rows, "row"),
-                several(migration.tables.len() as u64, "table"),
-                migration.seconds.elapsed
-            );
-        }
-        let _ = writeln!(text, "On disk:");
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        let free = match (sqlite.vacuumed_bytes, sqlite.free_bytes) {
-            (Some(bytes), _) => format!("after VACUUM {}", HumanBytes(bytes)),
-            (None, 0) => "no page is free".to_owned(),
-            (None, free) => format!("{} of it free pages", HumanBytes(free)),
-        };
-        table.add_row([
-            "  SQLite".to_owned(),
-            HumanBytes(sqlite.file_bytes).to_string(),
-            format!("the file without its write-ahead log; {free}"),
-        ]);
-        for each in moved {
-            let (rows, indexes) = (each.size.table_bytes, each.size.index_bytes);
-            table.add_row([
-                format!("  {}", each.engine),
-                HumanBytes(rows + indexes).to_string(),
-                format!("tables {} + indexes {}", HumanBytes(rows), HumanBytes(indexes)),
-            ]);
-        }
-        let _ = writeln!(text, "{table}");
-        self.section(&text)
     }
 
     /// The measurement, and everything in the forms for programs.
     pub fn measured(&self, told: &Told<'_>) -> anyhow::Result<Outcome> {
         let document = told.measured.map(report::document);
-        let rows = document.as_ref().map(result::rows).unwrap_or_default();
-        let verdict = result::verdict(&rows);
+        let rows = match (told.measured, &document) {
+            (Some(finished), Some(document)) => result::rows(document, finished),
+            _ => Vec::new(),
+        };
+        let margin = told.measured.map(|finished| finished.plan.equivalent_within.to_string());
+        let engines: Vec<&str> = told.moved.iter().map(|moved| moved.engine.as_str()).collect();
+        let verdict = verdict::paragraphs(&VerdictFacts {
+            rows: &rows,
+            engines: &engines,
+            tuned: told.tuned,
+            not_measured: told.left_out.len(),
+            margin: margin.as_deref().unwrap_or_default(),
+        });
         let report = match (told.measured, &document) {
             // The figures are there; a page that cannot be drawn or written does not undo them.
             (Some(finished), Some(document)) => write_report(finished, document)
@@ -187,39 +122,49 @@ impl<'a> Teller<'a> {
             _ => None,
         };
         match self.shared.output_format {
-            OutputFormat::Json => self.shared.print_json(&Json {
-                source: told.source,
-                findings: &told.audit.findings,
-                tables: told
-                    .audit
-                    .tables
-                    .iter()
-                    .map(|table| TableRows { name: &table.name, rows: table.rows })
-                    .collect(),
-                cure: told.cure,
-                sqlite_size: told.sqlite_size,
-                moved: told.moved,
-                statements: &rows,
-                left_out: told.left_out,
-                verdict: &verdict,
-                plan: told.plan_file,
-                kept: told.kept,
-                report: document.as_ref(),
-            })?,
+            OutputFormat::Json => self.json(told, &rows, &verdict, document.as_ref())?,
             OutputFormat::Csv => {
                 self.shared.print(&result::csv(&rows))?;
-                let made = told.plan_file.into_iter().chain(told.kept);
+                let made = told.plan_file.into_iter().chain(told.tuned_file).chain(told.kept);
                 made.for_each(|path| self.shared.say(&path.display().to_string()));
             }
             OutputFormat::Text => {
-                let text = text(told, document.as_ref(), &rows, &verdict, report.as_deref());
+                let text = text::text(told, document.as_ref(), &rows, &verdict, report.as_deref());
                 self.shared.print(&text)?;
             }
         }
+        let undecided = Some(Shown::Undecided);
         let open = rows.is_empty()
-            || rows.iter().any(|row| row.verdict == Some(report::analysis::Shown::Undecided));
+            || rows.iter().any(|row| [row.verdict, row.verdict_to_tuned].contains(&undecided));
         let complete = !told.audit.blocks() && told.left_out.is_empty() && !open;
         Ok(if complete { Outcome::Done } else { Outcome::Findings })
+    }
+
+    fn json(
+        &self,
+        told: &Told<'_>,
+        rows: &[Row],
+        verdict: &str,
+        report: Option<&Document>,
+    ) -> anyhow::Result<()> {
+        let tables = told.audit.tables.iter();
+        self.shared.print_json(&Json {
+            source: told.source,
+            findings: &told.audit.findings,
+            tables: tables.map(|table| TableRows { name: &table.name, rows: table.rows }).collect(),
+            cure: told.cure,
+            sqlite_size: told.sqlite_size,
+            tuned: told.tuned,
+            moved: told.moved,
+            statements: rows,
+            left_out: told.left_out,
+            logs: told.logs,
+            verdict,
+            plan: told.plan_file,
+            tuned_file: told.tuned_file,
+            kept: told.kept,
+            report,
+        })
     }
 }
 
@@ -227,53 +172,6 @@ fn write_report(finished: &Finished, document: &Document) -> anyhow::Result<Path
     let path = finished.folder.path().join("report.html");
     record::write_atomically(&path, report::html(document)?.as_bytes())?;
     Ok(path)
-}
-
-fn text(
-    told: &Told<'_>,
-    document: Option<&Document>,
-    rows: &[Row],
-    verdict: &str,
-    report: Option<&Path>,
-) -> String {
-    let mut text = String::from("\n");
-    if told.derived {
-        let _ = writeln!(text, "Statements {}.", super::derive::rule());
-    }
-    if let Some(document) = document {
-        let _ = writeln!(
-            text,
-            "Mean response times in ms, {} in {:.0} s, intervals of 95%; a ratio below 1: faster \
-             than SQLite",
-            counted(document.run.blocks, "block"),
-            document.run.duration_seconds.unwrap_or_default()
-        );
-        let _ = writeln!(text, "{}", result::grid(rows));
-    }
-    for each in told.left_out {
-        let place = each.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-        let _ = writeln!(text, "Not measured: {}{place}: {}", each.name, each.why);
-    }
-    let _ = writeln!(text, "\n{verdict}");
-    for warning in document.iter().flat_map(|document| &document.warnings) {
-        let _ = writeln!(text, "\nWarning: {} {}", warning.message, warning.advice);
-    }
-    let _ = writeln!(text);
-    if let Some(plan) = told.plan_file {
-        let _ = writeln!(
-            text,
-            "Plan: {} (`crossover bench {}` repeats it; its comments say what to refine)",
-            plan.display(),
-            plan.display()
-        );
-    }
-    if let Some(report) = report {
-        let _ = writeln!(text, "Report: {}", report.display());
-    }
-    if let Some(kept) = told.kept {
-        let _ = writeln!(text, "Kept: {}", kept.display());
-    }
-    text
 }
 
 /// `1 table`, `3 tables`, `61,234 rows`.

@@ -43,8 +43,20 @@ pub fn read(
     Ok(statements)
 }
 
+/// A single statement, of a line of a file of another kind.
+pub fn one(
+    path: &Path,
+    line: usize,
+    text: &str,
+    connection: &mut Connection,
+    names: &Names,
+) -> anyhow::Result<Statement> {
+    let text = text.trim().trim_end_matches(';').to_owned();
+    Piece { path, line, text }.check(connection, names)
+}
+
 /// Names are unique in a plan; two folders may hold files of one name.
-fn number_equal_names(statements: &mut [Statement]) {
+pub fn number_equal_names(statements: &mut [Statement]) {
     let mut seen = BTreeSet::new();
     for statement in statements {
         let name = statement.name.clone();

@@ -10,7 +10,7 @@ mod write_back;
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Background};
+use super::{Background, RunAnswer};
 use crate::analysis::*;
 use crate::formula::{FACTORS, fail, plan, trial, trials, trials_by};
 use plan::schedule::{self, Round};
@@ -18,7 +18,7 @@ use plan::{Level, Levels, Plan};
 use record::{FailureCounts, Status, Trial};
 
 /// The answer, without what is known of a recorded run.
-fn said(plan: &Plan, analysis: &Analysis) -> Answer {
+fn said(plan: &Plan, analysis: &Analysis) -> RunAnswer {
     super::of(plan, &Background::default(), analysis)
 }
 
