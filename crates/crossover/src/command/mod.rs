@@ -7,6 +7,8 @@ pub mod compare;
 pub mod dashboard;
 pub mod demo;
 pub mod migrate;
+#[cfg(test)]
+mod reference;
 pub mod report;
 pub mod runs;
 pub mod secret;
