@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-program test-pages lint bench prove web release
+.PHONY: help demo test test-program test-pages lint bench prove web release dist
 
 help: ## list these targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -20,6 +20,7 @@ test: web ## every kind of proof once, small
 	$(CARGO) test --workspace --no-run
 	$(MAKE) --jobs=2 --output-sync=line test-program test-pages
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
+	@cat target/tmp/documents
 	@if [ -s $(CROSSOVER_TEST_SKIPS) ]; then \
 	  echo "$$(wc -l <$(CROSSOVER_TEST_SKIPS)) tests were skipped:"; sort -u $(CROSSOVER_TEST_SKIPS); \
 	else echo "no test was skipped"; fi
@@ -74,12 +75,12 @@ endif
 target/foreign-clients:
 	rm -rf $@.new && mkdir -p $@.new/node
 	python3 -m venv $@.new/venv && $@.new/venv/bin/pip install --quiet \
-	  django dj-database-url django-environ 'psycopg[binary]' SQLAlchemy
+	  django dj-database-url django-environ gunicorn 'psycopg[binary]' SQLAlchemy
 	for jar in org.postgresql:postgresql:42.7.4 org.xerial:sqlite-jdbc:3.46.1.3 \
 	  org.slf4j:slf4j-api:1.7.36; do mvn --quiet --batch-mode dependency:copy -Dartifact=$$jar \
 	  -DoutputDirectory=$(CURDIR)/$@.new/jars || exit 1; done
 	cd $@.new/node && npm init --yes >/dev/null && npm install --no-audit --no-fund \
-	  @prisma/adapter-pg@7 @prisma/adapter-libsql@7
+	  @prisma/adapter-pg@7 @prisma/adapter-libsql@7 better-sqlite3@12.11.1 pg@8.23.1
 	ruby -r active_record -r pg -r sqlite3 -e 1 || \
 	  { echo "install ruby-activerecord, ruby-pg and ruby-sqlite3"; exit 1; }
 	mv $@.new $@
@@ -96,6 +97,9 @@ target/mariadb/%:
 
 release: web ## target/release/crossover, pages inside
 	$(CARGO) build --release --package crossover
+
+dist: web ## dist/: one binary for Debian 11 and later, with unit, manual, completions, checksums
+	packaging/dist
 
 # npm ci only where the lock file changed since.
 web/node_modules/.package-lock.json: web/package-lock.json

@@ -7,6 +7,8 @@ pub mod compare;
 pub mod dashboard;
 pub mod demo;
 pub mod migrate;
+#[cfg(test)]
+mod reference;
 pub mod report;
 pub mod runs;
 pub mod secret;
@@ -14,6 +16,9 @@ pub mod server;
 pub mod r#try;
 pub mod verify;
 
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 use crate::shared::{GlobalArguments, Outcome, Shared};
@@ -61,8 +66,11 @@ pub enum Command {
     Server(server::Command),
     /// Print a completion script for a shell
     Completion { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or write those of all commands
+    Man {
+        /// A folder that exists, for a page of each command
+        folder: Option<PathBuf>,
+    },
 }
 
 /// Runs one command to its end.
@@ -81,7 +89,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
         Command::Runs(arguments) => runs::run(arguments, shared),
         Command::Server(command) => server::run(command, shared),
         Command::Completion { shell } => completion(shell, shared),
-        Command::Man => manual(shared),
+        Command::Man { folder } => manual(folder.as_deref(), shared),
     }
 }
 
@@ -93,9 +101,15 @@ fn completion(shell: clap_complete::Shell, shared: &Shared) -> anyhow::Result<Ou
     Ok(Outcome::Done)
 }
 
-fn manual(shared: &Shared) -> anyhow::Result<Outcome> {
+fn manual(folder: Option<&Path>, shared: &Shared) -> anyhow::Result<Outcome> {
+    let command = <CommandLine as clap::CommandFactory>::command();
+    if let Some(folder) = folder {
+        clap_mangen::generate_to(command, folder)
+            .with_context(|| format!("{} cannot be filled with manual pages", folder.display()))?;
+        return Ok(Outcome::Done);
+    }
     let mut page = Vec::new();
-    clap_mangen::Man::new(<CommandLine as clap::CommandFactory>::command()).render(&mut page)?;
+    clap_mangen::Man::new(command).render(&mut page)?;
     shared.print(&String::from_utf8_lossy(&page))?;
     Ok(Outcome::Done)
 }

@@ -1,5 +1,5 @@
-//! The normal form of URLs: two URLs with one normal form belong to one article. docs/dashboard.md
-//! states the rules for users.
+//! The normal form of URLs: two URLs with one normal form belong to one article.
+//! docs/reference/dashboard.md states the rules for users.
 //!
 //! - The scheme does not count, nor `www.`, a default port, a dot at the end of the host.
 //! - Upper and lower case are the same, in the path too.

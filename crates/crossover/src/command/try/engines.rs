@@ -25,7 +25,7 @@ pub fn choose(
                 return Err(Usage(format!(
                     "--on {engine}: a copy is moved into a server that Crossover starts: name \
                      postgres, postgres:VERSION or postgres:FOLDER (a plan measures others, \
-                     docs/plans.md)"
+                     docs/reference/plans.md)"
                 ))
                 .into());
             }

@@ -50,8 +50,8 @@ impl PlanText<'_> {
              #   [factors]    clients = [1, 2, 4] asks with several clients at a time\n\
              #   [[statement]] texts, how often each is executed in a round (weight), values of \
              its parameters\n\
-             # docs/plans.md explains every key; `crossover bench FILE --dry-run` shows what would \
-             be done.\n",
+             # docs/reference/plans.md explains every key; `crossover bench FILE --dry-run` shows what \
+             would be done.\n",
         );
         let _ = writeln!(text, "title = {}", basic(&format!("{file} on SQLite and PostgreSQL")));
         text.push_str("workload = \"sql\"\n");

@@ -169,7 +169,7 @@ impl Piece<'_> {
         let refuse = |what: String| Usage(format!("{}: {what}", self.place(self.line)));
         let first = tokens(&self.text).first().map_or("", |token| token.text).to_uppercase();
         let reads_only = "only statements that read are tried (SELECT, WITH, VALUES); for others \
-                          write a plan (docs/plans.md)";
+                          write a plan (docs/reference/plans.md)";
         if !["SELECT", "WITH", "VALUES"].contains(&first.as_str()) {
             return Err(refuse(format!("{first} is no query; {reads_only}")).into());
         }
@@ -185,7 +185,7 @@ impl Piece<'_> {
             let name = statement.parameter_name(1).unwrap_or("?");
             return Err(refuse(format!(
                 "it takes the parameter {name}: put a value in its place, or give it values in the \
-                 plan that `crossover try` writes without it (docs/plans.md, parameters)"
+                 plan that `crossover try` writes without it (docs/reference/plans.md, parameters)"
             ))
             .into());
         }
