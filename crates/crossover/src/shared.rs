@@ -23,7 +23,8 @@ pub struct GlobalArguments {
     /// No colours (NO_COLOR is honoured too)
     #[arg(long, global = true, env = "CROSSOVER_NO_COLOR")]
     pub no_color: bool,
-    /// Everything by name, and drafts in SQL of what is not carried over (audit, migrate, verify)
+    /// Everything by name: of audit, migrate and verify also drafts in SQL of what is not carried over,
+    /// of demo the commands with all their output
     #[arg(short, long, global = true, env = "CROSSOVER_VERBOSE")]
     pub verbose: bool,
 }
