@@ -3,6 +3,7 @@
 mod again;
 mod alone;
 mod by_request;
+mod difference;
 mod headline;
 mod moves;
 mod names;

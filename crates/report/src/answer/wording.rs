@@ -1,11 +1,11 @@
 //! Sentences about two engines along the swept factor: the size at one level, where the lines
 //! cross, what is open, failures.
 
-use plan::{Level, Levels, Plan, WorkloadKind, counted};
+use plan::{Level, Levels, Plan, counted};
+use stats::Method;
 use stats::crossing::{Crossing, Side};
-use stats::{Estimate, Method};
 
-use super::names::{EngineNames, capital, of};
+use super::names::{EngineNames, capital};
 use super::{place, size};
 use crate::analysis::{Compared, Failures, Shown, Sweep, Treatment};
 
@@ -14,16 +14,6 @@ pub(super) struct Wording<'a> {
     pub plan: &'a Plan,
     pub names: EngineNames,
     pub treatments: &'a [Treatment],
-}
-
-/// A level of a sweep at which one side is shown faster.
-pub(super) struct Decided {
-    pub level: f64,
-    pub faster: Side,
-    /// The response of the faster side by that of the other.
-    pub ratio: Estimate,
-    /// The response of either, the faster side first.
-    pub values: (f64, f64),
 }
 
 impl Wording<'_> {
@@ -50,60 +40,6 @@ impl Wording<'_> {
     /// The response of `engine` at one level of a sweep.
     pub(super) fn value(&self, sweep: &Sweep, engine: &str, level: f64) -> Option<f64> {
         self.estimate(engine, &self.levels_at(sweep, level))
-    }
-
-    /// The level with the largest cost of a wrong choice among those at which `side` (or any) is
-    /// shown faster.
-    pub(super) fn dearest(&self, sweep: &Sweep, side: Option<Side>) -> Option<Decided> {
-        let decided = sweep.results.iter().filter_map(|one| self.decided(sweep, one));
-        let wanted = decided.filter(|one| side.is_none_or(|side| one.faster == side));
-        let cost = |one: &Decided| (one.values.0 - one.values.1).abs();
-        wanted.max_by(|x, y| cost(x).total_cmp(&cost(y)))
-    }
-
-    fn decided(&self, sweep: &Sweep, one: &Compared) -> Option<Decided> {
-        let faster = one.sign.faster().filter(|_| one.shown() != Shown::Equal)?;
-        let of_a = self.plan.response().ratio(one.ratio);
-        let [fast, slow] =
-            [faster, other(faster)].map(|side| self.value(sweep, label(sweep, side), one.level));
-        let ratio = match faster {
-            Side::A => of_a,
-            Side::B => inverse(of_a),
-        };
-        Some(Decided { level: one.level, faster, ratio, values: (fast?, slow?) })
-    }
-
-    /// `PostgreSQL 18 answers a year of data in 0.44 of SQLite's time (410 ms against 940 ms,
-    /// 1 client; 95%: 0.42 to 0.46)`.
-    pub(super) fn size(&self, sweep: &Sweep, one: &Decided, others: &str) -> String {
-        let plan = self.plan;
-        let response = plan.response();
-        let (fast, slow) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
-        let axis = place::axis(plan, sweep);
-        let data = axis.and_then(|factor| place::data(plan, factor, one.level));
-        let share = size::share(one.ratio.value);
-        let said = match (response.lower_is_better(), plan.workload) {
-            (false, _) => format!(
-                "{} does {share} times {}",
-                capital(fast),
-                of(slow, &response.label().to_lowercase())
-            ),
-            (true, WorkloadKind::Http | WorkloadKind::Sql) => format!(
-                "{} answers {}in {share} of {}",
-                capital(fast),
-                data.as_ref().map(|data| format!("{data} ")).unwrap_or_default(),
-                of(slow, "time")
-            ),
-            (true, _) => format!("{} needs {share} of {}", capital(fast), of(slow, "time")),
-        };
-        let values = [one.values.0, one.values.1].map(|value| size::value(response, value));
-        let at =
-            axis.filter(|_| data.is_none()).map(|factor| place::level(plan, factor, one.level));
-        let at = at.into_iter().chain((!others.is_empty()).then(|| others.to_owned()));
-        let at: String = at.map(|level| format!(", {level}")).collect();
-        let certainty = size::interval(&one.ratio).map(|interval| format!("; 95%: {interval}"));
-        let [fast, slow] = values;
-        format!("{said} ({fast} against {slow}{at}{})", certainty.unwrap_or_default())
     }
 
     /// Where the lines cross, or what is shown where: `SQLite is shown faster up to 12 days,
@@ -316,48 +252,6 @@ impl Wording<'_> {
             subject => format!("{}: {said}.", capital(&subject)),
         }
     }
-
-    /// `Choosing SQLite costs 530 ms per request at a year; choosing PostgreSQL 18 2 ms at a week.`
-    pub(super) fn costs(&self, sweep: &Sweep) -> Option<String> {
-        let response = self.plan.response();
-        let each = match (response.lower_is_better(), self.plan.workload) {
-            (false, _) => format!(" {}", response.label().to_lowercase()),
-            (true, WorkloadKind::Blob) => " per blob".to_owned(),
-            (true, WorkloadKind::Sql) => " per statement".to_owned(),
-            (true, _) => " per request".to_owned(),
-        };
-        let cost = |side: Side| {
-            let one = self.dearest(sweep, Some(other(side)))?;
-            let loss = size::value(response, (one.values.0 - one.values.1).abs());
-            let at = place::axis(self.plan, sweep)
-                .map(|factor| format!(" at {}", place::level(self.plan, factor, one.level)));
-            let at = at.unwrap_or_default();
-            Some(format!("choosing {} costs up to {loss}{each}{at}", self.side(sweep, side)))
-        };
-        let said: Vec<String> = [Side::A, Side::B].into_iter().filter_map(cost).collect();
-        let mut said = said.join("; ");
-        said.get_mut(..1)?.make_ascii_uppercase();
-        Some(said + ".")
-    }
-}
-
-impl Wording<'_> {
-    /// `At a year PostgreSQL 18 used 1.98 cores, SQLite 1.00.`: at the level of the size.
-    pub(super) fn cores(&self, sweep: &Sweep) -> Option<String> {
-        let one = self.dearest(sweep, None)?;
-        let levels = self.levels_at(sweep, one.level);
-        let of = |side: Side| {
-            let engine = label(sweep, side);
-            let is_it = |t: &&Treatment| t.engine == engine && t.levels == levels;
-            self.treatments.iter().find(is_it)?.cores_used
-        };
-        let (fast, slow) = (of(one.faster)?, of(other(one.faster))?);
-        let at = place::axis(self.plan, sweep)
-            .map(|factor| format!("At {} ", place::level(self.plan, factor, one.level)));
-        let (faster, slower) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
-        let said = format!("{faster} used {fast:.2} cores, {slower} {slow:.2}.");
-        Some(at.map_or_else(|| capital(&said), |at| at + &said))
-    }
 }
 
 /// The engine on one side of a sweep.
@@ -373,9 +267,4 @@ pub(super) fn other(side: Side) -> Side {
         Side::A => Side::B,
         Side::B => Side::A,
     }
-}
-
-fn inverse(ratio: Estimate) -> Estimate {
-    let of = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
-    Estimate { value: 1.0 / ratio.value, low: of(ratio.high), high: of(ratio.low), ..ratio }
 }
