@@ -197,6 +197,14 @@ fn offline_the_cache_then_an_installed_release_then_an_error() {
     assert!(shown.contains("got 18.") && shown.contains("by cache"), "{shown}");
 
     let cache = empty_cache(&place).cache;
+    let empty = place.locations.data.join("no-certificates");
+    std::fs::write(&empty, "").unwrap();
+    let mut bare = other_process("without_network", &place.locations.data);
+    bare.env("WANTED", "11.1").env("CROSSOVER_CACHE_DIR", &cache);
+    bare.env("SSL_CERT_FILE", &empty).env_remove("SSL_CERT_DIR");
+    let shown = offline(&mut bare);
+    assert!(shown.contains("no CA certificates; install them"), "{shown}");
+
     let mut absent = other_process("without_network", &place.locations.data);
     let shown = offline(absent.env("WANTED", "11.1").env("CROSSOVER_CACHE_DIR", &cache));
     assert!(shown.contains("refused: PostgreSQL 11.1 is not in the cache"), "{shown}");

