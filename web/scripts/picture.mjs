@@ -1,6 +1,6 @@
 // npm run picture -- report.html out.png [--whole] [--dark] [--width 390]: the top of a report as a
-// picture for the README, from the title to the first row of charts, 1280 pixels wide; or all of
-// it, dark, as wide as a telephone: to be looked at.
+// picture for the README, from the title to the chart and the matrix that answer it, 1280 pixels
+// wide; or all of it, dark, as wide as a telephone: to be looked at.
 
 import { resolve } from "node:path";
 import process from "node:process";
@@ -48,7 +48,7 @@ async function take(report, picture, look, executablePath) {
       await page.screenshot({ path: picture, fullPage: true });
       return;
     }
-    const row = await page.locator("main .row").first().boundingBox();
+    const row = await page.locator("main .answer").first().boundingBox();
     if (!row) throw new Error(`${report} shows no chart`);
     const height = Math.ceil(row.y + row.height + MARGIN);
     await page.screenshot({ path: picture, clip: { x: 0, y: 0, width, height }, fullPage: true });

@@ -23,7 +23,7 @@ export function unreadableTexts(page: Page): Promise<string[]> {
     return pictures.flatMap((picture) => {
       const figure = picture.closest("figure");
       const behind = figure ? getComputedStyle(figure).backgroundColor : "";
-      const title = figure?.querySelector("h4")?.textContent ?? "";
+      const title = figure?.querySelector("figcaption")?.textContent ?? "";
       const frame = picture.getBoundingClientRect();
       const texts = [...picture.querySelectorAll("text")].filter((text) => text.textContent);
       return texts.flatMap((text, index) => {
@@ -44,12 +44,17 @@ export function unreadableTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** Draws the charts that are far from the window too, as printing does; done in two frames. */
+/** Draws the charts that are far from the window too: they are drawn when they come near it. */
 export async function drawAll(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    window.dispatchEvent(new Event("beforeprint"));
-    window.dispatchEvent(new Event("afterprint"));
+  await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const step = window.innerHeight;
+    for (let y = 0; y < document.documentElement.scrollHeight; y += step) {
+      window.scrollTo(0, y);
+      await frame();
+      await frame();
+    }
+    window.scrollTo(0, 0);
+    await frame();
   });
-  await page.evaluate(() => new Promise((done) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => done(null)))));
 }

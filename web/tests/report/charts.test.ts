@@ -6,7 +6,7 @@ import { standaloneSvg } from "../../src/report/chart/download";
 import { drawToSvg } from "../../src/report/chart/echarts";
 import { hoverHtml } from "../../src/report/chart/option";
 import { bySwept } from "../../src/report/chart/panels";
-import { chartRows } from "../../src/report/chart/rows";
+import { allRows } from "../../src/report/chart/rows";
 import { DARK, LIGHT } from "../../src/lib/chart/colours";
 import { wrap } from "../../src/lib/chart/text";
 import type { View } from "../../src/report/chart/view";
@@ -24,7 +24,7 @@ const LOOK = { colours: LIGHT, scale: "linear", xScale: "plan", also: [], named:
 const VIEW: View = { ...LOOK, width: 400, height: 250, mini: false };
 
 function panels(name: string): Record<string, number> {
-  return Object.fromEntries(chartRows(experiment(name)).map((row) => [row.id, row.charts.length]));
+  return Object.fromEntries(allRows(experiment(name)).map((row) => [row.id, row.charts.length]));
 }
 
 function firstChart(name: string): Chart {
@@ -50,7 +50,7 @@ describe("panels", () => {
     const text = JSON.stringify(experiment("article").document)
       .replaceAll('"days":', '"rows":')
       .replaceAll('"name":"days","label":"Period"', '"name":"rows","label":"Rows"');
-    const rows = chartRows(new Experiment(JSON.parse(text)));
+    const rows = allRows(new Experiment(JSON.parse(text)));
     expect(rows[0]?.title).toBe("Mean response time by rows");
     expect(rows[0]?.charts[0]?.lines).toHaveLength(2);
   });
@@ -69,9 +69,9 @@ test("a wide sweep on a log scale begins with a log scale of the values", () => 
 
 describe("throughput over clients", () => {
   test("has the cores marked, its scaling and its times, and names what is missing", () => {
-    const rows = chartRows(experiment("throughput"));
+    const rows = allRows(experiment("throughput"));
     expect(rows.map((row) => row.id)).toEqual(
-      ["mean", "scaling", "time", "cpu", "engine", "other"],
+      ["mean", "ratio", "scaling", "time", "cpu", "engine", "other"],
     );
     expect(rows[0]?.title).toBe("Transactions per second by clients");
     const [reads, writes] = rows[0]?.charts ?? [];
@@ -90,7 +90,7 @@ describe("throughput over clients", () => {
     expect(titles.some((title) => title.startsWith("Best of three"))).toBe(false);
   });
   test("what is counted are transactions", () => {
-    const cpu = chartRows(experiment("throughput")).find((row) => row.id === "cpu");
+    const cpu = allRows(experiment("throughput")).find((row) => row.id === "cpu");
     expect(cpu?.title).toBe("CPU time per transaction by clients");
     expect(cpu?.charts[0]?.measure).toBe("CPU time per transaction");
     const titles = treatmentColumns(experiment("throughput")).map((column) => column.title);
@@ -137,10 +137,10 @@ describe("captions", () => {
     expect(chart?.captions.at(-1)?.text).toBe("Not measured: postgres:14 at year.");
   });
   test("a range is called a range", () => {
-    expect(chartRows(experiment("range"))[0]?.note).toBe(
+    expect(allRows(experiment("range"))[0]?.note).toBe(
       "Whiskers: the range of 3 blocks, smallest to largest; not an interval.",
     );
-    expect(chartRows(experiment("article"))[0]?.note).toBe(
+    expect(allRows(experiment("article"))[0]?.note).toBe(
       "Bands: 95% interval of the mean, 7 blocks.",
     );
   });
@@ -149,7 +149,7 @@ describe("captions", () => {
 describe("drawing", () => {
   test("every chart of every document draws in both scales and themes", () => {
     for (const name of Object.keys(FIXTURES)) {
-      for (const row of chartRows(experiment(name))) {
+      for (const row of allRows(experiment(name))) {
         for (const chart of row.charts) {
           for (const [scale, colours] of [["linear", LIGHT], ["log", DARK]] as const) {
             const svg = drawToSvg(chart, { ...VIEW, scale, colours });
@@ -214,13 +214,13 @@ test("names from the document cannot become markup", () => {
   const lines = chart.lines.map((line) => ({ ...line, name: "<img src=x>" }));
   const hostile = { ...chart, lines };
   expect(hoverHtml(hostile, 7, LIGHT)).not.toContain("<img");
-  const [row] = chartRows(experiment("article"));
+  const [row] = allRows(experiment("article"));
   if (!row) throw new Error("no row");
   expect(standaloneSvg(hostile, row, "run", LOOK)).not.toContain("<img");
 });
 
 test("a download holds title, legend, captions and source around the drawing", () => {
-  const rows = chartRows(experiment("article"));
+  const rows = allRows(experiment("article"));
   const [row] = rows;
   const chart = row?.charts[0];
   if (!row || !chart) throw new Error("no chart");
@@ -275,6 +275,6 @@ describe("axes without a between", () => {
     expect(titles).toHaveLength(10);
     expect(titles.slice(0, 4)).toEqual(["base", "Release 13", "Release 14", "work_mem 16MB"]);
     expect(titles.at(-1)).toBe("Server's memory 1GiB");
-    expect(chartRows(experiment("twist"))[0]?.note).toMatch(/^Base: Release 18, work_mem 4MB, /);
+    expect(allRows(experiment("twist"))[0]?.note).toMatch(/^Base: Release 18, work_mem 4MB, /);
   });
 });

@@ -14,6 +14,34 @@ export interface Colours {
   lines: readonly string[];
 }
 
+type Channels = [number, number, number];
+
+const channels = (hex: string) =>
+  [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as Channels;
+
+/** Relative luminance by WCAG 2. */
+function luminance(of: Channels): number {
+  const [red, green, blue] = of.map((value) => {
+    const c = value / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  }) as Channels;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** A line's colour, mixed with that of text until text in it can be read on the surface (5:1). */
+export function textColour(colour: string, { ink, surface }: Colours): string {
+  const [from, to] = [channels(colour), channels(ink)];
+  const behind = luminance(channels(surface));
+  for (let share = 0; share < 1; share += 0.05) {
+    const mixed = from.map((c, i) => Math.round(c + ((to[i] ?? 0) - c) * share)) as Channels;
+    const [dark = 0, light = 0] = [luminance(mixed), behind].toSorted((a, b) => a - b);
+    if ((light + 0.05) / (dark + 0.05) >= 5) {
+      return `#${mixed.map((c) => c.toString(16).padStart(2, "0")).join("")}`;
+    }
+  }
+  return ink;
+}
+
 export const LIGHT: Colours = {
   surface: "#ffffff",
   ink: "#1b1f24",

@@ -3,7 +3,7 @@
 import type { Crossing, Estimate, Levels, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
 import { count, significant } from "../../lib/format";
-import type { Chart, Line, Span } from "./chart";
+import { type Chart, type Line, type Span, titleOf } from "./chart";
 
 type Captions = Chart["captions"];
 
@@ -14,7 +14,7 @@ const unmarked = (texts: readonly string[]): Captions =>
 export function gaps(lines: readonly Line[]): Captions {
   return unmarked(lines.flatMap((line) => {
     const missing = line.points.filter((p) => p.bounds === null).map((p) => p.label);
-    return missing.length ? [`Not measured: ${line.name} at ${missing.join(", ")}.`] : [];
+    return missing.length ? [`Not measured: ${titleOf(line)} at ${missing.join(", ")}.`] : [];
   }));
 }
 

@@ -21,6 +21,8 @@ export interface Point {
 
 export interface Line {
   name: string;
+  /** What a reader calls it, where that is not its name in tables. */
+  title?: string;
   style: LineStyle;
   points: Point[];
 }
@@ -35,9 +37,11 @@ export interface XScale extends Pick<Factor, "label" | "unit" | "scale" | "level
 
 /** A part of the x axis that is marked and named: a measured bracket, or (low = high) one place. */
 export interface Span {
-  low: number;
-  high: number;
+  low: LevelValue;
+  high: LevelValue;
   label: string;
+  /** Shaded as this line: where it is shown to be ahead. */
+  style?: LineStyle;
 }
 
 export interface Chart {
@@ -51,6 +55,8 @@ export interface Chart {
   x: XScale;
   lines: Line[];
   spans: Span[];
+  /** Lines are named at their ends, so that no legend is needed. */
+  namedEnds?: boolean;
   /** Sentences below the chart; `marked` ones explain a shaded bracket. */
   captions: { text: string; marked: boolean }[];
 }
@@ -86,6 +92,8 @@ export function valueText(chart: Pick<Chart, "kind" | "unit">, bounds: Bounds | 
   return quantity(bounds.value, chart.unit) + (chart.kind === "ratio" ? "×" : "");
 }
 
+export const titleOf = ({ title, name }: Line): string => title ?? name;
+
 /** Lines told one by one in a description; more are only counted. */
 const TOLD_LINES = 4;
 
@@ -94,17 +102,25 @@ function courses(chart: Chart): string {
   const told = chart.lines.slice(0, TOLD_LINES).map((line) => {
     const measured = line.points.filter((point) => point.bounds !== null);
     const [first, last] = [measured[0], measured.at(-1)];
-    if (!first || !last) return `${line.name} ${MISSING}`;
-    const start = `${line.name} ${valueText(chart, first.bounds)} at ${first.label}`;
+    if (!first || !last) return `${titleOf(line)} ${MISSING}`;
+    const start = `${titleOf(line)} ${valueText(chart, first.bounds)} at ${first.label}`;
     return first === last ? start : `${start}, ${valueText(chart, last.bounds)} at ${last.label}`;
   });
   const more = chart.lines.length - told.length;
   return `${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
 }
 
+/** What is shaded, in words: 'SQLite faster from week to month'. */
+function shaded({ spans, x }: Chart): string[] {
+  const name = (level: LevelValue) =>
+    x.levels.find(({ value }) => value === level)?.label || String(level);
+  return spans.filter((span) => span.style).map(({ low, high, label }) =>
+    `${label} ${low === high ? `at ${name(low)}` : `from ${name(low)} to ${name(high)}`}.`);
+}
+
 /** The chart for readers who do not see it: its finding first, then how its lines go. */
 export function description(chart: Chart): string {
-  const findings = chart.captions.map((caption) => caption.text);
+  const findings = [...shaded(chart), ...chart.captions.map((caption) => caption.text)];
   const what = `${chart.measure} by ${chart.x.label.toLowerCase()}, ${chart.title}.`;
   return [what, ...findings, courses(chart), "All numbers are in the table below."].join(" ");
 }

@@ -1,7 +1,7 @@
 // A chart as a picture that stands alone: title, unit, legend and captions around the drawing.
 
 import { CHARACTER_WIDTH, FONT, svgText, wrap } from "../../lib/chart/text";
-import type { Chart, ChartRow } from "./chart";
+import { type Chart, type ChartRow, titleOf } from "./chart";
 import { drawToSvg } from "./echarts";
 import { colourOf, type LineStyle } from "./style";
 import type { View } from "./view";
@@ -26,11 +26,12 @@ function swatch(x: number, y: number, style: LineStyle, look: Look): string {
 function legend(chart: Chart, top: number, look: Look): { svg: string; height: number } {
   let [x, row] = [MARGIN, 0];
   const parts = chart.lines.map((line) => {
-    const width = 40 + line.name.length * CHARACTER_WIDTH + 20;
+    const name = titleOf(line);
+    const width = 40 + name.length * CHARACTER_WIDTH + 20;
     if (x > MARGIN && x + width > WIDTH - MARGIN) [x, row] = [MARGIN, row + 1];
     const y = top + row * LINE_HEIGHT;
     const part = swatch(x, y, line.style, look)
-      + svgText(x + 36, y + 10, line.name, look.colours.ink);
+      + svgText(x + 36, y + 10, name, look.colours.ink);
     x += width;
     return part;
   });
@@ -40,8 +41,9 @@ function legend(chart: Chart, top: number, look: Look): { svg: string; height: n
 /** The whole picture as an SVG document. */
 export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look: Look): string {
   const { colours } = look;
-  const key = legend(chart, 78, look);
-  const top = 78 + key.height + 6;
+  const under = row.title ? 78 : 56;
+  const key = chart.namedEnds ? { svg: "", height: 0 } : legend(chart, under, look);
+  const top = under + key.height + 6;
   const view = { ...look, width: WIDTH - 2 * MARGIN, height: PLOT_HEIGHT, mini: false };
   const plot = drawToSvg(chart, view);
   const captions = chart.captions.map((c) => (c.marked ? `Shaded: ${c.text}` : c.text));
@@ -53,7 +55,7 @@ export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look:
   const body = [
     `<rect width="${WIDTH}" height="${height}" fill="${colours.surface}"/>`,
     svgText(MARGIN, 36, chart.title, colours.ink, 'font-size="18" font-weight="600"'),
-    svgText(MARGIN, 58, row.title, colours.muted),
+    ...(row.title ? [svgText(MARGIN, 58, row.title, colours.muted)] : []),
     key.svg,
     `<svg x="${MARGIN}" y="${top}" width="${view.width}" height="${PLOT_HEIGHT}">${plot}</svg>`,
     ...notes.map((note, index) =>

@@ -7,7 +7,8 @@ import { CHARACTER_WIDTH, escapeMarkup, FONT, FONT_SIZE } from "../../lib/chart/
 import type { LevelValue } from "../document/document";
 import { intervalWithUnit, withUnit } from "../../lib/format";
 import { type Axis, fittingLabels, type XAxis, xAxis, yAxis } from "./axis";
-import { type Chart, type Line, type Point, valuesOf, valueText } from "./chart";
+import { type Chart, type Line, type Point, titleOf, valuesOf, valueText } from "./chart";
+import { endNames, endRoom } from "./ends";
 import {
   boundsSeries,
   drawnLines,
@@ -46,7 +47,7 @@ export function hoverHtml(chart: Chart, level: Point["level"], colours: Colours)
       `<td style="border:0;padding:0;${style}">${escapeMarkup(text)}</td>`;
     const mark = cell(`color:${colourOf(line.style, colours)}`, "\u25a0");
     const elsewhere = point.level === level ? "" : ` (${point.label})`;
-    const name = cell("padding-left:4px;overflow-wrap:anywhere", line.name + elsewhere);
+    const name = cell("padding-left:4px;overflow-wrap:anywhere", titleOf(line) + elsewhere);
     const value = cell(
       "padding-left:12px;text-align:right;white-space:nowrap;font-weight:bold",
       pointText(chart, point),
@@ -146,7 +147,8 @@ export function chartOption(chart: Chart, view: View): EChartsCoreOption {
   const x = xAxis(chart.x, view.xScale, reached);
   const y = yAxis([...valuesOf(chart), ...view.also], chart.kind, view.scale, chart.unit);
   const longest = Math.max(0, ...y.ticks.map((tick) => tick.label.length));
-  const plotWidth = view.width - longest * CHARACTER_WIDTH - 24;
+  const right = endRoom(chart, view.width);
+  const plotWidth = view.width - longest * CHARACTER_WIDTH - 14 - right;
   const spans = placeSpans(chart.spans, x, plotWidth);
   const labelRows = Math.max(view.named ? 1 : 0, ...spans.map((span) => span.row + 1));
   const points = drawnLines(chart, x, y);
@@ -154,15 +156,16 @@ export function chartOption(chart: Chart, view: View): EChartsCoreOption {
     animation: false,
     backgroundColor: "transparent",
     textStyle: { fontFamily: FONT, fontSize: FONT_SIZE },
-    grid: { left: 2, right: 10, top: TOP + labelRows * SPAN_LABEL_HEIGHT, bottom: 5,
+    grid: { left: 2, right, top: TOP + labelRows * SPAN_LABEL_HEIGHT, bottom: 5,
       outerBoundsMode: "same" },
     tooltip: tooltip(chart, x, view),
     xAxis: xOption(chart, x, plotWidth, view),
     yAxis: yOption(y, view),
     series: [
-      spanSeries(spans, y, view.colours),
+      spanSeries(spans, x, y, view.colours),
       ...chart.lines.map((line, i) => boundsSeries(line, points[i] ?? [], chart, view.colours)),
       ...chart.lines.map((line, index) => lineSeries(line, points[index] ?? [], chart, view)),
+      ...(chart.namedEnds ? [endNames(chart, points, view)] : []),
     ],
   };
 }

@@ -50,8 +50,8 @@ function otherRow(experiment: Experiment): ChartRow {
   };
 }
 
-/** Every row over all requests. */
-export function chartRows(experiment: Experiment): ChartRow[] {
+/** Every row over all requests; the first chart of the first row is the one that leads the page. */
+export function allRows(experiment: Experiment): ChartRow[] {
   const { swept, others, document, base } = experiment;
   const lines = experiment.combinations(others).length;
   const followed = lines > 1 && lines <= FOLLOWED_LINES;
@@ -92,4 +92,12 @@ export function chartRows(experiment: Experiment): ChartRow[] {
     otherRow(experiment),
   ];
   return rows.filter((row) => row.charts.some((chart) => chart.lines.length > 0));
+}
+
+/** The rows below the chart that leads the page, which is not drawn twice. */
+export function chartRows(experiment: Experiment): ChartRow[] {
+  const [first, ...others] = allRows(experiment);
+  if (!first) return [];
+  const charts = first.charts.slice(1);
+  return charts.length > 0 ? [{ ...first, charts }, ...others] : others;
 }

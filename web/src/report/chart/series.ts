@@ -10,7 +10,7 @@ import type { Colours } from "../../lib/chart/colours";
 import { CHARACTER_WIDTH, FONT, FONT_SIZE } from "../../lib/chart/text";
 import type { Axis, XAxis } from "./axis";
 import type { Chart, Line, Point, Span } from "./chart";
-import { colourOf } from "./style";
+import { colourOf, type LineStyle } from "./style";
 import type { View } from "./view";
 
 const SYMBOL_SIZE = 8;
@@ -58,7 +58,7 @@ export function drawnLines(chart: Chart, x: XAxis, y: Axis): Drawn[][] {
 type Coordinates = (x: number, y: number) => number[];
 type Bounded = Drawn & { y: NonNullable<Drawn["y"]> };
 
-const isMeasured = (drawn: Drawn): drawn is Bounded => drawn.y !== null;
+export const isMeasured = (drawn: Drawn): drawn is Bounded => drawn.y !== null;
 
 /** Neighbouring points that have intervals: each run is one band. */
 function runs(points: readonly Drawn[]): Bounded[][] {
@@ -93,7 +93,7 @@ function whisker(drawn: Bounded, to: Coordinates, colour: string) {
 }
 
 /** One item draws everything, so that a band is one shape without seams. */
-function custom(
+export function custom(
   name: string,
   at: number[] | null,
   draw: (api: CustomSeriesRenderItemAPI, box: Box) => unknown[],
@@ -107,7 +107,7 @@ function custom(
 }
 
 /** The rectangle inside the axes, pixels. */
-interface Box {
+export interface Box {
   x: number;
   y: number;
   width: number;
@@ -188,8 +188,52 @@ export function placeSpans(spans: readonly Span[], x: XAxis, width: number): Pla
   return placed;
 }
 
-/** The measured brackets as grey areas behind everything, each with its name above the axes. */
-export function spanSeries(spans: readonly PlacedSpan[], y: Axis, colours: Colours) {
+/** Pixels to either side of a single level that is shaded. */
+const LEVEL_HALF_WIDTH = 7;
+const SHADE_OPACITY = 0.13;
+const HATCH_DISTANCE = 9;
+
+/** Diagonals that stay inside a box. */
+function diagonals({ x, y, width, height }: Box): string {
+  const parts: string[] = [];
+  for (let c = HATCH_DISTANCE / 2; c < width + height; c += HATCH_DISTANCE) {
+    const [fromX, fromY] = [Math.max(0, c - height), Math.min(c, height)];
+    const [toX, toY] = [Math.min(c, width), Math.max(0, c - width)];
+    parts.push(`M${x + fromX} ${y + fromY}L${x + toX} ${y + toY}`);
+  }
+  return parts.join("");
+}
+
+/**
+ * The part of the axis in which a line is ahead, in its colour. Every second engine is hatched, so
+ * that paper without colours shows whose it is. The first and the last level's shade reach the end
+ * of the axis, where nothing else could be.
+ */
+function shade(span: PlacedSpan, style: LineStyle, x: XAxis, [left, right]: number[], box: Box,
+  colours: Colours) {
+  const levels = x.levels.map((level) => level.at);
+  const [isFirst, isLast] = [span.from <= Math.min(...levels), span.to >= Math.max(...levels)];
+  const half = left === right && !isFirst && !isLast ? LEVEL_HALF_WIDTH : 0;
+  const from = isFirst ? box.x : (left ?? 0) - half;
+  const to = isLast ? box.x + box.width : (right ?? 0) + half;
+  const area = { x: from, y: box.y, width: to - from, height: box.height };
+  const colour = colourOf(style, colours);
+  const hatch = {
+    type: "path",
+    shape: { pathData: diagonals(area), x: 0, y: 0 },
+    style: { fill: "none", stroke: colour, lineWidth: 1, opacity: 0.22 },
+  };
+  return [
+    { type: "rect", shape: area, style: { fill: colour, opacity: SHADE_OPACITY } },
+    ...(style.colour % 2 === 1 ? [hatch] : []),
+  ];
+}
+
+/** The marked parts of the x axis behind everything, each with its name above the axes: measured
+ *  brackets in grey between dashed edges, what a line is ahead in as its shade. */
+export function spanSeries(
+  spans: readonly PlacedSpan[], x: XAxis, y: Axis, colours: Colours,
+) {
   const first = spans[0];
   const series = custom("marked", first ? [first.from, y.min] : null, (api, box) =>
     spans.flatMap((span) => {
@@ -204,7 +248,7 @@ export function spanSeries(spans: readonly PlacedSpan[], y: Axis, colours: Colou
         shape: { x1: at, y1: top, x2: at, y2: box.y + box.height },
         style: { stroke: colours.bracketEdge, lineWidth: 1, lineDash: [3, 3] },
       });
-      return [
+      const bracket = () => [
         {
           type: "rect",
           shape: { x: left, y: box.y, width: right - left, height: box.height },
@@ -212,6 +256,9 @@ export function spanSeries(spans: readonly PlacedSpan[], y: Axis, colours: Colou
         },
         edge(left),
         ...(right > left ? [edge(right)] : []),
+      ];
+      return [
+        ...(span.style ? shade(span, span.style, x, [left, right], box, colours) : bracket()),
         {
           type: "text",
           style: { text: span.label, x: centre, y: top - 3, align: "center",

@@ -75,9 +75,10 @@ export function hashOf(
   return `#${words.toString()}`;
 }
 
-/** The rest of a shortened list is printed too: a warning must not get lost on the way to paper. */
+/** The rest of a shortened list is printed too, as are the limitations (`paper`): a warning must
+ *  not get lost on the way to paper. */
 function openForPaper(printing: boolean): void {
-  const which = printing ? "details.rest:not([open])" : "details.rest[data-printed]";
+  const which = printing ? "details:is(.rest, .paper):not([open])" : "details[data-printed]";
   for (const rest of document.querySelectorAll<HTMLDetailsElement>(which)) {
     rest.open = printing;
     rest.toggleAttribute("data-printed", printing);
