@@ -34,7 +34,7 @@ pub fn document(finished: &Finished) -> Document {
         conditions: conditions(plan),
         response: response(plan),
         factors: factors(plan, &cells),
-        engines: engines(&finished.plan, &finished.run),
+        engines: engines(&finished.plan, &finished.run, &answer.products),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         throughput: super::throughput::part(finished, &analysis, &answer),
         crossings: crossings(finished, &analysis, &answer),

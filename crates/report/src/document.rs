@@ -95,6 +95,8 @@ pub struct LevelPart {
 #[derive(Clone, Debug, Serialize)]
 pub struct EnginePart {
     pub name: String,
+    /// As the headline calls it: `PostgreSQL 18`.
+    pub product: String,
     pub version: String,
     pub settings: Vec<NamedValue>,
     pub durability: Durability,

@@ -8,8 +8,17 @@ use plan::Plan;
 use record::{EngineRecord, Run};
 
 /// Every engine of the plan, in its order.
-pub(super) fn engines(plan: &Plan, run: &Run) -> Vec<EnginePart> {
-    plan.engines.iter().map(|engine| one(&engine.label(), &run.engines)).collect()
+pub(super) fn engines(
+    plan: &Plan,
+    run: &Run,
+    products: &BTreeMap<String, String>,
+) -> Vec<EnginePart> {
+    let part = |engine: &engine::EngineSpec| {
+        let label = engine.label();
+        let product = products.get(&label).cloned().unwrap_or_else(|| label.clone());
+        EnginePart { product, ..one(&label, &run.engines) }
+    };
+    plan.engines.iter().map(part).collect()
 }
 
 fn one(label: &str, records: &BTreeMap<String, EngineRecord>) -> EnginePart {
@@ -23,6 +32,7 @@ fn one(label: &str, records: &BTreeMap<String, EngineRecord>) -> EnginePart {
     });
     EnginePart {
         name: label.to_owned(),
+        product: String::new(),
         starts: starts.collect(),
         version: record.version,
         settings: named(record.settings),

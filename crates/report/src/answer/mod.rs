@@ -46,6 +46,9 @@ pub struct RunAnswer {
     /// Something was asked that the run does not answer; exit code 3.
     #[serde(skip)]
     pub undecided: bool,
+    /// Engines as people call them, by label: part of each engine in the document.
+    #[serde(skip)]
+    pub products: BTreeMap<String, String>,
     /// A sentence for each sweep, in the order of the analysis.
     #[serde(skip)]
     pub of_sweeps: Vec<String>,
@@ -126,6 +129,7 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
         undecided: together.iter().any(|sweep| !sweep.is_settled()),
         of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
         of_steps: steps(&wording, analysis),
+        products: wording.names.into_map(),
     }
 }
 

@@ -32,6 +32,10 @@ impl EngineNames {
         self.0.get(label).map_or(label, String::as_str)
     }
 
+    pub(super) fn into_map(self) -> BTreeMap<String, String> {
+        self.0
+    }
+
     /// `text` with the engine's own name in brackets where a name is first used, unless both are
     /// alike.
     pub(super) fn explained(&self, text: &[String]) -> Vec<String> {

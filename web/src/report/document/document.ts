@@ -118,6 +118,8 @@ export type Levels = Record<string, LevelValue>;
 
 export interface Engine {
   name: string;
+  /** As the headline calls it: 'PostgreSQL 18'. */
+  product?: string;
   version: string;
   settings: NamedValue[];
   durability?: Durability;

@@ -11,7 +11,6 @@ import type {
   ReportDocument,
   Treatment,
 } from "./document";
-import { engineNames } from "./names";
 
 export class Experiment {
   /** The x axis: the swept factor, else the one with the most levels; null without factors. */
@@ -21,7 +20,6 @@ export class Experiment {
   /** Request names in the order of their first appearance. */
   readonly requests: readonly string[];
   readonly #treatments = new Map<string, Treatment>();
-  readonly #engineNames: Map<string, string>;
 
   /** `names` are those of all engines of the page, so that each looks the same in every run. */
   constructor(
@@ -29,7 +27,6 @@ export class Experiment {
     readonly names: readonly string[] = document.engines.map((engine) => engine.name),
   ) {
     const factors = document.factors;
-    this.#engineNames = engineNames(document.engines);
     const widest = factors.toSorted((a, b) => b.levels.length - a.levels.length)[0];
     this.swept = factors.find((factor) => factor.swept) ?? widest ?? null;
     this.others = factors.filter((factor) => factor !== this.swept);
@@ -59,7 +56,7 @@ export class Experiment {
 
   /** An engine as people call it: 'PostgreSQL 18'. */
   nameOf(engine: string): string {
-    return this.#engineNames.get(engine) ?? engine;
+    return this.document.engines.find((one) => one.name === engine)?.product ?? engine;
   }
 
   /** The place of an engine in the page's list, which decides its colour and symbol. */

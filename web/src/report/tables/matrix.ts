@@ -82,7 +82,7 @@ function titleOf(experiment: Experiment, pairs: readonly Pair[]): string {
   const [pair] = pairs;
   const of = pairs.length === 1 && pair ? possessive(experiment.nameOf(pair.engine), what)
     : `each engine's ${what}`;
-  const by = bases.length === 1 ? possessive(base, "").trim() : "the other's";
+  const by = bases.length === 1 ? possessive(base) : "the other's";
   const text = `${of}, as a multiple of ${by}`;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -51,7 +51,9 @@ pub(super) fn write(
 fn only_a_year(plan: &mut Plan) {
     let year = "2021-01-01&end=2021-12-31".to_owned();
     plan.factors.clear();
-    plan.factors.insert("period".to_owned(), Factor::new(vec![Level::Text(year)]));
+    let period =
+        Factor { labels: vec!["a year".to_owned()], ..Factor::new(vec![Level::Text(year)]) };
+    plan.factors.insert("period".to_owned(), period);
     plan.factors.insert("clients".to_owned(), Factor::new(vec![Level::Number(1.0)]));
 }
 
