@@ -61,4 +61,4 @@ pub use request::{AnswerCheck, Request};
 pub use request_source::RequestSource;
 pub use response::Response;
 pub use statement::{Comparison, Given, Invariant, Parameter, Statement};
-pub use words::counted;
+pub use words::{counted, with_commas};

@@ -1,6 +1,30 @@
-//! Counts with their nouns, for messages.
+//! Counts for messages: with their nouns, with commas.
 
 /// `1 trial`, `2 trials`.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `1,000,000`.
+pub fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(with_commas(1_000_000), "1,000,000");
+        assert_eq!(with_commas(100), "100");
+    }
 }

@@ -4,6 +4,7 @@
 use engine::{EngineSource, EngineSpec};
 use plan::{
     Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, Trial, WorkloadKind,
+    with_commas,
 };
 use record::Run;
 
@@ -140,7 +141,7 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     };
     parts.push(match varied("table_size") {
         true => tables,
-        false => format!("{tables} of {} rows", with_commas(oltp.table_size)),
+        false => format!("{tables} of {} rows", with_commas(oltp.table_size.into())),
     });
     if !varied("distribution") {
         parts.push(format!("keys {}", oltp.distribution));
@@ -164,28 +165,4 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
         None => {}
     }
     parts.join("; ")
-}
-
-/// `1,000,000`.
-fn with_commas(number: u32) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!(with_commas(1_000_000), "1,000,000");
-        assert_eq!(with_commas(100), "100");
-    }
 }

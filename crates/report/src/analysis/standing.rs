@@ -1,8 +1,7 @@
 //! Eligibility of a treatment for a verdict: failures are tolerated up to a share, wrong answers
 //! never.
 
-use plan::Plan;
-use plan::counted;
+use plan::{Plan, with_commas};
 use record::Trial;
 
 /// Failures of a treatment, or of one request in it, over all blocks.
@@ -107,17 +106,22 @@ impl Standing {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Judged => None,
-            Self::WrongAnswers { request, wrong, requests } => {
-                Some(format!("{wrong} of {requests} answers to {request} were wrong"))
-            }
-            Self::TooManyFailures { request: Some(request), failed, requests } => Some(format!(
-                "{failed} of {} {request} failed",
-                counted(usize::try_from(*requests).unwrap_or(usize::MAX), "request")
+            Self::WrongAnswers { request, wrong, requests } => Some(format!(
+                "{} of {} answers to {request} were wrong",
+                with_commas(*wrong),
+                with_commas(*requests)
             )),
-            Self::TooManyFailures { request: None, failed, requests }
-            | Self::Unclassified { failed, requests } => {
-                Some(format!("{failed} of {requests} requests failed"))
+            Self::TooManyFailures { request: Some(request), failed, requests } => {
+                let noun = if *requests == 1 { "request" } else { "requests" };
+                let (failed, requests) = (with_commas(*failed), with_commas(*requests));
+                Some(format!("{failed} of {requests} {noun} {request} failed"))
             }
+            Self::TooManyFailures { request: None, failed, requests }
+            | Self::Unclassified { failed, requests } => Some(format!(
+                "{} of {} requests failed",
+                with_commas(*failed),
+                with_commas(*requests)
+            )),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sizes in words: times, rates, shares and differences with their intervals.
 
-use plan::Response;
+use plan::{Response, with_commas};
 use stats::Estimate;
 
 use crate::analysis::digits;
@@ -56,23 +56,9 @@ fn thousands(value: f64) -> String {
         return digits(value);
     }
     let step = 10f64.powf(value.log10().floor() - 2.0);
-    grouped(&format!("{:.0}", (value / step).round() * step))
-}
-
-/// `31,771`.
-pub(super) fn count(number: u64) -> String {
-    grouped(&number.to_string())
-}
-
-fn grouped(digits: &str) -> String {
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 1,000")]
+    let rounded = ((value / step).round() * step).round() as u64;
+    with_commas(rounded)
 }
 
 /// `0.42 to 0.46`; none where there is no interval.

@@ -1,7 +1,7 @@
 //! Sentences about two engines along the swept factor: the size at one level, where the lines
 //! cross, what is open, failures.
 
-use plan::{Level, Levels, Plan, counted};
+use plan::{Level, Levels, Plan, counted, with_commas};
 use stats::Method;
 use stats::crossing::{Crossing, Side};
 
@@ -203,8 +203,8 @@ impl Wording<'_> {
             failed => format!(
                 "{} in {} of {} requests",
                 self.side(sweep, side),
-                size::count(failed),
-                size::count(one.requests)
+                with_commas(failed),
+                with_commas(one.requests)
             ),
         };
         format!("; failures: {}, {}", of(Side::A, a), of(Side::B, b))

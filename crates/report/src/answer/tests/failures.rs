@@ -164,13 +164,13 @@ fn few_failures_are_tolerated_and_no_wrong_answer_is() {
     assert!(judged(&plan, refused(70)).0);
     let (is_judged, verdict) = judged(&plan, refused(71));
     assert!(!is_judged && verdict.undecided);
-    let wanted = "SQLite: 71 of 70071 requests articles failed";
+    let wanted = "SQLite: 71 of 70,071 requests articles failed";
     assert!(verdict.headline.contains(wanted), "{}", verdict.headline);
     plan.max_failures = Some("1%".parse().unwrap());
     assert!(judged(&plan, refused(71)).0);
     let (is_judged, verdict) = judged(&plan, FailureCounts { wrong: 1, ..refused(1) });
     assert!(!is_judged, "{}", verdict.headline);
-    assert!(verdict.headline.contains("1 of 70001 answers to articles were wrong"));
+    assert!(verdict.headline.contains("1 of 70,001 answers to articles were wrong"));
 }
 
 /// As runs were recorded before failures were told apart.
