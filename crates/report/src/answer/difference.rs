@@ -9,7 +9,7 @@ use super::wording::{Wording, label, other};
 use super::{place, size};
 use crate::analysis::{Compared, Shown, Sweep, Treatment};
 
-/// A smaller share of the other's time is told as a number of times as fast.
+/// A smaller share of the other's time is written as a number of times as fast.
 const FAR_BELOW: f64 = 0.1;
 
 /// A level of a sweep at which one side is shown faster.

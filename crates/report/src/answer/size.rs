@@ -39,7 +39,7 @@ pub(super) fn bound(response: Response, bound: f64) -> String {
     }
 }
 
-/// Shorter times are told in microseconds.
+/// Shorter times are written in microseconds.
 const MICROSECONDS_BELOW_MS: f64 = 0.1;
 
 pub(super) fn time(ms: f64) -> String {
