@@ -81,8 +81,9 @@ impl Wording<'_> {
         format!("{} {said} ({values}{at}{})", capital(fast), certainty.unwrap_or_default())
     }
 
-    /// `Choosing SQLite costs 530 ms per request at a year; choosing PostgreSQL 18 2 ms at a week.`
-    pub(super) fn costs(&self, sweep: &Sweep) -> Option<String> {
+    /// `Choosing SQLite costs up to 530 ms per request at a year; choosing PostgreSQL 18 costs up to
+    /// 2 ms at a week.`: of two engines, the largest over all sets of levels.
+    pub(super) fn costs(&self, together: &[&Sweep]) -> Option<String> {
         let response = self.plan.response();
         let each = match (response.lower_is_better(), self.plan.workload) {
             (false, _) => format!(" {}", response.label().to_lowercase()),
@@ -90,13 +91,20 @@ impl Wording<'_> {
             (true, WorkloadKind::Sql) => " per statement".to_owned(),
             (true, _) => " per request".to_owned(),
         };
+        let loss = |one: &Decided| (one.values.0 - one.values.1).abs();
         let cost = |side: Side| {
-            let one = self.dearest(sweep, Some(other(side)))?;
-            let loss = size::value(response, (one.values.0 - one.values.1).abs());
+            let all = together
+                .iter()
+                .filter_map(|sweep| self.dearest(sweep, Some(other(side))).map(|one| (sweep, one)));
+            let (sweep, one) = all.max_by(|x, y| loss(&x.1).total_cmp(&loss(&y.1)))?;
+            let size = size::value(response, loss(&one));
             let at = place::axis(self.plan, sweep)
-                .map(|factor| format!(" at {}", place::level(self.plan, factor, one.level)));
-            let at = at.unwrap_or_default();
-            Some(format!("choosing {} costs up to {loss}{each}{at}", self.side(sweep, side)))
+                .map(|factor| place::level(self.plan, factor, one.level));
+            let others = Some(place::others(self.plan, &sweep.levels));
+            let others = others.filter(|others| together.len() > 1 && !others.is_empty());
+            let at: Vec<String> = at.into_iter().chain(others).collect();
+            let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+            Some(format!("choosing {} costs up to {size}{each}{at}", self.side(sweep, side)))
         };
         let said: Vec<String> = [Side::A, Side::B].into_iter().filter_map(cost).collect();
         let mut said = said.join("; ");

@@ -150,7 +150,7 @@ fn sentences(
     let sweeps = together.iter().skip(usize::from(told));
     let mut said: Vec<String> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
     let first = together.first().filter(|_| told);
-    said.extend(first.and_then(|first| wording.costs(first)));
+    said.extend(first.and_then(|_| wording.costs(together)));
     said.extend(first.and_then(|first| wording.cores(first)));
     said.extend(starvation::sentence(wording));
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));

@@ -96,6 +96,11 @@ fn percent_in_words(percent: f64) -> String {
     }
 }
 
+/// Whether a bound is so far from 1 that percents are hard to read.
+pub(super) fn is_far(ratio: &Estimate) -> bool {
+    [ratio.low, ratio.high].into_iter().flatten().any(|bound| !(0.5..2.0).contains(&bound))
+}
+
 /// What an interval leaves open: `between 4% slower and 12% faster`; none without an interval.
 /// Where it excludes that both are the same: `2 to 12% faster`.
 pub(super) fn range(response: Response, ratio: &Estimate) -> Option<String> {

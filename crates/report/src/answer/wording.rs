@@ -5,7 +5,7 @@ use plan::{Level, Levels, Plan, counted, with_commas};
 use stats::Method;
 use stats::crossing::{Crossing, Side};
 
-use super::names::{EngineNames, capital};
+use super::names::{self, EngineNames, capital};
 use super::{place, size};
 use crate::analysis::{Compared, Failures, Shown, Sweep, Treatment};
 
@@ -183,12 +183,19 @@ impl Wording<'_> {
         if ratio.method == Method::RangeOnly {
             return "not judged".to_owned();
         }
+        let among = format!("not shown among {}", counted(one.verdicts, "comparison"));
+        if size::is_far(&ratio) {
+            let (interval, of_b) =
+                (size::interval(&ratio).unwrap_or_default(), names::of(b, response.noun()));
+            let excludes =
+                if range.starts_with("between") { String::new() } else { format!(", {among}") };
+            return format!("undecided: {a} has {interval} of {of_b} (95%){excludes}");
+        }
         match range.starts_with("between") {
             true => format!("undecided: {a} is {range} than {b} (95%)"),
-            false => format!(
-                "undecided: the interval points to {a} being {range} than {b}, not shown among {}",
-                counted(one.verdicts, "comparison")
-            ),
+            false => {
+                format!("undecided: the interval points to {a} being {range} than {b}, {among}")
+            }
         }
     }
 

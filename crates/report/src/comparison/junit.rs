@@ -26,9 +26,12 @@ fn case(row: &Row) -> String {
         "" => "all".to_owned(),
         place => escaped(place),
     };
+    let shown = match verdict(row) {
+        "" => "no verdict",
+        shown => shown,
+    };
     let said = escaped(&format!(
-        "{}: B takes {} of A's time, {} ms against {} ms",
-        verdict(row),
+        "{shown}: B takes {} of A's time, {} ms against {} ms",
         number(&row.ratio),
         digits(row.b_response_time_ms),
         digits(row.a_response_time_ms)
