@@ -122,11 +122,10 @@ impl Wording<'_> {
             self.treatments.iter().find(is_it)?.cores_used
         };
         let (fast, slow) = (of(one.faster)?, of(other(one.faster))?);
-        let at = place::axis(self.plan, sweep)
-            .map(|factor| format!("At {} ", place::level(self.plan, factor, one.level)));
+        let at = place::in_words(self.plan, &levels).join(", ");
         let (faster, slower) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
         let said = format!("{faster} used {fast:.2} cores, {slower} {slow:.2}.");
-        Some(at.map_or_else(|| capital(&said), |at| at + &said))
+        Some(if at.is_empty() { capital(&said) } else { format!("At {at}: {said}") })
     }
 }
 

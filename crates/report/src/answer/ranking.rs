@@ -138,7 +138,8 @@ impl Ranking {
         let words: Vec<String> = words.collect();
         let at = place::others(wording.plan, &self.levels);
         let said = words.join(", ");
-        Some(if at.is_empty() { capital(&said) + "." } else { format!("At {at}: {said}.") })
+        let said = if at.is_empty() { capital(&said) } else { format!("At {at}: {said}") };
+        Some(format!("{said}. These ranks hold together with 95%."))
     }
 
     fn is_shown(&self, faster: &str, slower: &str) -> bool {

@@ -150,7 +150,7 @@ impl Demo<'_> {
         self.commands.run(&["dashboard", "mend", "--force", &found, &mended])?;
         // Its triggers are the dashboard's, which makes its own on PostgreSQL.
         self.commands.json(&["audit", "--accept-losses", &mended])?;
-        self.line(&format!("PostgreSQL would take every value of {mended}."))
+        self.line(&format!("PostgreSQL would take every value of {mended}, a copy whose two columns have other types."))
     }
 
     fn migrate(&self) -> anyhow::Result<()> {
@@ -265,7 +265,13 @@ impl Demo<'_> {
         self.shared.print("\nThe evidence, a page for each\n")?;
         for one in told {
             let run = one.document["run"]["id"].as_str().unwrap_or_default();
-            self.line(&text(&self.arguments.runs.join(run).join("report.html")))?;
+            let page = text(&self.arguments.runs.join(run).join("report.html"));
+            // What the story leaves out can make its figures doubtful.
+            let warnings = one.document["warnings"].as_array().map_or(0, Vec::len);
+            self.line(&match warnings {
+                0 => page,
+                some => format!("{page} ({})", plan::counted(some, "warning")),
+            })?;
         }
         self.shared.print(&format!(
             "\nIt took {}. For a file of your own: crossover try FILE.db\n",
