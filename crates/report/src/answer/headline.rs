@@ -64,8 +64,7 @@ fn two(wording: &Wording<'_>, together: &[&Sweep]) -> String {
         None => format!("{}: {course}.", capital(place)),
     };
     let said = said.trim_end_matches('.').to_owned() + &wording.failures(first) + ".";
-    let rest: Vec<String> =
-        together.iter().skip(1).map(|sweep| place::others(plan, &sweep.levels)).collect();
+    let rest: Vec<String> = together.iter().skip(1).map(|sweep| wording.subject(sweep)).collect();
     match (rest.is_empty(), is_settled_alike) {
         (true, _) => said,
         (false, true) => format!("{said} So too with {}.", place::listed(&rest)),

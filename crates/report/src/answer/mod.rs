@@ -1,4 +1,4 @@
-//! The answer to a run's question in words: one value, which terminal, page, CSV and JSON show.
+//! The answer to a run's question in words: one value, which terminal, page, Markdown and JSON show.
 
 mod again;
 mod alone;

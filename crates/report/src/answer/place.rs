@@ -39,7 +39,7 @@ pub(super) fn data(plan: &Plan, factor: &str, at: f64) -> Option<String> {
     (factor == "days").then(|| format!("{} of data", level(plan, factor, at)))
 }
 
-/// `, a week to a year`, or ` at every period measured, ...` as `words` begins.
+/// ` at every period measured, a week to a year`; empty where one level was measured.
 pub(super) fn everywhere(plan: &Plan, sweep: &Sweep, factor: &str) -> String {
     let ends = sweep.results.first().zip(sweep.results.last());
     match ends {

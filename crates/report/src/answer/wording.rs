@@ -108,7 +108,10 @@ impl Wording<'_> {
                     self.side(sweep, other(side))
                 )
             }
-            (_, None) => self.open(sweep, one),
+            (_, None) => match self.doubt(sweep, one) {
+                None => "undecided".to_owned(),
+                Some(doubt) => format!("undecided: {doubt}"),
+            },
         }
     }
 
@@ -140,18 +143,15 @@ impl Wording<'_> {
                     self.plan.equivalent_within
                 ),
                 (_, Some(side)) => format!("{} is shown faster {at}", self.side(sweep, side)),
-                (_, None) if stretch.len() == 1 => {
-                    format!("{at} it is {}", self.open(sweep, first))
-                }
-                (_, None) if first.time_outs_could_turn => {
-                    format!("{at} it is undecided: time-outs could turn it")
-                }
-                (_, None) => {
-                    let end = level(last.level);
-                    format!("{at} it is undecided, at {end} {}", self.open(sweep, last))
-                        .replacen("undecided: ", "", 1)
-                        .replacen("it is undecided, at", "it is undecided: at", 1)
-                }
+                (_, None) => match self.doubt(sweep, last) {
+                    None => format!("{at} it is undecided"),
+                    Some(doubt) if stretch.len() == 1 || last.time_outs_could_turn => {
+                        format!("{at} it is undecided: {doubt}")
+                    }
+                    Some(doubt) => {
+                        format!("{at} it is undecided: at {} {doubt}", level(last.level))
+                    }
+                },
             })
         });
         said.collect::<Vec<_>>().join("; ")
@@ -171,32 +171,28 @@ impl Wording<'_> {
         format!("{within} ({} {difference})", self.side(sweep, side))
     }
 
-    /// `undecided: PostgreSQL 18 is between 4% slower and 12% faster (95%)`.
-    pub(super) fn open(&self, sweep: &Sweep, one: &Compared) -> String {
+    /// What an undecided comparison leaves open: `PostgreSQL 18 is between 4% slower and 12% faster
+    /// than SQLite (95%)`; none without an interval.
+    fn doubt(&self, sweep: &Sweep, one: &Compared) -> Option<String> {
         if one.time_outs_could_turn {
-            return "undecided: time-outs could turn it".to_owned();
+            return Some("time-outs could turn it".to_owned());
         }
         let response = self.plan.response();
         let ratio = response.ratio(one.ratio);
-        let Some(range) = size::range(response, &ratio) else { return "undecided".to_owned() };
+        let range = size::range(response, &ratio).filter(|_| ratio.method != Method::RangeOnly)?;
         let [a, b] = [Side::A, Side::B].map(|side| self.side(sweep, side));
-        if ratio.method == Method::RangeOnly {
-            return "not judged".to_owned();
-        }
+        let contains_one = ratio.low < Some(1.0) && ratio.high > Some(1.0);
         let among = format!("not shown among {}", counted(one.verdicts, "comparison"));
-        if size::is_far(&ratio) {
-            let (interval, of_b) =
-                (size::interval(&ratio).unwrap_or_default(), names::of(b, response.noun()));
-            let excludes =
-                if range.starts_with("between") { String::new() } else { format!(", {among}") };
-            return format!("undecided: {a} has {interval} of {of_b} (95%){excludes}");
-        }
-        match range.starts_with("between") {
-            true => format!("undecided: {a} is {range} than {b} (95%)"),
-            false => {
-                format!("undecided: the interval points to {a} being {range} than {b}, {among}")
+        Some(match (contains_one, size::is_far(&ratio)) {
+            (true, false) => format!("{a} is {range} than {b} (95%)"),
+            (false, false) => format!("the interval points to {a} being {range} than {b}, {among}"),
+            (_, true) => {
+                let interval = size::interval(&ratio)?;
+                let of_b = names::of(b, response.noun());
+                let end = if contains_one { String::new() } else { format!(", {among}") };
+                format!("{a} has {interval} of {of_b} (95%){end}")
             }
-        }
+        })
     }
 
     /// `; failures: SQLite in 5 of 31,771 requests, PostgreSQL 18 in none`; empty where none failed.
