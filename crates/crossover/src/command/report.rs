@@ -122,7 +122,7 @@ fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// What a measuring command ends with: the figures on standard output, then report.html. A page
+/// The end of a measuring command: figures on standard output, then report.html. A page
 /// that cannot be made takes nothing from the answer, whose exit code stands.
 pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<Outcome> {
     let document = document(finished);

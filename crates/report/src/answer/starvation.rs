@@ -1,5 +1,6 @@
 //! Starvation of clients, which a mean hides and users feel: a mean above its own 99th percentile.
 
+use plan::LoadModel;
 use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
 
 use super::names::capital;
@@ -17,7 +18,9 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<String> {
     let longest = worst.counters.get(CLIENT_LONGEST_WAIT).map(|seconds| {
         format!("; the longest wait of a block is {} on average", size::time(seconds * 1e3))
     });
-    let share = worst.counters.get(CLIENT_LEAST_SHARE).map(|share| {
+    // In open load a client is a connection, and one that is seldom needed starves nobody.
+    let is_closed = wording.plan.load.model == LoadModel::Closed;
+    let share = worst.counters.get(CLIENT_LEAST_SHARE).filter(|_| is_closed).map(|share| {
         format!(", and the slowest client gets {:.0}% of an even share", share * 100.0)
     });
     let others = match starved.len() {

@@ -1,11 +1,12 @@
 //! The same engine under two labels: how often does an experiment show a difference all the same?
 
 use stats::crossing::{Scale, Sign, classify};
+use stats::ratio_comparison;
 
 use crate::machine::{Machine, Noise, SlowMode, Times};
 use crate::planted::GRIDS;
-use crate::repetitions;
 use crate::runner::{Plan, compare, run};
+use crate::{chance, repetitions};
 
 /// The bound of issue 3; Holm's method promises 5% where Student's t is exact.
 const MOST_FALSE: f64 = 0.07;
@@ -98,4 +99,32 @@ fn the_runner_finds_no_crossing_between_equal_engines() {
             .count();
         assert_few(&format!("with bisection, {name}"), found, count);
     }
+}
+
+/// Why the report offers a new run instead of more blocks: seven blocks of equal engines are judged,
+/// then seven are added as long as nothing is shown, and all are judged again at the same level.
+#[test]
+fn added_blocks_make_false_verdicts_likelier() {
+    const BLOCKS: usize = 7;
+    const ADDITIONS: usize = 5;
+    let count = repetitions(4_000);
+    let mut machine = Machine::new(11, Noise { trial: 0.05, ..Noise::default() });
+    let mut found = [0; ADDITIONS + 1];
+    for _ in 0..count {
+        let times = machine.run_blocks(&[1.0], BLOCKS * (ADDITIONS + 1), |_| 1.0);
+        let Some((a, b)) = times.first() else { continue };
+        let shows = |looks: &usize| {
+            let blocks = BLOCKS * looks;
+            let p_value = ratio_comparison(&a[..blocks], &b[..blocks], 0.95).unwrap().p_value;
+            p_value.unwrap() <= 0.05
+        };
+        if let Some(first) = (1..=ADDITIONS + 1).find(shows) {
+            found[first - 1..].iter_mut().for_each(|count| *count += 1);
+        }
+    }
+    let shares = found.map(|found| found as f64 / count as f64);
+    println!("false verdicts after each addition of as many blocks: {shares:.3?}");
+    assert!((shares[0] - 0.05).abs() <= chance(0.05, count), "{shares:?}");
+    assert!((shares[1] - 0.084).abs() <= chance(0.084, count), "{shares:?}");
+    assert!((shares[ADDITIONS] - 0.157).abs() <= chance(0.157, count), "{shares:?}");
 }

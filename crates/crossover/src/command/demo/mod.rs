@@ -212,7 +212,7 @@ impl Demo<'_> {
         Ok(Chapter { meaning: course(&document), document })
     }
 
-    /// What they bring, and whether the engine brings as much.
+    /// The year from totals on both engines, beside the largest effect of the engine.
     fn totals(&self, engines: &Value) -> anyhow::Result<Chapter> {
         self.chapter(6, "The same year from totals that are computed beforehand")?;
         let plan = self.file("totals.toml");

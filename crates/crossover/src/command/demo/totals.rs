@@ -96,16 +96,18 @@ pub(super) fn meaning(document: &Value, engines: &Value) -> String {
         .map(|(engine, gain)| format!("{} times as fast on {engine}", digits(gain.times)))
         .collect();
     let of_engine = engines["summary"]["verdicts"].as_array().into_iter().flatten();
-    let largest =
-        of_engine.filter_map(|one| Some(one["ratio"].as_f64()?.ln().abs())).fold(0.0, f64::max);
-    let beside = match gains.iter().all(|(_, gain)| gain.times.ln() > largest) {
+    let largest = of_engine.flat_map(|one| ["low", "high"].map(|bound| one[bound].as_f64()));
+    let largest = largest.flatten().map(|ratio| ratio.ln().abs()).fold(0.0, f64::max);
+    // By the ends of both intervals, so that noise alone makes no such claim.
+    let is_larger = |gain: &Gain| gain.interval.is_some_and(|(low, _)| low.ln() > largest);
+    let beside = match largest > 0.0 && gains.iter().all(|(_, gain)| is_larger(gain)) {
         true => ": more than the choice of engine brings at any period",
         false => "",
     };
     format!("With totals that are computed beforehand a year is {}{beside}.", said.join(", "))
 }
 
-/// How much faster an answer from totals is than one from facts.
+/// The speed-up of answers from totals over those from facts.
 struct Gain {
     times: f64,
     interval: Option<(f64, f64)>,

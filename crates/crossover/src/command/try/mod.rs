@@ -344,7 +344,7 @@ impl Try<'_> {
     }
 }
 
-/// What is measured.
+/// The engines of the measurement, and what was done to their copies.
 struct Experiment<'a> {
     engines: &'a [EngineSpec],
     cure: &'a Cure,

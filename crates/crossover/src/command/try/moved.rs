@@ -29,7 +29,7 @@ pub struct Moved {
     pub size: PostgresSize,
 }
 
-/// What each statement did on one engine, in the order of the statements.
+/// The results of the statements on one engine, in their order.
 pub struct TriedThere {
     pub engine: String,
     pub tried: Vec<Tried>,

@@ -19,7 +19,7 @@ const GRAMMAR: &str = " \
     recursive regexp replace right row rows select set some table then ties to true \
     unbounded union unique using values view when where window with without ";
 
-/// Whether a name in small letters is also a word of the grammar.
+/// Whether a name, in lower case, is a keyword of SQLite too.
 pub fn is_grammar(name: &str) -> bool {
     GRAMMAR.contains(&format!(" {name} "))
 }

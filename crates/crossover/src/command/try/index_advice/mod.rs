@@ -181,7 +181,7 @@ fn plain_or_quoted(name: &str) -> String {
     if is_plain { name.to_owned() } else { quote_identifier(name) }
 }
 
-/// What ANALYZE would find of an index that is not made yet.
+/// The statistics that ANALYZE would write for an index that does not exist yet.
 struct Statistics<'c> {
     file: &'c Connection,
     /// By table and columns the number of rows that differ in them.

@@ -38,7 +38,7 @@ pub struct Probe {
     scans: Arc<Mutex<Vec<TableScan>>>,
 }
 
-/// What every virtual table of a probe knows.
+/// The state that all virtual tables of a probe share.
 struct ProbeTables {
     /// `CREATE TABLE` by name.
     declared: BTreeMap<String, CString>,

@@ -55,8 +55,8 @@ impl FileTable {
         Some(IndexColumn { name: column.name.clone(), collation: None, descends })
     }
 
-    /// Whether an index begins with these columns, in whatever order all of them are equally
-    /// useful: only a plain one is taken for the same.
+    /// Whether an index begins with these columns in this order and direction. Columns with a
+    /// collation never match: an index with another one would not serve.
     pub fn has_index(&self, columns: &[IndexColumn]) -> bool {
         let is_plain = columns.iter().all(|column| column.collation.is_none());
         let begins = |index: &Vec<(String, bool)>| {
@@ -68,7 +68,8 @@ impl FileTable {
         is_plain && self.indexes.iter().any(begins)
     }
 
-    /// What a virtual table declares: one cannot have columns that are computed.
+    /// The declaration of the virtual table. Generated columns become plain ones: SQLite does not
+    /// allow them there.
     fn declaration(&self) -> String {
         if !self.columns.iter().any(|column| column.is_generated) {
             return self.sql.clone();
@@ -84,7 +85,7 @@ impl FileTable {
     }
 }
 
-/// What has to be known of a file.
+/// The schema of a file, as far as index advice needs it.
 pub struct FileSchema {
     pub tables: Vec<FileTable>,
     /// `CREATE VIEW`s.
