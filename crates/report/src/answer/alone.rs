@@ -7,7 +7,7 @@ use super::{names, place, size};
 use crate::analysis::{Analysis, Judgement, Treatment};
 
 /// One engine: its thresholds, then from which value to which its response goes.
-pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> String {
+pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
     let thresholds = match (missed(wording, analysis), analysis.thresholds.as_slice()) {
         (Some(missed), _) => Some(missed),
         (None, []) => None,
@@ -22,7 +22,7 @@ pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> String {
         }
     };
     let values = values(wording, analysis);
-    [thresholds, values].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    [thresholds, values].into_iter().flatten().collect()
 }
 
 /// `2 of 6 thresholds are missed: mean 212 ms, wanted < 200 ms (SQLite, a year, 4 clients)`: the

@@ -9,71 +9,72 @@ use super::wording::{Wording, label};
 use super::{alone, place, size};
 use crate::analysis::{Analysis, Shown, Sweep};
 
+/// Its sentences, the first of them with the size.
 pub(super) fn headline(
     wording: &Wording<'_>,
     analysis: &Analysis,
     together: &[&Sweep],
     ranking: Option<&Ranking>,
-) -> String {
+) -> Vec<String> {
     let plan = wording.plan;
     if plan.engines.len() < 2 {
         return alone::headline(wording, analysis);
     }
     let blocks = analysis.treatments.iter().map(|one| one.blocks.len()).max().unwrap_or(0);
-    let said = if blocks < stats::INTERVAL_MIN_REPLICATES {
-        too_few(wording, together, blocks)
+    let mut said = if blocks < stats::INTERVAL_MIN_REPLICATES {
+        vec![too_few(wording, together, blocks)]
     } else if let Some(ranking) = ranking {
-        let ranks = ranking.sentence(wording).unwrap_or_default();
         let crossed = together.iter().find(|sweep| {
             sweep.crossings.iter().any(|one| matches!(one, Crossing::Bracketed { .. }))
         });
         let crossed = crossed.map(|sweep| match place::others(plan, &sweep.levels) {
-            others if others.is_empty() => format!(" {}.", capital(&wording.course(sweep))),
-            others => format!(" {}: {}.", capital(&others), wording.course(sweep)),
+            others if others.is_empty() => format!("{}.", capital(&wording.course(sweep))),
+            others => format!("{}: {}.", capital(&others), wording.course(sweep)),
         });
-        ranks + &crossed.unwrap_or_default()
+        ranking.sentences(wording).into_iter().chain(crossed).collect()
     } else {
         two(wording, together)
     };
-    let missed = alone::missed(wording, analysis).map(|missed| format!(" {missed}"));
-    let early = until_commit(wording, &analysis.sweeps, &analysis.until_commit);
-    said + &missed.unwrap_or_default() + &early + left_out_of_trials(plan)
+    said.extend(alone::missed(wording, analysis));
+    said.extend(until_commit(wording, &analysis.sweeps, &analysis.until_commit));
+    said.extend(left_out_of_trials(plan));
+    said
 }
 
 /// Two engines, with blocks enough for a verdict.
-fn two(wording: &Wording<'_>, together: &[&Sweep]) -> String {
-    let Some(first) = together.first() else { return "Nothing was compared.".to_owned() };
+fn two(wording: &Wording<'_>, together: &[&Sweep]) -> Vec<String> {
+    let Some(first) = together.first() else { return vec!["Nothing was compared.".to_owned()] };
     if let Some(none) = nothing_compared(wording, together) {
         return none;
     }
     let plan = wording.plan;
     let others = place::others(plan, &first.levels);
-    let course = wording.course(first);
-    let is_settled_alike = together.iter().all(|sweep| is_alike(first, sweep));
-    let place = if together.len() > 1 && !others.is_empty() { others.as_str() } else { "" };
-    let said = match wording.dearest(first, None) {
-        Some(dearest) => {
-            let size = wording.size(first, &dearest, &others);
-            let course = match place::axis(plan, first) {
-                None => String::new(),
-                Some(_) => format!(" {}.", capital(&wording.course_after_size(first))),
-            };
-            format!("{size}.{course}")
+    let failures = wording.failures(first);
+    let is_swept = place::axis(plan, first).is_some();
+    let mut said = match wording.dearest(first, None) {
+        Some(dearest) if is_swept => vec![
+            format!("{}.", wording.size(first, &dearest, &others)),
+            format!("{}{failures}.", capital(&wording.course_after_size(first))),
+        ],
+        Some(dearest) => vec![format!("{}{failures}.", wording.size(first, &dearest, &others))],
+        None if together.len() > 1 && !others.is_empty() => {
+            vec![format!("{}: {}{failures}.", capital(&others), wording.course(first))]
         }
-        None if place.is_empty() => format!("{}.", capital(&course)),
-        None => format!("{}: {course}.", capital(place)),
+        None => vec![format!("{}{failures}.", capital(&wording.course(first)))],
     };
-    let said = said.trim_end_matches('.').to_owned() + &wording.failures(first) + ".";
     let rest: Vec<String> = together.iter().skip(1).map(|sweep| wording.subject(sweep)).collect();
-    match (rest.is_empty(), is_settled_alike) {
-        (true, _) => said,
-        (false, true) => format!("{said} So too with {}.", place::listed(&rest)),
-        (false, false) => format!("{said} {}", differing(wording, first, together)),
+    if rest.is_empty() {
+        return said;
     }
+    match together.iter().all(|sweep| is_alike(first, sweep)) {
+        true => said.push(format!("So too with {}.", place::listed(&rest))),
+        false => said.extend(differing(wording, first, together)),
+    }
+    said
 }
 
 /// The other sets of levels that show something else than the first.
-fn differing(wording: &Wording<'_>, first: &Sweep, together: &[&Sweep]) -> String {
+fn differing(wording: &Wording<'_>, first: &Sweep, together: &[&Sweep]) -> Vec<String> {
     /// Above it they are only named.
     const SENTENCES_MAX: usize = 2;
     let (alike, different): (Vec<&&Sweep>, Vec<&&Sweep>) =
@@ -82,17 +83,18 @@ fn differing(wording: &Wording<'_>, first: &Sweep, together: &[&Sweep]) -> Strin
         let all: Vec<String> = sweeps.iter().map(|sweep| wording.subject(sweep)).collect();
         place::listed(&all)
     };
-    let alike = match alike.is_empty() {
-        true => String::new(),
-        false => format!("So too with {}. ", names(&alike)),
-    };
+    let alike = (!alike.is_empty()).then(|| format!("So too with {}.", names(&alike)));
+    let mut said: Vec<String> = alike.into_iter().collect();
     if different.len() > SENTENCES_MAX {
-        return format!("{alike}Otherwise with {}: see below.", names(&different));
+        said.push(format!("Otherwise with {}: see below.", names(&different)));
+        return said;
     }
-    let said = different
-        .iter()
-        .map(|sweep| format!("{}: {}.", capital(&wording.subject(sweep)), wording.course(sweep)));
-    alike + &said.collect::<Vec<_>>().join(" ")
+    said.extend(
+        different.iter().map(|sweep| {
+            format!("{}: {}.", capital(&wording.subject(sweep)), wording.course(sweep))
+        }),
+    );
+    said
 }
 
 /// Whether two sets of levels have the same course: the same winner, crossings in the same
@@ -124,26 +126,26 @@ fn is_alike(one: &Sweep, other: &Sweep) -> bool {
 }
 
 /// Where no comparison of the run could be made, and why.
-fn nothing_compared(wording: &Wording<'_>, together: &[&Sweep]) -> Option<String> {
+fn nothing_compared(wording: &Wording<'_>, together: &[&Sweep]) -> Option<Vec<String>> {
     if together.iter().any(|sweep| !sweep.results.is_empty()) {
         return None;
     }
     let left_out: usize = together.iter().map(|sweep| sweep.left_out.len()).sum();
     let reason = together.iter().find_map(|sweep| wording.reason(sweep));
     let reason = reason.unwrap_or_else(|| "see the warnings".to_owned());
-    Some(format!(
-        "There is no verdict. {} could not be made: {reason}.",
-        counted(left_out, "comparison")
-    ))
+    Some(vec![
+        "There is no verdict.".to_owned(),
+        format!("{} could not be made: {reason}.", counted(left_out, "comparison")),
+    ])
 }
 
 /// Values without a verdict.
 fn too_few(wording: &Wording<'_>, together: &[&Sweep], blocks: usize) -> String {
     let plan = wording.plan;
-    let show = if blocks == 1 { "shows" } else { "show" };
     if blocks == 0 {
         return "There is no result, since no trial counts: see the warnings.".to_owned();
     }
+    let show = if blocks == 1 { "shows" } else { "show" };
     let lead = format!(
         "{} {show} values and no verdict: at least 5 are needed.",
         counted(blocks, "block")
@@ -169,11 +171,11 @@ fn too_few(wording: &Wording<'_>, together: &[&Sweep], blocks: usize) -> String 
     }
 }
 
-/// Where the winner is another one until the last COMMIT alone; empty where it is the same.
-fn until_commit(wording: &Wording<'_>, sweeps: &[Sweep], until_commit: &[Sweep]) -> String {
+/// The winner until the last COMMIT alone, where it is another one.
+fn until_commit(wording: &Wording<'_>, sweeps: &[Sweep], until_commit: &[Sweep]) -> Option<String> {
     let plan = wording.plan;
     let together = sweeps.iter().filter(|sweep| sweep.request.is_none());
-    let differs = together.zip(until_commit).find_map(|(settled, early)| {
+    let (sweep, winner, level) = together.zip(until_commit).find_map(|(settled, early)| {
         let results = settled.results.iter().zip(&early.results);
         let turned: Vec<_> = results
             .filter_map(|(one, other)| {
@@ -185,22 +187,21 @@ fn until_commit(wording: &Wording<'_>, sweeps: &[Sweep], until_commit: &[Sweep])
         let (winner, level) = *turned.first()?;
         let everywhere = turned.len() == early.results.len();
         Some((early, winner, (!everywhere).then_some(level)))
-    });
-    let Some((sweep, winner, level)) = differs else { return String::new() };
+    })?;
     let at = level
         .zip(plan.swept())
         .map(|(level, (factor, _))| format!(" at {}", place::level(plan, factor, level)));
-    format!(
-        " Until the last COMMIT alone, without checkpoint{}, {} is shown faster{}.",
+    Some(format!(
+        "Until the last COMMIT alone, without checkpoint{}, {} is shown faster{}.",
         if plan.workload == WorkloadKind::Blob { " and sync" } else { "" },
         wording.side(sweep, winner),
         at.unwrap_or_default()
-    )
+    ))
 }
 
 /// What trials that write were asked to leave out.
-fn left_out_of_trials(plan: &Plan) -> &'static str {
+fn left_out_of_trials(plan: &Plan) -> Option<String> {
     let between =
         plan.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Between);
-    if between && !plan.only_reads() { " Measured without checkpoints." } else { "" }
+    (between && !plan.only_reads()).then(|| "Measured without checkpoints.".to_owned())
 }

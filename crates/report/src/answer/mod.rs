@@ -33,6 +33,8 @@ use wording::Wording;
 pub struct RunAnswer {
     /// All of it, with its size.
     pub headline: String,
+    /// Its first sentence, which has the size.
+    pub lead: String,
     /// What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
     /// the way out of what is open.
     pub sentences: Vec<String>,
@@ -117,7 +119,8 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
         sentences.extend(correction(&together));
     }
     RunAnswer {
-        headline,
+        lead: headline.first().cloned().unwrap_or_default(),
+        headline: headline.join(" "),
         sentences: wording.names.explained(&sentences),
         // One operation alone shows what all together show.
         by_request: match plan.operations().len() {

@@ -110,10 +110,13 @@ fn closure(group: &[&&Sweep], level: f64) -> Vec<(String, String)> {
 }
 
 impl Ranking {
-    /// `At 8 clients: PostgreSQL 18 is rank 1, SQLite rank 2 to 3 (22% slower), ...`.
-    pub(super) fn sentence(&self, wording: &Wording<'_>) -> Option<String> {
-        let best = self.ranks.first()?;
-        let best_value = wording.estimate(&best.engine, &self.levels)?;
+    /// `At 8 clients: PostgreSQL 18 rank 1 (12,300), SQLite rank 2 to 3 (9,600: 22% slower), ...`, and
+    /// how certain that is.
+    pub(super) fn sentences(&self, wording: &Wording<'_>) -> Vec<String> {
+        let best = self.ranks.first();
+        let best =
+            best.and_then(|best| Some((best, wording.estimate(&best.engine, &self.levels)?)));
+        let Some((best, best_value)) = best else { return Vec::new() };
         let response = wording.plan.response();
         let words = self.ranks.iter().enumerate().map(|(index, rank)| {
             let name = wording.names.get(&rank.engine);
@@ -139,7 +142,7 @@ impl Ranking {
         let at = place::others(wording.plan, &self.levels);
         let said = words.join(", ");
         let said = if at.is_empty() { capital(&said) } else { format!("At {at}: {said}") };
-        Some(format!("{said}. These ranks hold together with 95%."))
+        vec![format!("{said}."), "These ranks hold together with 95%.".to_owned()]
     }
 
     fn is_shown(&self, faster: &str, slower: &str) -> bool {

@@ -18,7 +18,7 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<String> {
     let longest = worst.counters.get(CLIENT_LONGEST_WAIT).map(|seconds| {
         format!("; the longest wait of a block is {} on average", size::time(seconds * 1e3))
     });
-    // In open load a client is a connection, and one that is seldom needed starves nobody.
+    // In open load a client is a connection, and a seldom used one is no starved client.
     let is_closed = wording.plan.load.model == LoadModel::Closed;
     let share = worst.counters.get(CLIENT_LEAST_SHARE).filter(|_| is_closed).map(|share| {
         format!(", and the slowest client gets {:.0}% of an even share", share * 100.0)

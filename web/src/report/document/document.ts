@@ -45,6 +45,8 @@ export interface ReportDocument {
 /** The answer, in words and as values. */
 export interface Summary {
   headline: string;
+  /** Its first sentence, which has the size. */
+  lead: string;
   sentences: string[];
   /** What the requests show, summed up; empty where there is nothing to add. */
   by_request: string[];

@@ -83,6 +83,7 @@ function readOne(raw: unknown): Read {
     ...lists,
     summary: {
       headline: "",
+      lead: "",
       sentences: [],
       by_request: [],
       verdicts: [],

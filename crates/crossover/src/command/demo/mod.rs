@@ -322,10 +322,14 @@ fn headline(document: &Value) -> String {
     document["summary"]["headline"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The headline without its size, which has been told: where each engine is faster.
+/// The headline without its first sentence, whose size has been told: where each engine is faster.
 fn course(document: &Value) -> String {
     let headline = headline(document);
-    headline.split_once("). ").map_or(headline.clone(), |(_, course)| course.to_owned())
+    let lead = document["summary"]["lead"].as_str().unwrap_or_default();
+    match headline.strip_prefix(lead).map(str::trim_start) {
+        None | Some("") => headline,
+        Some(course) => course.to_owned(),
+    }
 }
 
 /// A line for each period: both engines' times, and their ratio.
