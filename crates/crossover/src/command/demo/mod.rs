@@ -2,6 +2,7 @@
 //! type, so that the demo cannot do what the program does not; `-v` shows each with all its output.
 
 mod command;
+mod periods;
 mod totals;
 
 use std::net::TcpListener;
@@ -208,7 +209,7 @@ impl Demo<'_> {
         words.extend(seed.map(|seed| format!("--seed={seed}")));
         let document = self.experiment(&words)?;
         self.line(&headline(&document))?;
-        self.shared.print(&table(&document))?;
+        self.shared.print(&periods::table(&document))?;
         Ok(Chapter { meaning: course(&document), document })
     }
 
@@ -329,53 +330,6 @@ fn course(document: &Value) -> String {
     match headline.strip_prefix(lead).map(str::trim_start) {
         None | Some("") => headline,
         Some(course) => course.to_owned(),
-    }
-}
-
-/// A line for each period: both engines' times, and their ratio.
-fn table(document: &Value) -> String {
-    let treatments = document["treatments"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let engines: Vec<&str> = document["engines"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|engine| engine["name"].as_str())
-        .collect();
-    let mut lines = vec![format!("   {:>8}{}   ratio (95%)", "", columns(&engines))];
-    let periods = document["factors"].as_array().into_iter().flatten();
-    let periods = periods.filter(|factor| factor["name"] == "days");
-    for level in periods.flat_map(|factor| factor["levels"].as_array().into_iter().flatten()) {
-        let at = |engine: &str| {
-            treatments
-                .iter()
-                .find(|one| one["engine"] == engine && one["levels"]["days"] == level["value"])
-        };
-        let value = |engine: &&str| {
-            let value = at(engine).and_then(|one| one["estimate"]["value"].as_f64());
-            value.map(|value| format!("{} ms", report::analysis::digits(value))).unwrap_or_default()
-        };
-        let values: Vec<String> = engines.iter().map(value).collect();
-        let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        let ratio = engines.last().and_then(|engine| at(engine)).map(|one| &one["ratio"]);
-        let ratio = ratio.map(ratio_in_words).unwrap_or_default();
-        let label = level["label"].as_str().unwrap_or_default();
-        lines.push(format!("   {label:>8}{}   {ratio}", columns(&values)));
-    }
-    lines.join("\n") + "\n"
-}
-
-fn columns(cells: &[&str]) -> String {
-    cells.iter().map(|cell| format!("{cell:>14}")).collect()
-}
-
-fn ratio_in_words(ratio: &Value) -> String {
-    let number = |key: &str| ratio["estimate"][key].as_f64().map(report::analysis::digits);
-    match (number("value"), number("low"), number("high")) {
-        (Some(value), Some(low), Some(high)) => {
-            let verdict = ratio["verdict"].as_str().unwrap_or_default();
-            format!("{value} ({low} to {high}) {verdict}")
-        }
-        (value, ..) => value.unwrap_or_default(),
     }
 }
 
