@@ -5,7 +5,7 @@ use stats::crossing::{Crossing, Side};
 
 use super::names::capital;
 use super::ranking::Ranking;
-use super::wording::{Wording, label};
+use super::wording::{Wording, has_course, label};
 use super::{alone, place, size};
 use crate::analysis::{Analysis, Shown, Sweep};
 
@@ -50,9 +50,8 @@ fn two(wording: &Wording<'_>, together: &[&Sweep]) -> Vec<String> {
     let plan = wording.plan;
     let others = place::others(plan, &first.levels);
     let failures = wording.failures(first);
-    let is_swept = place::axis(plan, first).is_some();
     let mut said = match wording.dearest(first, None) {
-        Some(dearest) if is_swept => vec![
+        Some(dearest) if has_course(first) => vec![
             format!("{}.", wording.size(first, &dearest, &others)),
             format!("{}{failures}.", capital(&wording.course_after_size(first))),
         ],

@@ -130,6 +130,9 @@ impl Ranking {
                 .estimate(&rank.engine, &self.levels)
                 .map(|value| size::difference(response, value / best_value));
             let against = match (index, by_best) {
+                (0, _) if !response.lower_is_better() => {
+                    format!("{value} {}", response.label().to_lowercase())
+                }
                 (0, _) | (_, None) => value,
                 (_, Some(difference)) if self.is_shown(&best.engine, &rank.engine) => {
                     format!("{value}: {difference}")

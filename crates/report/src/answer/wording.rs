@@ -245,8 +245,10 @@ impl Wording<'_> {
     pub(super) fn sentence(&self, sweep: &Sweep) -> String {
         let size = self.dearest(sweep, None).map(|one| self.size(sweep, &one, ""));
         let said = match size {
-            Some(size) if place::axis(self.plan, sweep).is_none() => size,
-            Some(size) => format!("{size}; {}", self.course_after_size(sweep)),
+            Some(size) if has_course(sweep) => {
+                format!("{size}; {}", self.course_after_size(sweep))
+            }
+            Some(size) => size,
             None => capital(&self.course(sweep)),
         };
         let said = said + &self.failures(sweep);
@@ -255,6 +257,11 @@ impl Wording<'_> {
             subject => format!("{}: {said}.", capital(&subject)),
         }
     }
+}
+
+/// Whether there is more to say than the size at one level.
+pub(super) fn has_course(sweep: &Sweep) -> bool {
+    sweep.results.len() + sweep.left_out.len() > 1
 }
 
 /// The engine on one side of a sweep.

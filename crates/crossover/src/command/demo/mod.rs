@@ -54,6 +54,9 @@ pub struct Arguments {
         env = "CROSSOVER_LISTEN"
     )]
     listen: String,
+    /// Do not wait, up to a minute before a trial, until other programs leave the machine alone
+    #[arg(long, env = "CROSSOVER_NO_WAIT_FOR_QUIET")]
+    no_wait_for_quiet: bool,
     /// End instead of serving the dashboard
     #[arg(long)]
     no_serve: bool,
@@ -254,7 +257,8 @@ impl Demo<'_> {
 
     /// Carries an experiment out, whatever it could decide; its report document.
     fn experiment(&self, words: &[String]) -> anyhow::Result<Value> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        words.extend(self.arguments.no_wait_for_quiet.then_some("--no-wait-for-quiet"));
         self.commands.json_of(&words, &[0, FINDINGS])
     }
 

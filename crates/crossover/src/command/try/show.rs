@@ -1,7 +1,7 @@
 //! Output of a try: short lines of progress on standard error, and at its end one text, or JSON or
 //! CSV.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use migrate::{AuditReport, Severity};
 use record::Finished;
@@ -18,6 +18,7 @@ use super::sql_log::LogFacts;
 use super::text;
 use super::tuned::Tuned;
 use super::verdict::{self, VerdictFacts};
+use crate::command::report::write_page;
 use crate::shared::{Outcome, OutputFormat, Shared};
 
 /// Prints as the try goes on.
@@ -116,7 +117,7 @@ impl<'a> Teller<'a> {
         });
         let report = match (told.measured, &document) {
             // The figures are there; a page that cannot be drawn or written does not undo them.
-            (Some(finished), Some(document)) => write_report(finished, document)
+            (Some(finished), Some(document)) => write_page(finished, document)
                 .inspect_err(|error| self.shared.say(&format!("no report.html: {error:#}")))
                 .ok(),
             _ => None,
@@ -166,12 +167,6 @@ impl<'a> Teller<'a> {
             report,
         })
     }
-}
-
-fn write_report(finished: &Finished, document: &Document) -> anyhow::Result<PathBuf> {
-    let path = finished.folder.path().join("report.html");
-    record::write_atomically(&path, report::html(document)?.as_bytes())?;
-    Ok(path)
 }
 
 /// `1 table`, `3 tables`, `61,234 rows`.
