@@ -3,7 +3,7 @@
 use plan::{Bound, Response, counted};
 
 use super::wording::Wording;
-use super::{names, place, size};
+use super::{names, place, size, starvation};
 use crate::analysis::{Analysis, Judgement, Treatment};
 
 /// One engine: its thresholds, then from which value to which its response goes.
@@ -22,7 +22,7 @@ pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String
         }
     };
     let values = values(wording, analysis);
-    [thresholds, values].into_iter().flatten().collect()
+    [thresholds, values, starvation::sentence(wording)].into_iter().flatten().collect()
 }
 
 /// `2 of 6 thresholds are missed: mean 212 ms, wanted < 200 ms (SQLite, a year, 4 clients)`: the

@@ -6,7 +6,7 @@ use stats::crossing::{Crossing, Side};
 use super::names::capital;
 use super::ranking::Ranking;
 use super::wording::{Wording, has_course, label};
-use super::{alone, place, size};
+use super::{alone, place, size, starvation};
 use crate::analysis::{Analysis, Shown, Sweep};
 
 /// Its sentences, the first of them with the size.
@@ -35,6 +35,8 @@ pub(super) fn headline(
     } else {
         two(wording, together)
     };
+    // What users feel, however many transactions there are.
+    said.extend(starvation::sentence(wording));
     said.extend(alone::missed(wording, analysis));
     said.extend(until_commit(wording, &analysis.sweeps, &analysis.until_commit));
     said.extend(left_out_of_trials(plan));

@@ -155,7 +155,6 @@ fn sentences(
     let first = together.first().filter(|_| told);
     said.extend(first.and_then(|_| wording.costs(together)));
     said.extend(first.and_then(|first| wording.cores(first)));
-    said.extend(starvation::sentence(wording));
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
     said
 }
