@@ -5,7 +5,19 @@ use serde::{Deserialize, Serialize};
 use crate::{JournalMode, Synchronous, Writing};
 
 /// What a finished update survives, and that an unfinished one leaves nothing torn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
     /// Nothing: a crash of the program may leave half a blob behind.

@@ -171,7 +171,7 @@ impl Pass {
 }
 
 /// What a checking pass found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Checked {
     /// Blobs that were looked at.
     pub blobs: u64,

@@ -23,7 +23,7 @@ pub struct PlannedTrial {
 }
 
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Round {
     /// One level of each factor. Engines that some factors do not change share treatments.
     pub cells: Vec<Levels>,

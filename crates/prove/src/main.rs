@@ -11,6 +11,7 @@ mod random;
 mod replay;
 mod site;
 mod subject;
+mod tool;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

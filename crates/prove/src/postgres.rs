@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use engine::PostgresUrl;
+use rustix::process::Pid;
 use tokio::runtime::Runtime;
+
+use crate::tool::run;
 
 /// The release that the proofs run on.
 const RELEASE: &str = "postgres:18";
@@ -24,7 +27,7 @@ pub struct Postgres {
     data: PathBuf,
     runtime: Runtime,
     url: PostgresUrl,
-    pid: rustix::process::Pid,
+    pid: Pid,
     /// Where clients connect instead: a proxy.
     detour: Option<PathBuf>,
 }
@@ -39,13 +42,8 @@ impl Postgres {
         Ok(Self { program, data, runtime, url, pid, detour: None })
     }
 
-    /// Kills its first process, after which the others end by themselves.
-    pub fn kill(&self) {
-        let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
-        // A zombie that its parent has not waited for yet still looks alive to the next start.
-        while rustix::process::test_kill_process(self.pid).is_ok() {
-            std::thread::yield_now();
-        }
+    pub fn pid(&self) -> Pid {
+        self.pid
     }
 
     /// Starts it again on its data if it does not run.
@@ -54,6 +52,22 @@ impl Postgres {
             return Ok(());
         }
         (self.url, self.pid) = started(&self.program, &self.data)?;
+        Ok(())
+    }
+
+    /// Moves all that it keeps to the folder `to`.
+    pub fn move_to(&mut self, to: &Path) -> anyhow::Result<()> {
+        self.stop()?;
+        run(&["chmod", "0755"], to)?;
+        run(&["cp", "--archive", &format!("{}/.", self.data.display())], to)?;
+        self.data = to.to_owned();
+        self.start_again()
+    }
+
+    fn stop(&self) -> anyhow::Result<()> {
+        let stopped = command(&self.program, &self.data, &["server", "stop", "--all"]).output()?;
+        let said = String::from_utf8_lossy(&stopped.stderr);
+        ensure!(stopped.status.success(), "{RELEASE} does not stop: {said}");
         Ok(())
     }
 
@@ -154,7 +168,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let _ = command(&self.program, &self.data, &["server", "stop", "--all"]).output();
+        let _ = self.stop();
     }
 }
 
@@ -165,16 +179,30 @@ fn command(program: &Path, data: &Path, words: &[&str]) -> Command {
 }
 
 /// Starts the server that belongs to the data: its URL and first process.
-fn started(program: &Path, data: &Path) -> anyhow::Result<(PostgresUrl, rustix::process::Pid)> {
+fn started(program: &Path, data: &Path) -> anyhow::Result<(PostgresUrl, Pid)> {
     let started = command(program, data, &["server", "start", RELEASE]).output()?;
     if !started.status.success() {
         bail!("{RELEASE} does not start: {}", String::from_utf8_lossy(&started.stderr));
     }
+    let pid = first_process(program, data)?;
+    let url = String::from_utf8(started.stdout)?.trim().parse()?;
+    Ok((url, pid.context("the status names no process")?))
+}
+
+/// The first process of the server that runs on these data, if one does.
+pub fn first_process(program: &Path, data: &Path) -> anyhow::Result<Option<Pid>> {
     let words = ["server", "status", "--output-format", "json"];
     let status = command(program, data, &words).output()?;
     let servers: serde_json::Value = serde_json::from_slice(&status.stdout)?;
     let pid = servers.get(0).and_then(|server| server.get("pid")?.as_i64());
-    let pid = pid.and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
-    let url = String::from_utf8(started.stdout)?.trim().parse()?;
-    Ok((url, pid.context("the status names no process")?))
+    Ok(pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)))
+}
+
+/// Kills a server's first process, after which the others end by themselves.
+pub fn kill(pid: Pid) {
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    // A zombie that its parent has not waited for yet still looks alive to the next start.
+    while rustix::process::test_kill_process(pid).is_ok() {
+        std::thread::yield_now();
+    }
 }

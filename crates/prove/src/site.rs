@@ -9,9 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use rustix::process::Pid;
 use tempfile::TempDir;
 
-use crate::postgres::Postgres;
+use crate::postgres::{self, Postgres};
 
 /// No command of a proof takes longer.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -35,9 +36,10 @@ impl Engine {
 }
 
 pub struct Site {
+    /// Stopped before its folder is removed.
+    postgres: Option<Postgres>,
     root: TempDir,
     program: PathBuf,
-    postgres: Option<Postgres>,
     /// For the command that is disturbed: what records or shifts what it asks of the system.
     environment: Vec<(String, String)>,
     /// The whole reference dataset instead of a hundredth of it.
@@ -99,6 +101,11 @@ impl Site {
 
     pub fn postgres_mut(&mut self) -> Option<&mut Postgres> {
         self.postgres.as_mut()
+    }
+
+    /// The first process of the server that an experiment runs, if there is one now.
+    pub fn experiment_server(&self) -> anyhow::Result<Option<Pid>> {
+        postgres::first_process(&self.program, &self.kept("data"))
     }
 
     /// Sets what the disturbed command finds in its environment.

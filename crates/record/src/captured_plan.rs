@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 /// One operation of the mix and the plan that its engine chose for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct OperationPlan {
     pub operation: String,
     pub plan: CapturedPlan,
 }
 
 /// A plan, or why there is none to see.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapturedPlan {
     Observed {

@@ -4,7 +4,7 @@ use plan::Durability;
 use serde::{Deserialize, Serialize};
 
 /// An engine as it was when it was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct EngineRecord {
     /// What tables and charts call it.
     pub name: String,
@@ -27,7 +27,7 @@ pub struct EngineRecord {
 }
 
 /// Blobs and the room that they take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct BlobStore {
     pub count: u64,
     /// Their own bytes together.

@@ -17,7 +17,7 @@ const SYNCS: usize = 20;
 const SYNC_BYTES: usize = 4096;
 
 /// The machine and the build. What this system does not tell is `None`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Environment {
     /// Model name of the first processor.
     pub cpu_model: Option<String>,

@@ -14,7 +14,7 @@ use crate::environment::Environment;
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Run {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,

@@ -9,7 +9,7 @@ use super::OperationPlan;
 use plan::Levels;
 use plan::{Level, Response};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Ok,
@@ -31,7 +31,7 @@ impl Status {
 }
 
 /// A trial's figures for one request of the mix.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct RequestSummary {
     pub name: String,
     pub requests: u64,
@@ -43,7 +43,7 @@ pub struct RequestSummary {
 }
 
 /// Failures of one request in one trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct FailureCounts {
     pub all: u64,
     pub wrong: u64,
@@ -91,7 +91,7 @@ impl Trial {
 }
 
 /// One trial: `trials/0001.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Trial {
     /// Counts from 1 in the order of the schedule.
     pub number: usize,

@@ -109,10 +109,7 @@ fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
                 unit: factor_unit(name),
                 swept: factor.swept.is_some(),
                 alone: factor.alone,
-                scale: match factor.swept {
-                    Some(Scale::Log) => "log",
-                    _ => "linear",
-                },
+                scale: factor.swept.unwrap_or(Scale::Linear),
                 levels: levels.collect(),
             }
         })
@@ -176,11 +173,11 @@ fn crossings(finished: &Finished, analysis: &Analysis, answer: &RunAnswer) -> Ve
             .map(|crossing| {
                 let (kind, low, high, about) = match crossing {
                     Crossing::Bracketed { last, first, about, .. } => {
-                        ("bracketed", Some(*last), Some(*first), Some(*about))
+                        (CrossingKind::Bracketed, Some(*last), Some(*first), Some(*about))
                     }
-                    Crossing::NotInRange { .. } => ("not_in_range", None, None, None),
+                    Crossing::NotInRange { .. } => (CrossingKind::NotInRange, None, None, None),
                     Crossing::Inconclusive { between, .. } => (
-                        "inconclusive",
+                        CrossingKind::Inconclusive,
                         between.map(|(low, _)| low),
                         between.map(|(_, high)| high),
                         None,

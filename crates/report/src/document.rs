@@ -1,6 +1,6 @@
-//! The report as data: the contract between the laboratory and the page that draws it
-//! (`web/src/report/document/document.ts` mirrors it). Every number was measured; null means that it
-//! could not be measured.
+//! The report as data: the contract between the laboratory and the page that draws it. Its JSON
+//! schema is generated from these types, the page's TypeScript from the schema. Every number was
+//! measured; null means that it could not be measured.
 
 use crate::warning::WarningPart;
 use std::collections::BTreeMap;
@@ -15,8 +15,9 @@ use crate::throughput::ThroughputPart;
 use plan::Durability;
 use plan::Level;
 use plan::Levels;
+use plan::Scale;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Document {
     pub schema_version: u32,
     pub run: RunPart,
@@ -46,7 +47,7 @@ pub struct Document {
     pub blob: Option<BlobPart>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RunPart {
     pub id: String,
     pub title: String,
@@ -62,7 +63,7 @@ pub struct RunPart {
     pub crossover_version: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Response {
     pub name: &'static str,
     pub label: &'static str,
@@ -72,7 +73,7 @@ pub struct Response {
 }
 
 /// A factor with all levels measured, those of bisection among them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FactorPart {
     pub name: String,
     pub label: String,
@@ -80,11 +81,11 @@ pub struct FactorPart {
     pub swept: bool,
     /// Varied one at a time from the base cell, which has the first level of every such factor.
     pub alone: bool,
-    pub scale: &'static str,
+    pub scale: Scale,
     pub levels: Vec<LevelPart>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LevelPart {
     pub value: Level,
     pub label: String,
@@ -92,7 +93,7 @@ pub struct LevelPart {
 }
 
 /// An engine as it was when last started.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EnginePart {
     pub name: String,
     /// As the headline calls it: `PostgreSQL 18`.
@@ -107,7 +108,7 @@ pub struct EnginePart {
 }
 
 /// A start of an engine at other levels than the plan's first.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StartPart {
     /// The levels that are not the first, as `work_mem=16MB`.
     pub levels: String,
@@ -117,13 +118,13 @@ pub struct StartPart {
 }
 
 /// A name and a value.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct NamedValue {
     pub name: String,
     pub value: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TreatmentPart {
     pub engine: String,
     pub levels: Levels,
@@ -168,14 +169,14 @@ pub struct TreatmentPart {
     pub requests_by_name: Vec<RequestPart>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct BlockPart {
     pub block: usize,
     pub value: f64,
 }
 
 /// A ratio to the first engine.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RatioPart {
     pub to: String,
     pub estimate: Estimate,
@@ -186,7 +187,7 @@ pub struct RatioPart {
 }
 
 /// One request of the mix.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RequestPart {
     pub name: String,
     pub estimate: Option<Estimate>,
@@ -194,7 +195,7 @@ pub struct RequestPart {
 }
 
 /// One percentile of the response time: the mean over blocks of each trial's own.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PercentilePart {
     /// Between 0 and 1, as 0.99.
     pub p: f64,
@@ -205,7 +206,7 @@ pub struct PercentilePart {
     pub replicates: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CounterPart {
     pub name: String,
     pub label: String,
@@ -215,7 +216,7 @@ pub struct CounterPart {
 }
 
 /// One operation's plan; the document's `plans` has the text by its hash.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PlanPart {
     pub operation: String,
     /// More than one where it changed between blocks; empty where it could not be seen.
@@ -224,23 +225,33 @@ pub struct PlanPart {
 }
 
 /// What a sweep shows in one place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CrossingPart {
     pub levels: Levels,
     pub request: Option<String>,
     pub a: String,
     pub b: String,
-    pub kind: &'static str,
+    pub kind: CrossingKind,
+    /// The two measured levels between which the lines cross.
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// An interpolated level, never with an interval.
     pub about: Option<f64>,
     pub sentence: String,
     /// An engine's plan that changes between two levels of the swept factor there.
     pub plan_change: Option<PlanChangePart>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CrossingKind {
+    Bracketed,
+    NotInRange,
+    Inconclusive,
+}
+
 /// A plan that changes between two measured levels of the swept factor.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PlanChangePart {
     pub engine: String,
     pub between: (f64, f64),
@@ -251,7 +262,7 @@ pub struct PlanChangePart {
 }
 
 /// A plan at a level; the document's `plans` has the text by its hash.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct LevelPlanPart {
     pub level: f64,
     pub hash: String,
@@ -259,7 +270,7 @@ pub struct LevelPlanPart {
 
 /// What a factor's level does, everything else equal: a time by that at another level, or what
 /// becomes of the ratio of two engines' times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EffectPart {
     pub factor: String,
     pub engine: String,
@@ -277,7 +288,7 @@ pub struct EffectPart {
 }
 
 /// A threshold where it was applied.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ThresholdPart {
     /// As `response_time_ms_p99 < 200`.
     pub rule: String,
@@ -293,7 +304,7 @@ pub struct ThresholdPart {
 }
 
 /// Several runs in one page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Several {
     pub schema_version: u32,
     pub documents: Vec<Document>,

@@ -8,7 +8,7 @@ use record::Finished;
 use record::RunFolder;
 
 /// What the list of runs says of one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RunSummary {
     pub id: String,
     /// When it began, ISO 8601 in UTC; none where run.json cannot be read.

@@ -12,7 +12,7 @@ use plan::Plan;
 use record::Finished;
 
 /// What throughput shows over the number of clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ThroughputPart {
     /// Processors that the server side could use: where the peak would be if nothing else mattered.
     pub cores: usize,
@@ -22,7 +22,7 @@ pub struct ThroughputPart {
 }
 
 /// One engine over the clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ScalingPart {
     pub engine: String,
     pub levels: Levels,
@@ -39,14 +39,14 @@ pub struct ScalingPart {
 }
 
 /// A ratio at a number of clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct AtClients {
     pub clients: f64,
     pub estimate: Estimate,
 }
 
 /// A ratio at a multiple of the peak's clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct BeyondPart {
     pub times: f64,
     pub clients: f64,
@@ -54,7 +54,7 @@ pub struct BeyondPart {
 }
 
 /// One engine against the one before it of its kind.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StepPart {
     pub engine: String,
     pub before: String,
@@ -68,7 +68,7 @@ pub struct StepPart {
 }
 
 /// Throughput by that of the engine before, at a number of clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct StepResult {
     pub clients: f64,
     pub estimate: Estimate,
@@ -77,7 +77,7 @@ pub struct StepResult {
 }
 
 /// A release of PostgreSQL; dates are days, none where this program does not know them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ReleasePart {
     pub engine: String,
     pub branch: String,

@@ -9,7 +9,7 @@ use crate::student_t::{Sample, two_sided_quantile};
 pub const INTERVAL_MIN_REPLICATES: usize = 5;
 
 /// How the bounds of an [`Estimate`] were made. The report page knows these names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 pub enum Method {
     /// The mean and its interval by Student's t.
     StudentT,
@@ -26,7 +26,7 @@ pub enum Method {
 }
 
 /// A value with its interval. Units are those of the replicates; a ratio has none.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Estimate {
     pub value: f64,
     /// Lower bound: of the interval, or of the range for [`Method::RangeOnly`].

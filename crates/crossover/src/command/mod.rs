@@ -11,6 +11,8 @@ pub mod migrate;
 mod reference;
 pub mod report;
 pub mod runs;
+#[cfg(test)]
+mod schemas;
 pub mod secret;
 pub mod server;
 pub mod r#try;

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 /// What is known of every answer: enough to tell whether it is the expected one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Answer {
     pub status: u16,
     /// Length of the body after chunked coding is removed.
     pub body_bytes: u64,
     /// XXH3 (128 bits) of the body; in JSON 32 hexadecimal digits.
     #[serde(with = "hexadecimal")]
+    #[schemars(with = "String")]
     pub body_hash: u128,
 }
 

@@ -75,8 +75,14 @@ impl TargetSession {
         Ok(session)
     }
 
-    /// Excludes other migrations from this database while the connection lasts.
-    pub async fn claim(&self) -> Result<(), Error> {
+    /// Connects, and excludes other migrations from this database while the connection lasts.
+    pub async fn claimed(url: &PostgresUrl) -> Result<Self, Error> {
+        let session = Self::connect(url).await?;
+        session.claim().await?;
+        Ok(session)
+    }
+
+    async fn claim(&self) -> Result<(), Error> {
         let failed = || Error::postgres("cannot lock the database for a migration");
         // A program that has just ended may not be gone from the server yet.
         let sql = format!(

@@ -104,7 +104,7 @@ async fn begin(
     for (table, names) in names.into_iter().flatten() {
         let table = schema.tables.iter_mut().find(|each| each.name == table);
         if let Some(table) = table {
-            table.row_names = Arc::new(names);
+            table.row_names = names;
         }
     }
     options.rules.check(&schema)?;

@@ -15,7 +15,7 @@ use crate::target::{ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint
 use crate::{Error, Task};
 
 /// By table and rowid of the small file: the row's name in the source.
-pub type RowNames = BTreeMap<String, HashMap<i64, String>>;
+pub type RowNames = BTreeMap<String, Arc<HashMap<i64, String>>>;
 
 /// Rows named in the message about rows that exist already.
 const SHOWN: usize = 5;
@@ -47,14 +47,14 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
         let sql = format!("CREATE TABLE {} ({columns})", quoted(table));
         connection.execute_batch(&sql).map_err(failed)?;
     }
-    let mut names = RowNames::new();
+    let mut names: BTreeMap<String, HashMap<i64, String>> = BTreeMap::new();
     for (number, rejected) in rejects.into_iter().enumerate() {
         let rowid = number as i64 + 1;
         insert(&connection, path, rowid, &rejected, failed)?;
         names.entry(rejected.table).or_default().insert(rowid, rejected.row);
     }
     connection.execute_batch("COMMIT").map_err(failed)?;
-    Ok(names)
+    Ok(names.into_iter().map(|(table, names)| (table, Arc::new(names))).collect())
 }
 
 /// Refuses a row that lacks a column that it had, or that other rows of its table have: it would

@@ -9,6 +9,7 @@ use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 
+use super::begin::PreparedMigration;
 use super::load_rejects::to_database;
 use super::reconnect::{Outages, RECONNECTS};
 use super::report::{MigrationReport, PhaseSeconds};
@@ -79,27 +80,58 @@ pub async fn migrate(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<MigrationReport, Error> {
-    let (task, called) = (Task { progress, interrupted }, Instant::now());
-    let session = TargetSession::connect(target).await?;
-    session.claim().await?;
-    let started = Instant::now();
-    let prepared = match state::find(&session.client).await? {
-        Some(found) if !options.resume => return Err(Error::Unfinished(found.unfinished())),
+    let task = Task { progress, interrupted };
+    let prepare = async |session: &TargetSession| match state::find(&session.client).await? {
+        Some(found) if !options.resume => Err(Error::Unfinished(found.unfinished())),
         Some(found) => {
             refuse_other_options(options, &found.saved.options)?;
             session.wait_for_workers(task).await?;
             // Workers of the earlier run may have finished steps in the meantime.
             let found = state::find(&session.client).await?.unwrap_or(found);
-            begin::resume(source, &session, found, task).await?
+            begin::resume(source, session, found, task).await
         }
-        None => begin::start(source, &session, options, task).await?,
+        None => begin::start(source, session, options, task).await,
     };
-    let prepare = started.elapsed().as_secs_f64() - prepared.seconds.inspect;
-    let seconds = PhaseSeconds { prepare, ..prepared.seconds };
-    let outages = Outages::at_most(options.reconnects);
-    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
-    report.seconds.elapsed = called.elapsed().as_secs_f64();
-    Ok(report)
+    carry_out(target, options, task, prepare).await
+}
+
+/// Carries out what `prepare` begins. A migration in one transaction leaves nothing when its
+/// connection is lost, and begins again.
+async fn carry_out(
+    target: &PostgresUrl,
+    options: &MigrateOptions,
+    task: Task<'_>,
+    prepare: impl AsyncFn(&TargetSession) -> Result<PreparedMigration, Error>,
+) -> Result<MigrationReport, Error> {
+    let called = Instant::now();
+    let mut outages = Outages::at_most(options.reconnects);
+    let mut session = TargetSession::claimed(target).await?;
+    let mut in_one_transaction = false;
+    loop {
+        let started = Instant::now();
+        let done = match prepare(&session).await {
+            Ok(prepared) => {
+                in_one_transaction = !prepared.job.by_steps;
+                let inspect = prepared.seconds.inspect;
+                let prepare = started.elapsed().as_secs_f64() - inspect;
+                let seconds = PhaseSeconds { prepare, ..prepared.seconds };
+                let outages = &mut outages;
+                Migration { session, prepared, seconds, outages }.run(target, task).await
+            }
+            Err(error) => Err(error),
+        };
+        match done {
+            Err(lost) if in_one_transaction && lost.is_lost_connection() => {
+                let connect = async || TargetSession::claimed(target).await;
+                session = outages.replace(lost, task, connect).await?;
+            }
+            Ok(mut report) => {
+                report.seconds.elapsed = called.elapsed().as_secs_f64();
+                return Ok(report);
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Refuses options that differ from those with which the migration began.
@@ -137,15 +169,11 @@ pub async fn load_rejects(
     let names = to_database(file, &database)?;
     let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
     let task = Task { progress, interrupted };
-    let session = TargetSession::connect(target).await?;
-    session.claim().await?;
-    if let Some(found) = state::find(&session.client).await? {
-        return Err(Error::Unfinished(found.unfinished()));
-    }
-    let prepared = begin::append(&database, &session, &options, names, task).await?;
-    let seconds = prepared.seconds;
-    let outages = Outages::default();
-    let mut report = Migration { session, prepared, seconds, outages }.run(target, task).await?;
+    let prepare = async |session: &TargetSession| match state::find(&session.client).await? {
+        Some(found) => Err(Error::Unfinished(found.unfinished())),
+        None => begin::append(&database, session, &options, names.clone(), task).await,
+    };
+    let mut report = carry_out(target, &options, task, prepare).await?;
     report.source = file.to_owned();
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
@@ -157,8 +185,7 @@ pub async fn abandon(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Unfinished, Error> {
-    let session = TargetSession::connect(target).await?;
-    session.claim().await?;
+    let session = TargetSession::claimed(target).await?;
     let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
     state::find(&session.client).await?.ok_or_else(nothing)?;
     session.wait_for_workers(Task { progress, interrupted }).await?;

@@ -1,10 +1,11 @@
 //! Reconnection after a lost connection, a bounded number of times and after growing waits.
-//! Finished steps stay finished.
+//! Finished steps stay finished; a migration in one transaction begins again.
 
 use std::time::Duration;
 
 use engine::PostgresUrl;
 
+use super::begin::PreparedMigration;
 use super::run::Migration;
 use super::state;
 use crate::target::TargetSession;
@@ -36,9 +37,47 @@ impl Outages {
     fn wait(&self) -> Duration {
         FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.attempts)).min(LONGEST_WAIT)
     }
+
+    /// Calls `connect` after growing waits until it succeeds.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] after the last attempt, [`Error::Interrupted`].
+    pub async fn replace<T>(
+        &mut self,
+        lost: Error,
+        task: Task<'_>,
+        mut connect: impl AsyncFnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut cause = lost;
+        while self.attempts < self.most {
+            let wait = self.wait();
+            self.attempts += 1;
+            task.progress.set_message(format!(
+                "{cause}; attempt {} of {} in {:.1} s",
+                self.attempts,
+                self.most,
+                wait.as_secs_f64()
+            ));
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = task.interruption() => return Err(Error::Interrupted),
+            }
+            match connect().await {
+                Ok(connected) => {
+                    self.replaced += 1;
+                    return Ok(connected);
+                }
+                Err(error) if error.is_lost_connection() => cause = error,
+                // The server may not know yet that the lost connection has ended.
+                Err(error @ Error::Claimed { .. }) => cause = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Lost { cause: Box::new(cause), attempts: self.most })
+    }
 }
 
-impl Migration {
+impl Migration<'_> {
     /// Reconnects after `lost`, and reads from the target which steps are done.
     ///
     /// # Errors
@@ -49,58 +88,41 @@ impl Migration {
         target: &PostgresUrl,
         task: Task<'_>,
     ) -> Result<(), Error> {
-        let mut cause = lost;
-        while self.outages.attempts < self.outages.most {
-            let wait = self.outages.wait();
-            self.outages.attempts += 1;
-            task.progress.set_message(format!(
-                "{cause}; attempt {} of {} in {:.1} s",
-                self.outages.attempts,
-                self.outages.most,
-                wait.as_secs_f64()
-            ));
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = task.interruption() => return Err(Error::Interrupted),
-            }
-            match self.reattach(target, task).await {
-                Ok(()) => return Ok(()),
-                Err(error) if error.is_lost_connection() => cause = error,
-                // The server may not know yet that the lost connection has ended.
-                Err(error @ Error::Claimed { .. }) => cause = error,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::Lost { cause: Box::new(cause), attempts: self.outages.most })
-    }
-
-    async fn reattach(&mut self, target: &PostgresUrl, task: Task<'_>) -> Result<(), Error> {
-        // Only a worker may have lost its connection: then the advisory lock is still held.
-        if self.session.run("ROLLBACK", task).await.is_err() {
-            let session = TargetSession::connect(target).await?;
-            session.claim().await?;
-            self.session = session;
-        }
-        self.session.wait_for_workers(task).await?;
-        let found = state::find(&self.session.client).await?;
-        let same = |saved: &state::SavedMigration| {
-            let own = &self.prepared.saved;
-            saved.source == own.source && saved.fingerprint == own.fingerprint
-        };
-        let found = found.filter(|found| same(&found.saved)).ok_or_else(|| {
-            Error::Target(
-                "while the connection was lost, another program ended this migration".to_owned(),
-            )
-        })?;
-        let done = found.steps.iter().filter(|step| step.done).count();
+        let (session, prepared) = (&mut self.session, &mut self.prepared);
+        let reattached = async || reattach(session, prepared, target, task).await;
+        let done = self.outages.replace(lost, task, reattached).await?;
         if done > self.outages.steps_done {
             self.outages.attempts = 0;
         }
         self.outages.steps_done = done;
-        self.outages.replaced += 1;
-        self.prepared.steps = found.steps;
         Ok(())
     }
+}
+
+/// Reads over a new connection which steps are done; their number.
+async fn reattach(
+    session: &mut TargetSession,
+    prepared: &mut PreparedMigration,
+    target: &PostgresUrl,
+    task: Task<'_>,
+) -> Result<usize, Error> {
+    // Only a worker may have lost its connection: then the advisory lock is still held.
+    if session.run("ROLLBACK", task).await.is_err() {
+        *session = TargetSession::claimed(target).await?;
+    }
+    session.wait_for_workers(task).await?;
+    let found = state::find(&session.client).await?;
+    let own = &prepared.saved;
+    let same = |saved: &state::SavedMigration| {
+        saved.source == own.source && saved.fingerprint == own.fingerprint
+    };
+    let found = found.filter(|found| same(&found.saved)).ok_or_else(|| {
+        Error::Target(
+            "while the connection was lost, another program ended this migration".to_owned(),
+        )
+    })?;
+    prepared.steps = found.steps;
+    Ok(prepared.steps.iter().filter(|step| step.done).count())
 }
 
 #[cfg(test)]

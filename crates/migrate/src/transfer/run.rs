@@ -24,15 +24,15 @@ use crate::task::blocking;
 use crate::verify::{VerificationReport, compare_all};
 use crate::{Error, Task};
 
-pub struct Migration {
+pub struct Migration<'a> {
     /// The connection that begins and ends it.
     pub session: TargetSession,
     pub prepared: PreparedMigration,
     pub seconds: PhaseSeconds,
-    pub outages: Outages,
+    pub outages: &'a mut Outages,
 }
 
-impl Migration {
+impl Migration<'_> {
     /// Carries out the migration. After an error the target is as it was, or the migration can be
     /// resumed.
     pub async fn run(

@@ -30,11 +30,12 @@ fn options(reconnects: u32) -> MigrateOptions {
 /// Migrates; in the middle of a COPY `strike` is run with the server process that copies.
 async fn struck<F: Future<Output = ()>>(
     target: &Target,
+    table: &str,
     file: &File,
     options: MigrateOptions,
     strike: impl FnOnce(i32) -> F,
 ) -> Result<MigrationReport, Error> {
-    target.run(TABLE).await;
+    target.run(table).await;
     target.run("SELECT pg_advisory_lock(4712)").await;
     let striking = async {
         // Another test may hold the same lock in its database on the same server.
@@ -54,7 +55,7 @@ async fn struck<F: Future<Output = ()>>(
 #[tokio::test]
 async fn a_session_ended_during_a_copy_is_replaced() {
     let (file, target) = (rows(), Target::new().await);
-    let report = struck(&target, &file, options(3), async |process| {
+    let report = struck(&target, TABLE, &file, options(3), async |process| {
         let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
         target.run(&end).await;
     });
@@ -67,9 +68,38 @@ async fn a_session_ended_during_a_copy_is_replaced() {
 }
 
 #[tokio::test]
+async fn rows_that_are_replaced_in_one_transaction_begin_again() {
+    let (file, target) = (rows(), Target::new().await);
+    let replacing = MigrateOptions { replace: true, ..options(3) };
+    let before = format!("{TABLE}; INSERT INTO item VALUES (7, 'before')");
+    let report = struck(&target, &before, &file, replacing, async |process| {
+        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
+        target.run(&end).await;
+    });
+    let report = report.await.unwrap();
+    assert_eq!(report.reconnects, 1);
+    assert!(report.verification.unwrap().is_equal());
+    assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["20000"]);
+}
+
+#[tokio::test]
+async fn without_an_attempt_left_replaced_rows_are_as_before() {
+    let (file, target) = (rows(), Target::new().await);
+    let replacing = MigrateOptions { replace: true, ..options(0) };
+    let before = format!("{TABLE}; INSERT INTO item VALUES (7, 'before')");
+    let error = struck(&target, &before, &file, replacing, async |process| {
+        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
+        target.run(&end).await;
+    });
+    let text = error.await.unwrap_err().to_string();
+    assert!(text.contains("terminating connection"), "{text}");
+    assert_eq!(target.texts("SELECT body FROM item").await, ["before"]);
+}
+
+#[tokio::test]
 async fn a_server_that_crashes_during_a_copy_is_waited_for() {
     let (file, target) = (rows(), Target::release("18").await);
-    let report = struck(&target, &file, options(10), async |process| {
+    let report = struck(&target, TABLE, &file, options(10), async |process| {
         let mut kill = std::process::Command::new("kill");
         assert!(kill.args(["-9", &process.to_string()]).status().unwrap().success());
     });
@@ -84,7 +114,7 @@ async fn after_the_last_attempt_the_steps_are_kept_for_resume() {
     let (file, target) = (rows(), Target::new().await);
     let name = target.url.database().unwrap().to_owned();
     let beside = engine::postgres::connect(&target.url.with_database("postgres")).await.unwrap();
-    let error = struck(&target, &file, options(1), async |process| {
+    let error = struck(&target, TABLE, &file, options(1), async |process| {
         // The server accepts no connection.
         beside
             .batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))

@@ -1,26 +1,50 @@
 //! A disk that becomes full at a random point of the command's writes: a small file system in
-//! memory, which only root may mount.
+//! memory, which only root may mount. It holds the SQLite file, or all that PostgreSQL writes.
 
 use std::path::Path;
-use std::process::Command;
+use std::rc::Rc;
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use rand::RngExt as _;
+use tempfile::TempDir;
 
 use super::{Fault, SERVED, expect_end, judge, let_run, while_it_runs};
 use crate::damage::Damage;
+use crate::postgres::Postgres;
 use crate::random::Random;
 use crate::site::{Engine, Site};
 use crate::subject::Subject;
+use crate::tool::run;
 
 /// More than any subject needs.
 const ROOM: &str = "size=2g";
 
-/// What a subject writes, found out by an undisturbed try.
 #[derive(Default)]
 pub struct FullDisk {
+    /// What a subject writes, as an undisturbed try shows.
     needed_bytes: u64,
+    /// Of PostgreSQL; unmounted before its folder is removed.
+    server: Option<(Rc<Disk>, TempDir)>,
+}
+
+impl FullDisk {
+    /// Moves the server to a disk of its own.
+    fn move_server(&mut self, postgres: &mut Postgres) -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let disk = Disk::mount(folder.path())?;
+        postgres.move_to(folder.path())?;
+        self.server = Some((Rc::new(disk), folder));
+        Ok(())
+    }
+
+    /// The one that becomes full; of SQLite a new one for each try.
+    fn disk(&self, site: &Site) -> anyhow::Result<Rc<Disk>> {
+        match &self.server {
+            Some((disk, _)) => Ok(Rc::clone(disk)),
+            None => Ok(Rc::new(Disk::mount(&site.folder())?)),
+        }
+    }
 }
 
 impl Fault for FullDisk {
@@ -28,13 +52,18 @@ impl Fault for FullDisk {
         "the disk full"
     }
 
-    /// PostgreSQL's own disk is `migrate`'s business in its tests; here it is ours.
-    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
-        engine == Engine::Sqlite
+    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool {
+        // An experiment keeps the data of its server itself.
+        engine == Engine::Sqlite || subject.name() != "bench"
     }
 
     fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
-        let disk = Disk::mount(&site.folder())?;
+        if let Some(postgres) = site.postgres_mut() {
+            self.move_server(postgres)?;
+            // A server whose log has no room ends, and it starts again only after the command.
+            site.set_environment(vec![("CROSSOVER_RECONNECTS".to_owned(), "1".to_owned())]);
+        }
+        let disk = self.disk(site)?;
         subject.begin(site)?;
         let before = disk.used_bytes()?;
         let (most, ended) = while_it_runs(site, subject, |running| {
@@ -55,7 +84,7 @@ impl Fault for FullDisk {
         subject: &dyn Subject,
         random: &mut Random,
     ) -> anyhow::Result<Option<Damage>> {
-        let disk = Disk::mount(&site.folder())?;
+        let disk = self.disk(site)?;
         subject.begin(site)?;
         let free = random.random_range(0..self.needed_bytes);
         disk.resize(&format!("size={}", disk.used_bytes()? + free))?;
@@ -63,8 +92,13 @@ impl Fault for FullDisk {
         disk.resize(ROOM)?;
         let failed = subject.ends() && !matches!(ended.code, Some(0 | 3));
         let said = ended.said.to_lowercase();
+        let why: &[&str] = match site.postgres() {
+            None => &["disk", "space", "room"],
+            // The server ends where its log has no room, and its clients learn only that.
+            Some(_) => &["disk", "space", "room", "connection", "connect to", "recovery"],
+        };
         ensure!(
-            !failed || said.contains("disk") || said.contains("space") || said.contains("room"),
+            !failed || why.iter().any(|word| said.contains(word)),
             "it does not say that the disk is full: {}",
             ended.said
         );
@@ -96,17 +130,4 @@ impl Drop for Disk {
     fn drop(&mut self) {
         let _ = run(&["umount", "--lazy"], &self.0);
     }
-}
-
-pub(super) fn run(words: &[&str], last: &Path) -> anyhow::Result<()> {
-    let [program, rest @ ..] = words else { bail!("no program") };
-    let output = Command::new(program).args(rest).arg(last).output()?;
-    ensure!(
-        output.status.success(),
-        "`{} {}`: {}",
-        words.join(" "),
-        last.display(),
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    Ok(())
 }

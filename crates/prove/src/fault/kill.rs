@@ -7,6 +7,7 @@ use rand::RngExt as _;
 
 use super::{Fault, judge, usual_time, while_it_runs};
 use crate::damage::Damage;
+use crate::postgres;
 use crate::random::Random;
 use crate::site::{Engine, Site};
 use crate::subject::Subject;
@@ -37,9 +38,8 @@ impl Fault for Kill {
         }
     }
 
-    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool {
-        // An experiment has a server of its own, which only it knows.
-        self.victim == Victim::Command || engine == Engine::Postgres && subject.name() != "bench"
+    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
+        self.victim == Victim::Command || engine == Engine::Postgres
     }
 
     fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
@@ -58,11 +58,14 @@ impl Fault for Kill {
         let moment = self.usual.mul_f64(random.random_range(0.0..1.05));
         let (in_time, ended) = while_it_runs(site, subject, |running| {
             thread::sleep(moment);
-            let in_time = !running.has_ended()?;
-            if self.victim != Victim::Command
-                && let Some(postgres) = site.postgres()
-            {
-                postgres.kill();
+            let mut in_time = !running.has_ended()?;
+            if self.victim != Victim::Command {
+                // An experiment's own may not have started yet, or have ended.
+                let server = subject.server(site)?;
+                in_time &= server.is_some();
+                if let Some(server) = server {
+                    postgres::kill(server);
+                }
             }
             if self.victim != Victim::Server {
                 running.kill();

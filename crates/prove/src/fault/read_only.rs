@@ -3,12 +3,12 @@
 
 use anyhow::ensure;
 
-use super::disk::run;
 use super::{Fault, judge, let_run, while_it_runs};
 use crate::damage::Damage;
 use crate::random::Random;
 use crate::site::{Engine, Site};
 use crate::subject::Subject;
+use crate::tool::run;
 
 pub struct ReadOnly;
 

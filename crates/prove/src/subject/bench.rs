@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
+use rustix::process::Pid;
 
 use super::Subject;
 use crate::damage::Damage;
@@ -81,6 +82,11 @@ impl Subject for Bench {
 
     fn command(&self, site: &Site) -> Command {
         site.command(&["bench", "plan.toml"])
+    }
+
+    /// It starts one of its own.
+    fn server(&self, site: &Site) -> anyhow::Result<Option<Pid>> {
+        site.experiment_server()
     }
 
     fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {

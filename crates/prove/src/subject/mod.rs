@@ -13,7 +13,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use rustix::process::Pid;
+
 use crate::damage::Damage;
+use crate::postgres::Postgres;
 use crate::site::{Engine, Site};
 
 /// One command on one engine.
@@ -36,6 +39,11 @@ pub trait Subject: Sync {
     /// Whether it ends by itself.
     fn ends(&self) -> bool {
         true
+    }
+
+    /// The first process of the server that it works on, if there is one now.
+    fn server(&self, site: &Site) -> anyhow::Result<Option<Pid>> {
+        Ok(site.postgres().map(Postgres::pid))
     }
 
     /// Forgets what was acknowledged after the fault; `known` is what was before.

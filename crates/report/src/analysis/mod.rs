@@ -182,7 +182,7 @@ pub struct Ratio {
     pub difference: Option<Shown>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     /// Faster than the first engine.

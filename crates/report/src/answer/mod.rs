@@ -29,7 +29,7 @@ pub use ranking::Rank;
 use wording::Wording;
 
 /// The answer to the plan's question.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RunAnswer {
     /// All of it, with its size.
     pub headline: String,
@@ -60,7 +60,7 @@ pub struct RunAnswer {
 }
 
 /// What one comparison shows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairVerdict {
     pub a: String,
     pub b: String,

@@ -10,7 +10,7 @@ use super::{place, size};
 use crate::analysis::{Sweep, Treatment};
 
 /// The ranks that an engine may have, 1 being the fastest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Rank {
     pub engine: String,
     pub rank_low: usize,

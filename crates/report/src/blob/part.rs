@@ -6,7 +6,7 @@ use stats::Estimate;
 
 use plan::Levels;
 
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct BlobPart {
     /// Every treatment in the units of blobs.
     pub times: Vec<TimePart>,
@@ -21,7 +21,7 @@ pub struct BlobPart {
     pub claims: Vec<ClaimPart>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TimePart {
     pub engine: String,
     /// One level of each factor.
@@ -39,7 +39,7 @@ pub struct TimePart {
 }
 
 /// A picture: times by that of one line.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PicturePart {
     /// A short constant name, as `read_sql`.
     pub id: &'static str,
@@ -52,7 +52,7 @@ pub struct PicturePart {
 }
 
 /// A bar of a picture.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct BarPart {
     pub engine: String,
     /// Its time by the base's, paired by block.
@@ -60,7 +60,7 @@ pub struct BarPart {
 }
 
 /// What a form takes on storage.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct SpacePart {
     /// A line of that form.
     pub engine: String,
@@ -75,7 +75,7 @@ pub struct SpacePart {
     pub times_sqlite: Option<f64>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PageSizesPart {
     /// The line in the numerator.
     pub of: String,
@@ -87,7 +87,7 @@ pub struct PageSizesPart {
     pub rows: Vec<PageSizeRow>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PageSizeRow {
     pub page_bytes: f64,
     /// In the order of [`PageSizesPart::blob_bytes`].
@@ -95,7 +95,7 @@ pub struct PageSizeRow {
 }
 
 /// One of the article's claims.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ClaimPart {
     pub claim: &'static str,
     pub figure: &'static str,
@@ -106,7 +106,7 @@ pub struct ClaimPart {
     pub verdict: ClaimVerdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
     /// As the article has it, or more so.

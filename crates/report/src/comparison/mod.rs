@@ -54,7 +54,7 @@ pub struct Wishes {
 }
 
 /// What a verdict of the comparison can rest on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
     /// Both sides measured in one sitting, block by block in random order: pairs of blocks.
@@ -67,7 +67,7 @@ pub enum Design {
 }
 
 /// Side B against side A.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Comparison {
     /// The version of this form.
     pub schema_version: u32,
@@ -87,7 +87,7 @@ pub struct Comparison {
     pub warnings: Vec<WarningPart>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct SideRun {
     pub id: String,
     pub started: String,
@@ -95,7 +95,7 @@ pub struct SideRun {
 }
 
 /// One treatment on both sides.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Row {
     /// The engine's label on side A.
     pub engine_a: String,
@@ -120,7 +120,7 @@ pub struct Row {
 }
 
 /// What one row shows of side B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Faster,
@@ -132,7 +132,7 @@ pub enum Verdict {
 }
 
 /// What one row says to `fail_on_regression`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Regression {
     /// The whole interval is beyond the share, and "slower" is shown.

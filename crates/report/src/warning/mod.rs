@@ -18,7 +18,7 @@ use record::{Run, Trial};
 pub use machine::CLIENT_WAIT_MAX;
 
 /// A doubt and what to do about it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct WarningPart {
     pub kind: &'static str,
     pub message: String,

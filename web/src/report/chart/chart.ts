@@ -2,7 +2,7 @@
 // Drawing (option.ts, series.ts), tables, descriptions and downloads all read this one value, so
 // they cannot disagree. Nothing here knows what an experiment is.
 
-import type { Factor, LevelValue } from "../document/document";
+import type { Factor, Level, LevelValue } from "../document/document";
 import { type Bounds, MISSING, quantity } from "../../lib/format";
 import type { YKind } from "./axis";
 import type { LineStyle } from "./style";
@@ -28,7 +28,8 @@ export interface Line {
 }
 
 /** The x axis: levels in their order. */
-export interface XScale extends Pick<Factor, "label" | "unit" | "scale" | "levels"> {
+export interface XScale extends Pick<Factor, "label" | "unit" | "scale"> {
+  levels: (Pick<Level, "value" | "label"> & Partial<Level>)[];
   /** Points of a line are joined; false between engines or designs, which have no between. */
   joined: boolean;
   /** The scale is part of what the chart says, so the reader's choice does not change it. */

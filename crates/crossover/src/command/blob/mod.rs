@@ -9,6 +9,9 @@ mod run;
 mod stat;
 mod statistics;
 
+#[cfg(test)]
+pub use result::RunResult;
+
 use crate::shared::{Outcome, Shared};
 
 #[derive(clap::Subcommand)]

@@ -13,7 +13,7 @@ use super::statistics::Statistics;
 use crate::shared::{OutputFormat, Shared};
 
 /// One pass over a target.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub struct RunResult {
     target: String,
     form: Form,

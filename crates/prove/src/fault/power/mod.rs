@@ -7,13 +7,13 @@ use std::fs;
 use anyhow::Context as _;
 use rand::RngExt as _;
 
-use super::disk::run;
 use super::{Fault, expect_end, judge, let_run, while_it_runs};
 use crate::damage::Damage;
 use crate::random::Random;
 use crate::replay::{Disk, Kind, Record, read_records};
 use crate::site::{Engine, Site};
 use crate::subject::Subject;
+use crate::tool::run;
 
 const RECORDER: &str = include_str!("recorder.c");
 

@@ -1,0 +1,696 @@
+// Written by `npm run types` from docs/schemas/report.schema.json: edit the program's types.
+
+/**
+ * What `crossover report --format json` prints: the document of one run, or several. Readers ignore keys that they do not know, and refuse a larger schema_version.
+ */
+export type Report = Document | Several;
+/**
+ * How the bounds of an `Estimate` were made. The report page knows these names.
+ */
+export type Method = "StudentT" | "StudentTLog" | "StudentTLogRatio" | "WelchLogRatio" | "Bca" | "RangeOnly";
+export type ClaimVerdict = "does_not" | "holds" | "in_part" | "size_undecided" | "undecided" | "not_measured";
+/**
+ * One value of a factor.
+ */
+export type Level = number | string;
+export type CrossingKind = "bracketed" | "not_in_range" | "inconclusive";
+export type Shown = "faster" | "slower" | "equal" | "undecided";
+/**
+ * What a committed transaction survives.
+ */
+export type Durability = "survives_power_loss" | "none" | "survives_program_crash" | "unknown";
+/**
+ * The scale of a swept factor's axis, on which it is bisected.
+ */
+export type Scale = "linear" | "log";
+
+export interface Document {
+  /**
+   * Workload `blob`: what the article would show of this run.
+   */
+  blob?: BlobPart | null;
+  conditions: string;
+  crossings: CrossingPart[];
+  /**
+   * What each factor does, variation by variation.
+   */
+  effects: EffectPart[];
+  engines: EnginePart[];
+  environment: NamedValue[];
+  factors: FactorPart[];
+  limitations: string[];
+  /**
+   * The text of every plan that `treatments` name, by its hash.
+   */
+  plans: {
+    [k: string]: string;
+  };
+  repeat: string[];
+  response: Response;
+  run: RunPart;
+  schema_version: number;
+  summary: RunAnswer;
+  /**
+   * Every threshold of the plan where it was applied.
+   */
+  thresholds: ThresholdPart[];
+  /**
+   * Of a run whose response is a rate over clients.
+   */
+  throughput?: ThroughputPart | null;
+  treatments: TreatmentPart[];
+  warnings: WarningPart[];
+}
+export interface BlobPart {
+  claims: ClaimPart[];
+  /**
+   * Files by SQLite, for each size of its pages and of the blobs; none where they do not vary.
+   */
+  page_sizes: PageSizesPart | null;
+  /**
+   * The article's pictures, as far as this run has what they need.
+   */
+  pictures: PicturePart[];
+  /**
+   * What each form takes on storage.
+   */
+  space: SpacePart[];
+  /**
+   * The sentence under that table.
+   */
+  space_paragraph: string;
+  /**
+   * Every treatment in the units of blobs.
+   */
+  times: TimePart[];
+}
+/**
+ * One of the article's claims.
+ */
+export interface ClaimPart {
+  claim: string;
+  figure: string;
+  /**
+   * A ratio, or a share (0 to 1); none where it was not measured.
+   */
+  measured: Estimate | null;
+  /**
+   * Ours: what was divided by what, or where a share was measured.
+   */
+  of: string;
+  verdict: ClaimVerdict;
+}
+/**
+ * A value with its interval. Units are those of the replicates; a ratio has none.
+ */
+export interface Estimate {
+  /**
+   * How often such intervals cover the truth, 0.95 for 95%. 0 for `Method::RangeOnly`:
+   * a range promises nothing.
+   */
+  confidence_level: number;
+  high: number | null;
+  /**
+   * Lower bound: of the interval, or of the range for `Method::RangeOnly`.
+   * None with one replicate only.
+   */
+  low: number | null;
+  method: Method;
+  /**
+   * How many replicates (blocks) it rests on.
+   */
+  replicates: number;
+  value: number;
+}
+export interface PageSizesPart {
+  /**
+   * Sizes of blobs, bytes.
+   */
+  blob_bytes: number[];
+  /**
+   * The line in the denominator.
+   */
+  by: string;
+  /**
+   * The line in the numerator.
+   */
+  of: string;
+  /**
+   * A row for each size of pages.
+   */
+  rows: PageSizeRow[];
+}
+export interface PageSizeRow {
+  page_bytes: number;
+  /**
+   * In the order of `PageSizesPart::blob_bytes`.
+   */
+  ratios: (Estimate | null)[];
+}
+/**
+ * A picture: times by that of one line.
+ */
+export interface PicturePart {
+  bars: BarPart[];
+  /**
+   * The line whose time is 1.
+   */
+  base: string;
+  /**
+   * A short constant name, as `read_sql`.
+   */
+  id: string;
+  /**
+   * What it shows in words, from these numbers.
+   */
+  paragraph: string;
+  title: string;
+}
+/**
+ * A bar of a picture.
+ */
+export interface BarPart {
+  engine: string;
+  ratio: Estimate;
+}
+/**
+ * What a form takes on storage.
+ */
+export interface SpacePart {
+  /**
+   * In whole blocks of the file system, with its folders.
+   */
+  allocated_bytes: number;
+  blobs: number;
+  /**
+   * Their own bytes.
+   */
+  content_bytes: number;
+  /**
+   * A line of that form.
+   */
+  engine: string;
+  /**
+   * Length of the database's file, or of all files.
+   */
+  stored_bytes: number;
+  /**
+   * `allocated_bytes` by that of SQLite, where that was measured.
+   */
+  times_sqlite: number | null;
+}
+export interface TimePart {
+  engine: string;
+  /**
+   * One level of each factor.
+   */
+  levels: {
+    [k: string]: Level;
+  };
+  /**
+   * Bytes of blobs, by all clients together, 1,000,000 a second.
+   */
+  megabytes_per_second: number | null;
+  /**
+   * Of a file's time, the share that goes into opening and closing it (0 to 1).
+   */
+  open_close_fraction: number | null;
+  /**
+   * The same until nothing is left to be written to storage: what verdicts rest on.
+   */
+  time_per_blob_synced_us: Estimate | null;
+  time_per_blob_us: Estimate;
+  /**
+   * The same until the end of the engine's checkpoint.
+   */
+  time_per_blob_with_checkpoint_us: number | null;
+}
+/**
+ * What a sweep shows in one place.
+ */
+export interface CrossingPart {
+  a: string;
+  /**
+   * An interpolated level, never with an interval.
+   */
+  about: number | null;
+  b: string;
+  high: number | null;
+  kind: CrossingKind;
+  levels: {
+    [k: string]: Level;
+  };
+  /**
+   * The two measured levels between which the lines cross.
+   */
+  low: number | null;
+  /**
+   * An engine's plan that changes between two levels of the swept factor there.
+   */
+  plan_change: PlanChangePart | null;
+  request: string | null;
+  sentence: string;
+}
+/**
+ * A plan that changes between two measured levels of the swept factor.
+ */
+export interface PlanChangePart {
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  between: [number, number];
+  engine: string;
+  /**
+   * The operations whose plans change there.
+   */
+  operations: string[];
+  /**
+   * The plan at either level, of the first of these operations.
+   */
+  plans: LevelPlanPart[];
+}
+/**
+ * A plan at a level; the document's `plans` has the text by its hash.
+ */
+export interface LevelPlanPart {
+  hash: string;
+  level: number;
+}
+/**
+ * What a factor's level does, everything else equal: a time by that at another level, or what
+ * becomes of the ratio of two engines' times.
+ */
+export interface EffectPart {
+  /**
+   * None: the engine's own time. Else: its ratio to this engine's time.
+   */
+  against: string | null;
+  engine: string;
+  estimate: Estimate;
+  factor: string;
+  from: Level;
+  /**
+   * The levels at which the other factors were held; one that varies alone and is not named
+   * stood at its first level.
+   */
+  levels: {
+    [k: string]: Level;
+  };
+  to: Level;
+  verdict: Shown;
+}
+/**
+ * An engine as it was when last started.
+ */
+export interface EnginePart {
+  data_bytes: number | null;
+  durability: Durability;
+  name: string;
+  /**
+   * As the headline calls it: `PostgreSQL 18`.
+   */
+  product: string;
+  settings: NamedValue[];
+  /**
+   * Its starts at other levels of the factors that need one, where something else was read back.
+   */
+  starts: StartPart[];
+  statistics_present: boolean | null;
+  version: string;
+}
+/**
+ * A name and a value.
+ */
+export interface NamedValue {
+  name: string;
+  value: string;
+}
+/**
+ * A start of an engine at other levels than the plan's first.
+ */
+export interface StartPart {
+  /**
+   * What was read back and is not as at the first levels: settings, and `version`,
+   * `durability`, `statistics`, `data_bytes` where those differ.
+   */
+  differences: NamedValue[];
+  /**
+   * The levels that are not the first, as `work_mem=16MB`.
+   */
+  levels: string;
+}
+/**
+ * A factor with all levels measured, those of bisection among them.
+ */
+export interface FactorPart {
+  /**
+   * Varied one at a time from the base cell, which has the first level of every such factor.
+   */
+  alone: boolean;
+  label: string;
+  levels: LevelPart[];
+  name: string;
+  scale: Scale;
+  swept: boolean;
+  unit: string | null;
+}
+export interface LevelPart {
+  bisected: boolean;
+  label: string;
+  value: Level;
+}
+export interface Response {
+  label: string;
+  lower_is_better: boolean;
+  name: string;
+  /**
+   * None of a count per second, which the label tells.
+   */
+  unit: string | null;
+}
+export interface RunPart {
+  blocks: number;
+  command_line: string;
+  complete: boolean;
+  crossover_version: string;
+  /**
+   * Without the rest of a run that was interrupted and taken up again.
+   */
+  duration_seconds: number | null;
+  id: string;
+  mode: string;
+  seed: number;
+  started: string;
+  title: string;
+  workload: string;
+}
+/**
+ * The answer to the plan's question.
+ */
+export interface RunAnswer {
+  /**
+   * One for each set of levels and pair of engines: what each request alone shows.
+   */
+  by_request: string[];
+  /**
+   * All of it, with its size.
+   */
+  headline: string;
+  /**
+   * Its first sentence, which has the size.
+   */
+  lead: string;
+  /**
+   * Three engines and more.
+   */
+  ranking?: Rank[];
+  /**
+   * What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
+   * the way out of what is open.
+   */
+  sentences: string[];
+  /**
+   * Every comparison of all requests together.
+   */
+  verdicts: PairVerdict[];
+}
+/**
+ * The ranks that an engine may have, 1 being the fastest.
+ */
+export interface Rank {
+  engine: string;
+  rank_high: number;
+  rank_low: number;
+}
+/**
+ * What one comparison shows.
+ */
+export interface PairVerdict {
+  a: string;
+  b: string;
+  high: number | null;
+  /**
+   * Of the swept factor.
+   */
+  level: number | null;
+  /**
+   * The levels of the factors that are not swept.
+   */
+  levels: {
+    [k: string]: Level;
+  };
+  low: number | null;
+  /**
+   * The response of a by that of b, with its interval.
+   */
+  ratio: number;
+  verdict: Shown;
+}
+/**
+ * A threshold where it was applied.
+ */
+export interface ThresholdPart {
+  engine: string;
+  levels: {
+    [k: string]: Level;
+  };
+  /**
+   * As `180 ms (170 to 190)`.
+   */
+  measured: string;
+  /**
+   * None where the interval holds the bound, or nothing was measured.
+   */
+  met: boolean | null;
+  /**
+   * As `response_time_ms_p99 < 200`.
+   */
+  rule: string;
+  /**
+   * As `sqlite, 4 clients, year`.
+   */
+  where: string;
+}
+/**
+ * What throughput shows over the number of clients.
+ */
+export interface ThroughputPart {
+  /**
+   * Processors that the server side could use: where the peak would be if nothing else mattered.
+   */
+  cores: number;
+  releases: ReleasePart[];
+  scaling: ScalingPart[];
+  steps: StepPart[];
+}
+/**
+ * A release of PostgreSQL; dates are days, none where this program does not know them.
+ */
+export interface ReleasePart {
+  branch: string;
+  engine: string;
+  first_release: string | null;
+  tested: string;
+  tested_release: string | null;
+}
+/**
+ * One engine over the clients.
+ */
+export interface ScalingPart {
+  /**
+   * Throughput at a multiple of the peak's clients by that at the peak.
+   */
+  beyond_peak: BeyondPart[];
+  engine: string;
+  levels: {
+    [k: string]: Level;
+  };
+  one_client: Estimate | null;
+  /**
+   * Throughput at each number of clients by that at one.
+   */
+  over_one_client: AtClients[];
+  peak: Estimate;
+  /**
+   * Every number of clients that is not shown to be below it.
+   */
+  peak_candidates: number[];
+  /**
+   * The number of clients with the largest mean.
+   */
+  peak_clients: number;
+}
+/**
+ * A ratio at a multiple of the peak's clients.
+ */
+export interface BeyondPart {
+  clients: number;
+  estimate: Estimate;
+  times: number;
+}
+/**
+ * A ratio at a number of clients.
+ */
+export interface AtClients {
+  clients: number;
+  estimate: Estimate;
+}
+/**
+ * One engine against the one before it of its kind.
+ */
+export interface StepPart {
+  before: string;
+  engine: string;
+  levels: {
+    [k: string]: Level;
+  };
+  results: StepResult[];
+  /**
+   * Where the lines cross, or who leads.
+   */
+  sentence: string;
+}
+/**
+ * Throughput by that of the engine before, at a number of clients.
+ */
+export interface StepResult {
+  clients: number;
+  estimate: Estimate;
+  verdict: Shown;
+}
+export interface TreatmentPart {
+  /**
+   * The arithmetic mean over blocks of the response, where it is more than 5% above the
+   * geometric one.
+   */
+  arithmetic_mean?: number | null;
+  best_of_three: number | null;
+  blocks: BlockPart[];
+  cores_used: number | null;
+  /**
+   * Means over blocks of what engine and kernel counted during a trial.
+   */
+  counters: CounterPart[];
+  cpu_seconds_per_request: number | null;
+  engine: string;
+  estimate: Estimate | null;
+  failures: number;
+  levels: {
+    [k: string]: Level;
+  };
+  /**
+   * What the counters say in words, as `spilled 25 MB of a sort to disk`.
+   */
+  notes: string[];
+  /**
+   * Open load: what was offered, and whether the engine could not keep up with it.
+   */
+  offered_per_second: number | null;
+  /**
+   * Share and time in ms, from the histograms of all blocks together; supported ones only.
+   */
+  percentile_curve: [number, number][];
+  /**
+   * Those that every trial has observations enough for.
+   */
+  percentiles: PercentilePart[];
+  /**
+   * What the engine chose to do, where that was observed.
+   */
+  plans: PlanPart[];
+  ratio: RatioPart | null;
+  requests: number;
+  requests_by_name: RequestPart[];
+  requests_per_second: number | null;
+  /**
+   * Where it is not the response itself.
+   */
+  response_time_ms_mean?: Estimate | null;
+  saturated: boolean;
+  statements_per_second?: Estimate | null;
+  timed_out: number;
+  void_trials: number;
+  /**
+   * Failures by a wrong answer, and by a time-out.
+   */
+  wrong_answers: number;
+}
+export interface BlockPart {
+  block: number;
+  value: number;
+}
+export interface CounterPart {
+  label: string;
+  name: string;
+  /**
+   * `bytes`, `s`, or none for plain counts.
+   */
+  unit: string | null;
+  value: number;
+}
+/**
+ * One percentile of the response time: the mean over blocks of each trial's own.
+ */
+export interface PercentilePart {
+  high_ms: number | null;
+  low_ms: number | null;
+  method: Method;
+  /**
+   * Between 0 and 1, as 0.99.
+   */
+  p: number;
+  replicates: number;
+  value_ms: number;
+}
+/**
+ * One operation's plan; the document's `plans` has the text by its hash.
+ */
+export interface PlanPart {
+  /**
+   * More than one where it changed between blocks; empty where it could not be seen.
+   */
+  hashes: string[];
+  not_observable: string | null;
+  operation: string;
+}
+/**
+ * A ratio to the first engine.
+ */
+export interface RatioPart {
+  /**
+   * The difference that is shown besides, where the verdict is that both are equal.
+   */
+  difference?: Shown | null;
+  estimate: Estimate;
+  to: string;
+  verdict: Shown;
+}
+/**
+ * One request of the mix.
+ */
+export interface RequestPart {
+  estimate: Estimate | null;
+  name: string;
+  ratio: RatioPart | null;
+}
+/**
+ * A doubt and what to do about it.
+ */
+export interface WarningPart {
+  advice: string;
+  kind: string;
+  message: string;
+}
+/**
+ * Several runs in one page.
+ */
+export interface Several {
+  /**
+   * Whether the charts of all runs begin with the same axes.
+   */
+  common_axes: boolean;
+  documents: Document[];
+  schema_version: number;
+  warnings: WarningPart[];
+}
