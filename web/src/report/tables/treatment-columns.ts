@@ -1,19 +1,11 @@
 // The columns of the table of all treatments: how a reader sees each, and its numbers in full.
 
-import type { Cell } from "../../lib/csv";
 import { columnUnit, count, interval, MISSING, significant } from "../../lib/format";
 import type { Estimate, Ratio, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
+import { type Column, estimateCsv } from "./columns";
 
-export interface Column {
-  title: string;
-  show: (treatment: Treatment) => string;
-  /** Names and values in a CSV file. */
-  csv: readonly (readonly [string, (treatment: Treatment) => Cell])[];
-  strong?: (treatment: Treatment) => boolean;
-}
-
-export interface TreatmentColumn extends Column {
+export interface TreatmentColumn extends Column<Treatment> {
   has: (treatment: Treatment) => boolean;
   /** What a reader must know about the column, told below the table. */
   note?: string;
@@ -29,16 +21,6 @@ export function scaled(value: number | null | undefined, factor: number): string
 function boundsOf(estimates: readonly (Estimate | null | undefined)[]): string {
   const names = new Set(estimates.flatMap((estimate) => (estimate ? [boundsName(estimate)] : [])));
   return names.size > 0 ? ` (${[...names].join("; ")})` : "";
-}
-
-type Part = "value" | "low" | "high";
-
-function estimateCsv(
-  name: string,
-  estimate: (treatment: Treatment) => Estimate | null | undefined,
-): Column["csv"] {
-  const part = (of: Part) => (treatment: Treatment) => estimate(treatment)?.[of];
-  return [[name, part("value")], [`${name}_low`, part("low")], [`${name}_high`, part("high")]];
 }
 
 /** A column of one number. */
