@@ -18,12 +18,19 @@ export CROSSOVER_TEST_SKIPS = $(CURDIR)/target/tmp/skipped
 test: web ## every kind of proof once, small
 	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)
 	$(CARGO) test --workspace --no-run
+	$(CARGO) test $(BENCHMARKS) --no-run
 	$(MAKE) --jobs=2 --output-sync=line test-program test-pages
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
+	$(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
 	@cat target/tmp/documents
 	@if [ -s $(CROSSOVER_TEST_SKIPS) ]; then \
 	  echo "$$(wc -l <$(CROSSOVER_TEST_SKIPS)) tests were skipped:"; sort -u $(CROSSOVER_TEST_SKIPS); \
 	else echo "no test was skipped"; fi
+
+# Every benchmark once, tiny and without others beside ours: it must not rot.
+BENCHMARKS = $(addprefix --bench ,dashboard generators kvtest load_generator migration ten_million)
+TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1 SECONDS=1 ROWS=1000 \
+  OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
 # Both wait for servers and browsers most of the time, so more than one per core runs.
 test-program: export RUST_TEST_THREADS ?= 4

@@ -381,7 +381,7 @@ fn is_none(verdict: &str) -> bool {
 
 #[test]
 #[ignore = "make prove"]
-fn proof_that_sqlite_under_two_labels_does_not_differ_from_itself() {
+fn proof_that_sqlite_equals_itself_under_two_labels() {
     let place = Place::new();
     let data = place.generate();
     let five_blocks = ["--periods=week,month", "--replicates=5", "--time=1s", "--no-bisection"];

@@ -1,5 +1,6 @@
 //! Helpers that the tests of all crates share. Knows no other crate of the workspace.
 
+pub mod benchmark;
 pub mod dashboard;
 pub mod loopback;
 mod seed;

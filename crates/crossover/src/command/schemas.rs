@@ -15,8 +15,23 @@ enum Report {
     Several(Several),
 }
 
+/// Of what is printed.
 fn of<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
-    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    written::<T>(SchemaSettings::draft2020_12().for_serialize(), name, title, form)
+}
+
+/// Of what is read again, where older programs may have left out what came later.
+fn of_record<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
+    written::<T>(SchemaSettings::draft2020_12().for_deserialize(), name, title, form)
+}
+
+fn written<T: JsonSchema>(
+    settings: SchemaSettings,
+    name: &str,
+    title: &str,
+    form: &str,
+) -> (String, Schema) {
+    let generator = settings.into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
     let path = format!("{name}.schema.json");
     let description = format!(
@@ -30,8 +45,12 @@ fn of<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
 
 fn all() -> [(String, Schema); 6] {
     [
-        of::<record::Run>("run", "Run", "The record of a run: runs/ID/run.json"),
-        of::<record::Trial>("trial", "Trial", "The record of a trial: runs/ID/trials/NNNN.json"),
+        of_record::<record::Run>("run", "Run", "The record of a run: runs/ID/run.json"),
+        of_record::<record::Trial>(
+            "trial",
+            "Trial",
+            "The record of a trial: runs/ID/trials/NNNN.json",
+        ),
         of::<Report>(
             "report",
             "Report",

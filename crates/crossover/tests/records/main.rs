@@ -3,6 +3,7 @@
 
 mod compared;
 mod kept;
+mod older;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod written;

@@ -14,6 +14,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use servers::{Place, Served};
+use testing::benchmark::is_tiny;
 use thresholds::Thresholds;
 
 const HELP: &str = "\
@@ -62,6 +63,9 @@ impl Options {
     fn read() -> Option<Self> {
         let naive = std::env::var_os("NAIVE_DASHBOARD").map(PathBuf::from);
         let mut options = Self { naive, rounds: 3, scale: 1.0, is_part: false };
+        if is_tiny() {
+            return Some(Self { naive: None, rounds: 1, scale: 0.001, is_part: true });
+        }
         let mut arguments = std::env::args().skip(1).filter(|each| each != "--bench");
         while let Some(name) = arguments.next() {
             if name == "--quick" {
@@ -142,7 +146,7 @@ async fn main() {
     report(&all, &cells, &mut thresholds, &why);
     beside_duckdb(&all, &cells, &duckdb, &mut thresholds, &why);
     filters(&all[0], &mut thresholds);
-    let code = thresholds.exit_code(options.is_part);
+    let code = if is_tiny() { 0 } else { thresholds.exit_code(options.is_part) };
     // Servers end where they go out of scope, which an exit does not wait for.
     drop((all, place));
     std::process::exit(code);

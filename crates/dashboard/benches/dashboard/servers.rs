@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use server::{Locations, PostgresServer, StartOptions};
+use testing::benchmark::program;
 
 use crate::http::Client;
 
@@ -61,10 +62,7 @@ pub struct Place {
 impl Place {
     /// Makes the databases; those in files are kept for the next time.
     pub async fn new(folder: &Path, naive: Option<PathBuf>, scale: f64) -> Self {
-        let crossover = std::env::var_os("CROSSOVER").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/crossover"),
-            PathBuf::from,
-        );
+        let crossover = program();
         assert!(crossover.exists(), "{}: build it by make release", crossover.display());
         let mut options = StartOptions::new("18").unwrap();
         options.temporary = true;

@@ -17,7 +17,6 @@ pub struct Article {
     pub url: String,
     /// The part of the URL that names it.
     pub slug: String,
-    /// Its title.
     pub title: String,
     /// The blog it appeared in.
     pub blog: String,
@@ -46,7 +45,6 @@ pub struct Article {
 pub struct RelatedArticle {
     /// Its key in the query API.
     pub uuid: String,
-    /// Its title.
     pub title: String,
     /// The human language it is written in.
     pub human_language: String,

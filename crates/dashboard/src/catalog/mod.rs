@@ -30,7 +30,6 @@ pub struct Dataset {
     /// The last day with traffic; null where there is none.
     #[schema(format = Date)]
     pub last_day: Option<String>,
-    /// The blogs.
     pub blogs: Vec<Value>,
     /// How many articles there are.
     pub articles: i64,

@@ -124,7 +124,7 @@ struct Metrics {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    /// uuid, ISO day, Monday of the week, 2021-01, year, country code, else the name.
+    /// uuid, ISO day, Monday of the week, 2021-01, year, country code; of other dimensions the name.
     key: String,
     /// What people read.
     label: String,
@@ -212,10 +212,10 @@ pub(super) struct QueryParameters {
     /// The order of the rows; - for the greatest first; ties by key. Default: -pageviews.
     #[param(schema_with = sort)]
     sort: Option<String>,
-    /// At most so many rows.
+    /// Largest number of rows.
     #[param(minimum = 0)]
     limit: Option<u64>,
-    /// So many rows are left out first.
+    /// Number of rows left out before the first one.
     #[param(minimum = 0)]
     offset: Option<u64>,
     /// The form of the answer.
@@ -231,10 +231,10 @@ pub(super) struct ValuesParameters {
     search: Option<String>,
     /// Exactly these.
     key: Option<Vec<String>>,
-    /// At most so many; default 50.
+    /// Largest number of values; default 50.
     #[param(minimum = 0, maximum = 1000)]
     limit: Option<u32>,
-    /// So many are left out first.
+    /// Number of values left out before the first one.
     #[param(minimum = 0, maximum = 1_000_000_000)]
     offset: Option<u32>,
 }

@@ -22,7 +22,6 @@ pub struct Problem {
     kind: &'static str,
     /// The status in words.
     title: &'static str,
-    /// The status.
     #[serde(serialize_with = "number")]
     #[schema(value_type = u16)]
     status: StatusCode,

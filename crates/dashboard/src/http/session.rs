@@ -23,11 +23,11 @@ const CSRF_HEADER: &str = "x-csrf-token";
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
-    /// The account; null if nobody is signed in.
+    /// The account; null without a session.
     name: Option<String>,
     /// Whether reading needs no signing in.
     public: bool,
-    /// What changes have to bring along in `X-CSRF-Token`; null if nobody is signed in.
+    /// The value of `X-CSRF-Token` that a change must send; null without a session.
     csrf_token: Option<String>,
     /// False until the first account is made.
     has_accounts: bool,

@@ -9,12 +9,11 @@ use host::process::{Application, ApplicationOptions, free_port};
 use lab::article::GROUPINGS;
 use load::http::{Answer, Connection, PreparedRequest, Target};
 use load::{self, Expected};
+use testing::benchmark::program;
 
 use super::generators::options;
 use super::ratio;
 
-/// What `make release` has built.
-const CROSSOVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/release/crossover");
 const SCALE: &str = "0.02";
 const KEY: &str = "for-this-benchmark-alone";
 const CLIENTS: u16 = 2;
@@ -23,12 +22,13 @@ static GOING_ON: AtomicBool = AtomicBool::new(false);
 
 /// Prints mean response times with checks by those without, in interleaved pairs.
 pub fn compare(pairs: u64, seconds: u64) {
-    if !Path::new(CROSSOVER).is_file() {
-        println!("checks on and off: not measured, {CROSSOVER} is missing: make release");
+    let program = program();
+    if !program.is_file() {
+        println!("checks on and off: not measured, {} is missing", program.display());
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let application = serve(folder.path());
+    let application = serve(&program, folder.path());
     let requests = requests(&application.target);
     let mut connection = Connection::open(&application.target, TIMEOUT, &GOING_ON).unwrap();
     let answers: Vec<Answer> =
@@ -63,16 +63,19 @@ struct Served {
     _application: Application,
 }
 
-fn serve(folder: &Path) -> Served {
+fn serve(program: &Path, folder: &Path) -> Served {
     let database = format!("sqlite://{}", folder.join("dashboard.db").display());
     let arguments = ["dashboard", "generate", "--database", &database, "--scale", SCALE];
-    let generated = Command::new(CROSSOVER).args(arguments).output().unwrap();
+    let generated = Command::new(program).args(arguments).output().unwrap();
     assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
     let listen = format!("127.0.0.1:{}", free_port().unwrap());
     let arguments = ["dashboard", "serve", "--listen", &listen, "--answer-cache", "off"];
     let application = Application::start(&ApplicationOptions {
         name: "dashboard".to_owned(),
-        command: [&[CROSSOVER], &arguments[..]].concat().into_iter().map(str::to_owned).collect(),
+        command: std::iter::once(program.to_str().unwrap())
+            .chain(arguments)
+            .map(str::to_owned)
+            .collect(),
         environment: vec![
             ("CROSSOVER_DATABASE".to_owned(), database),
             ("CROSSOVER_KEY".to_owned(), KEY.to_owned()),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::round::Warmed;
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{Counters, Subject};
+use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
@@ -52,15 +52,13 @@ pub(super) fn measure(
         bench.options.progress.set_message(describe_trial(bench, planned));
     }
 
-    let counted_before = counters(bench, subject);
-    let before = subject.side().and_then(|side| side.snapshot().ok());
-    let machine_before = MachineCounters::read().ok();
+    let counted = counters(bench, subject);
+    let before = CounterReading::take(subject.side()).with(counted);
     let started = Timestamp::now();
     let sample = subject.load(&planned.levels, &load)?;
     let write_back = subject.write_back()?;
-    let machine = MachineCounters::read().ok().zip(machine_before);
-    let after = subject.side().and_then(|side| side.snapshot().ok());
-    let counted = counters(bench, subject);
+    let after = CounterReading::take(subject.side());
+    let whole = before.until(after.with(counters(bench, subject)));
     let part = subject.measured_part();
 
     let folder = &bench.finished.folder;
@@ -77,18 +75,13 @@ pub(super) fn measure(
     trial.response_time_ms_percentiles = times.percentiles_ms();
     trial.checkpoint_seconds = write_back.map(|one| one.checkpoint.as_secs_f64());
     trial.sync_seconds = write_back.and_then(|one| one.sync).map(|sync| sync.as_secs_f64());
-    trial.counters.extend(counted.into_iter().filter_map(|(name, after)| {
-        let before = counted_before.get(&name)?;
-        Some((name, after - before))
-    }));
-    let used = after.zip(before).map(|(after, before)| after.since(&before));
-    let machine = machine.map(|(after, before)| after.since(&before));
+    trial.counters.extend(whole.counters);
     let (used, machine) = match part {
-        None => (used, machine),
+        None => (whole.used, whole.machine),
         Some(part) => {
             trial.counters.extend(part.counters);
             trial.answers_by_second = part.answers_by_second;
-            (part.used, part.machine.or(machine))
+            (part.used, part.machine.or(whole.machine))
         }
     };
     trial.quiet_wait_seconds = quiet.waited_seconds;

@@ -4,6 +4,7 @@
 pub(crate) mod blob;
 pub(crate) mod http;
 pub(crate) mod oltp;
+pub(crate) mod reading;
 pub mod sql;
 
 use std::collections::BTreeMap;
@@ -16,25 +17,14 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
 use load::http::Answer;
-use load::resource::{MachineCounters, ResourceUse, ServerSide};
+use load::resource::ServerSide;
 use load::{LoadOptions, TrialSample};
 use plan::Levels;
 use plan::{Plan, WorkloadKind};
 use record::{EngineRecord, OperationPlan};
 
+pub(crate) use reading::{CounterReading, MeasuredPart};
 pub(crate) use record::Counters;
-
-/// What was seen between the beginning and the end of a load's measured part, by a subject whose
-/// loads connect and warm up first.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MeasuredPart {
-    pub used: Option<ResourceUse>,
-    pub machine: Option<MachineCounters>,
-    /// What the engine's counters grew by.
-    pub counters: Counters,
-    /// Right answers by the second in which they ended.
-    pub answers_by_second: Vec<u64>,
-}
 
 /// The time until what a trial left unwritten was in its place, after its clock had stopped.
 #[derive(Clone, Copy, Debug, Default)]

@@ -88,7 +88,7 @@ fn proof_that_planted_crossings_are_bracketed_where_they_are() {
 
 #[test]
 #[ignore = "make prove"]
-fn proof_that_a_server_under_two_names_does_not_differ_from_itself() {
+fn proof_that_a_server_equals_itself_under_two_names() {
     let server = timed(|level| 2.0 + level / 50.0);
     let levels = "{ levels = [10, 40, 160], swept = \"log\" }";
     let mut false_verdicts = 0;

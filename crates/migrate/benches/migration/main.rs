@@ -16,6 +16,7 @@ mod tool;
 
 use std::path::{Path, PathBuf};
 
+use testing::benchmark::is_tiny;
 use tool::{Measured, Tools};
 
 const HELP: &str = "\
@@ -40,6 +41,9 @@ impl Options {
     fn read() -> Option<Self> {
         let (rows, pairs, blob_rows, scale) = (6_500_000, 15, 500_000, 1.0);
         let mut options = Self { file: None, rows, pairs, blob_rows, scale };
+        if is_tiny() {
+            return Some(Self { rows: 2_000, pairs: 1, blob_rows: 20, scale: 0.001, ..options });
+        }
         let mut arguments = std::env::args().skip(1).filter(|each| each != "--bench");
         while let Some(name) = arguments.next() {
             if name == "--quick" {
@@ -73,7 +77,7 @@ async fn main() {
     let mut missed = naive(&tools, &options, &folder);
     missed |= blobs(&tools, &options, &folder);
     missed |= audit(&tools, &options, &folder);
-    if missed {
+    if missed && !is_tiny() {
         std::process::exit(99);
     }
 }

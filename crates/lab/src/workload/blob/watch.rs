@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::workload::{Counters, MeasuredPart};
-use load::resource::{MachineCounters, ServerSide};
+use crate::workload::{CounterReading, MeasuredPart};
+use load::resource::ServerSide;
 
 /// Where the clients of a load say that they are ready, and that they have ended.
 pub(super) struct Edges {
@@ -53,21 +53,15 @@ pub(super) fn watched<T: Send>(
         told,
         go_on: Mutex::new(go_on),
     };
-    let look = || (side.and_then(|side| side.snapshot().ok()), MachineCounters::read().ok());
+    let look = || CounterReading::take(side);
     thread::scope(|scope| {
         // The edges are dropped with the load: `recv` below must not outlast it.
         let loading = scope.spawn(move || load(&edges));
         let part = heard.recv().ok().and_then(|()| {
-            let (used_before, machine_before) = look();
+            let before = look();
             let _ = go.send(());
             heard.recv().ok()?;
-            let (used, machine) = look();
-            Some(MeasuredPart {
-                used: used.zip(used_before).map(|(after, before)| after.since(&before)),
-                machine: machine.zip(machine_before).map(|(after, before)| after.since(&before)),
-                counters: Counters::new(),
-                answers_by_second: Vec::new(),
-            })
+            Some(before.until(look()))
         });
         let done = loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (done, part)

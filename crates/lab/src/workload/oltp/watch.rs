@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::workload::{Counters, MeasuredPart};
-use load::resource::{MachineCounters, ServerSide};
+use crate::workload::{CounterReading, Counters, MeasuredPart};
+use load::resource::ServerSide;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A watch waits no longer for a server that has fallen silent.
@@ -45,9 +45,7 @@ pub(super) fn watch(
         return (MeasuredPart::default(), Duration::ZERO);
     }
     let from = Instant::now();
-    let used_before = side.and_then(|side| side.snapshot().ok());
-    let machine_before = MachineCounters::read().ok();
-    let before = watch.counters();
+    let before = CounterReading::take(side).with(watch.counters());
     let mut looks: Vec<Counters> = Vec::new();
     loop {
         let left = time.saturating_sub(from.elapsed());
@@ -61,23 +59,8 @@ pub(super) fn watch(
         }
     }
     let watched = from.elapsed();
-    let machine = MachineCounters::read().ok().zip(machine_before);
-    let used = side.and_then(|side| side.snapshot().ok()).zip(used_before);
-    let mut counters: Counters = watch
-        .counters()
-        .into_iter()
-        .filter_map(|(name, after)| {
-            let grown = after - before.get(&name)?;
-            Some((name, grown))
-        })
-        .collect();
-    counters.extend(means(&looks));
-    let part = MeasuredPart {
-        used: used.map(|(after, before)| after.since(&before)),
-        machine: machine.map(|(after, before)| after.since(&before)),
-        counters,
-        answers_by_second: Vec::new(),
-    };
+    let mut part = before.until(CounterReading::take(side).with(watch.counters()));
+    part.counters.extend(means(&looks));
     (part, watched)
 }
 
