@@ -207,7 +207,8 @@ fn watched(command: &mut Command) -> Measured {
         }
     };
     let seconds = clock.elapsed().as_secs_f64();
-    if !status.success() {
+    // 3: done, with findings.
+    if !matches!(status.code(), Some(0 | 3)) {
         let mut text = String::new();
         let _ = std::io::Read::read_to_string(&mut child.stderr.take().expect("piped"), &mut text);
         panic!("{command:?} failed: {text}");
