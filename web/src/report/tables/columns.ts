@@ -8,7 +8,8 @@ export interface Column<Row> {
   show: (row: Row) => string;
   /** Names and values in a CSV file. */
   csv: readonly (readonly [string, (row: Row) => Cell])[];
-  strong?: (row: Row) => boolean;
+  /** How a cell stands out, if it does. */
+  tone?: (row: Row) => "strong" | "caution" | "muted" | undefined;
   /** Names the row: an engine with its line of the charts, anything else, or code. */
   heading?: "engine" | "name" | "code";
   /** A text, where most columns hold numbers. */
@@ -19,7 +20,7 @@ export interface Column<Row> {
 
 type Part = "value" | "low" | "high";
 
-/** An estimate with its bounds, by `names` or as NAME, NAME_low, NAME_high. */
+/** An estimate with its bounds, which are NAME_low and NAME_high unless named. */
 export function estimateCsv<Row>(
   name: string,
   estimate: (row: Row) => Estimate | null | undefined,
@@ -28,6 +29,8 @@ export function estimateCsv<Row>(
   const part = (of: Part) => (row: Row) => estimate(row)?.[of];
   return [[name, part("value")], [low, part("low")], [high, part("high")]];
 }
+
+export const strongIf = (holds: unknown) => (holds ? "strong" : undefined);
 
 /** A column of text. */
 export function text<Row>(

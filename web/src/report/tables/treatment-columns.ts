@@ -3,7 +3,7 @@
 import { columnUnit, count, interval, MISSING, significant } from "../../lib/format";
 import type { Estimate, Ratio, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
-import { type Column, estimateCsv } from "./columns";
+import { type Column, estimateCsv, strongIf } from "./columns";
 
 export interface TreatmentColumn extends Column<Treatment> {
   has: (treatment: Treatment) => boolean;
@@ -67,7 +67,7 @@ function ratioColumns(treatments: readonly Treatment[]): TreatmentColumn[] {
       title: "Verdict",
       show: (t) => (t.ratio ? verdictOf(t.ratio) : ""),
       csv: [["verdict", (t) => t.ratio?.verdict]],
-      strong: (t) => t.ratio?.verdict === "faster" || t.ratio?.verdict === "slower",
+      tone: (t) => strongIf(t.ratio?.verdict === "faster" || t.ratio?.verdict === "slower"),
       has,
       optional: true,
       note:
@@ -140,9 +140,9 @@ export function treatmentColumns({ document, unitOfWork }: Experiment): Treatmen
       (value) => scaled(value, cpu.factor)),
     plain("Cores used", "cores_used", (value) => significant(value)),
     plain(unitOfWork === "request" ? "Requests" : "Transactions", "requests", count),
-    plain("Failures", "failures", count, { strong: (t) => Boolean(t.failures) }),
+    plain("Failures", "failures", count, { tone: (t) => strongIf(t.failures) }),
     plain("Void trials", "void_trials", count, {
-      has: (t) => Boolean(t.void_trials), strong: (t) => Boolean(t.void_trials), optional: true,
+      has: (t) => Boolean(t.void_trials), tone: (t) => strongIf(t.void_trials), optional: true,
     }),
   ];
 }
