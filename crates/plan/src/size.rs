@@ -86,8 +86,9 @@ impl Plan {
 
 fn too_many_trials(treatments: f64, blocks: f64) -> PlanError {
     let key = if blocks > treatments { "replicates" } else { "factors" };
+    let noun = if treatments == 1.0 { "treatment" } else { "treatments" };
     let message = format!(
-        "{treatments} treatments in {blocks} blocks are {} trials, and at most {TRIALS_MAX} are \
+        "{treatments} {noun} in {blocks} blocks are {} trials, and at most {TRIALS_MAX} are \
          taken; name fewer levels or blocks",
         treatments * blocks
     );

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Whether a benchmark only shows that it still runs.
+/// Small sizes, no peers, no thresholds: the benchmark only has to run.
 pub fn is_tiny() -> bool {
     std::env::var_os("CROSSOVER_BENCH_TINY").is_some()
 }

@@ -6,7 +6,7 @@ use report::{Document, Several};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
-/// What `report --format json` prints.
+/// Output of `report --format json`.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only its schema is asked for")]
@@ -15,17 +15,17 @@ enum Report {
     Several(Several),
 }
 
-/// Of what is printed.
-fn of<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
-    written::<T>(SchemaSettings::draft2020_12().for_serialize(), name, title, form)
+/// Schema of printed output.
+fn output<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
+    schema::<T>(SchemaSettings::draft2020_12().for_serialize(), name, title, form)
 }
 
-/// Of what is read again, where older programs may have left out what came later.
-fn of_record<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
-    written::<T>(SchemaSettings::draft2020_12().for_deserialize(), name, title, form)
+/// Schema of a recorded file. Older programs did not write every key, so fewer are required.
+fn recorded<T: JsonSchema>(name: &str, title: &str, form: &str) -> (String, Schema) {
+    schema::<T>(SchemaSettings::draft2020_12().for_deserialize(), name, title, form)
 }
 
-fn written<T: JsonSchema>(
+fn schema<T: JsonSchema>(
     settings: SchemaSettings,
     name: &str,
     title: &str,
@@ -45,28 +45,28 @@ fn written<T: JsonSchema>(
 
 fn all() -> [(String, Schema); 6] {
     [
-        of_record::<record::Run>("run", "Run", "The record of a run: runs/ID/run.json"),
-        of_record::<record::Trial>(
+        recorded::<record::Run>("run", "Run", "The record of a run: runs/ID/run.json"),
+        recorded::<record::Trial>(
             "trial",
             "Trial",
             "The record of a trial: runs/ID/trials/NNNN.json",
         ),
-        of::<Report>(
+        output::<Report>(
             "report",
             "Report",
             "What `crossover report --format json` prints: the document of one run, or several",
         ),
-        of::<report::comparison::Comparison>(
+        output::<report::comparison::Comparison>(
             "compare",
             "Comparison",
             "What `crossover compare --output-format json` prints: side B against side A",
         ),
-        of::<Vec<report::RunSummary>>(
+        output::<Vec<report::RunSummary>>(
             "runs",
             "Runs",
             "What `crossover runs --output-format json` prints",
         ),
-        of::<super::blob::RunResult>(
+        output::<super::blob::RunResult>(
             "blob-run",
             "BlobRun",
             "What `crossover blob run --output-format json` prints",

@@ -12,12 +12,12 @@ pub(crate) struct CounterReading {
     counters: Counters,
 }
 
-/// What was used between two readings.
+/// Use and growth between two readings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MeasuredPart {
     pub used: Option<ResourceUse>,
     pub machine: Option<MachineCounters>,
-    /// What the engine's counters grew by.
+    /// Growth of the engine's counters.
     pub counters: Counters,
     /// Right answers by the second in which they ended, where they are counted so.
     pub answers_by_second: Vec<u64>,
@@ -32,8 +32,8 @@ impl CounterReading {
         }
     }
 
-    /// Adds the engine's own counters. Asking for them costs the server time, so they are read
-    /// before the first reading and after the last one.
+    /// Adds the engine's own counters. Asking for them costs the server time: the last ones are read
+    /// after the processes, and a trial's first ones before.
     pub(crate) fn with(self, counters: Counters) -> Self {
         Self { counters, ..self }
     }

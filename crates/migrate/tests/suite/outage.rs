@@ -3,6 +3,7 @@
 
 use migrate::{Error, MigrateOptions, MigrationReport, TextOptions};
 
+use crate::reject::{load, reject_file, rejecting};
 use crate::support::{File, Target, data_only};
 
 fn rows() -> File {
@@ -36,6 +37,15 @@ async fn struck<F: Future<Output = ()>>(
     strike: impl FnOnce(i32) -> F,
 ) -> Result<MigrationReport, Error> {
     target.run(table).await;
+    struck_while(target, target.migrate(file, &options), strike).await
+}
+
+/// Runs `strike` with the server process that copies, in the middle of `moving`.
+async fn struck_while<F: Future<Output = ()>>(
+    target: &Target,
+    moving: impl Future<Output = Result<MigrationReport, Error>>,
+    strike: impl FnOnce(i32) -> F,
+) -> Result<MigrationReport, Error> {
     target.run("SELECT pg_advisory_lock(4712)").await;
     let striking = async {
         // Another test may hold the same lock in its database on the same server.
@@ -49,15 +59,19 @@ async fn struck<F: Future<Output = ()>>(
             tokio::task::yield_now().await;
         }
     };
-    tokio::join!(target.migrate(file, &options), striking).0
+    tokio::join!(moving, striking).0
+}
+
+/// Ends the session of the server process that copies.
+fn end(process: i32) -> String {
+    format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)")
 }
 
 #[tokio::test]
 async fn a_session_ended_during_a_copy_is_replaced() {
     let (file, target) = (rows(), Target::new().await);
     let report = struck(&target, TABLE, &file, options(3), async |process| {
-        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
-        target.run(&end).await;
+        target.run(&end(process)).await;
     });
     let report = report.await.unwrap();
     assert_eq!(report.reconnects, 1);
@@ -73,8 +87,7 @@ async fn rows_that_are_replaced_in_one_transaction_begin_again() {
     let replacing = MigrateOptions { replace: true, ..options(3) };
     let before = format!("{TABLE}; INSERT INTO item VALUES (7, 'before')");
     let report = struck(&target, &before, &file, replacing, async |process| {
-        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
-        target.run(&end).await;
+        target.run(&end(process)).await;
     });
     let report = report.await.unwrap();
     assert_eq!(report.reconnects, 1);
@@ -88,12 +101,29 @@ async fn without_an_attempt_left_replaced_rows_are_as_before() {
     let replacing = MigrateOptions { replace: true, ..options(0) };
     let before = format!("{TABLE}; INSERT INTO item VALUES (7, 'before')");
     let error = struck(&target, &before, &file, replacing, async |process| {
-        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
-        target.run(&end).await;
+        target.run(&end(process)).await;
     });
     let text = error.await.unwrap_err().to_string();
     assert!(text.contains("terminating connection"), "{text}");
     assert_eq!(target.texts("SELECT body FROM item").await, ["before"]);
+}
+
+#[tokio::test]
+async fn repaired_rows_are_loaded_once_after_a_lost_connection() {
+    let (file, target) = (rows(), Target::new().await);
+    file.run("ALTER TABLE item ADD n; UPDATE item SET n = 'many' WHERE id = 15000");
+    target.run(&format!("{TABLE}; ALTER TABLE item ADD n int")).await;
+    target.migrate(&file, &rejecting(&file)).await.unwrap();
+    let text = std::fs::read_to_string(reject_file(&file)).unwrap();
+    std::fs::write(reject_file(&file), text.replace("\"many\"", "7")).unwrap();
+    let report = struck_while(&target, load(&target, &file), async |process| {
+        assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["19999"]);
+        target.run(&end(process)).await;
+    });
+    let report = report.await.unwrap();
+    assert_eq!(report.reconnects, 1);
+    assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["20000"]);
+    assert_eq!(target.texts("SELECT n::text FROM item WHERE id = 15000").await, ["7"]);
 }
 
 #[tokio::test]
@@ -120,8 +150,7 @@ async fn after_the_last_attempt_the_steps_are_kept_for_resume() {
             .batch_execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
             .await
             .unwrap();
-        let end = format!("SELECT pg_terminate_backend({process}), pg_advisory_unlock(4712)");
-        target.run(&end).await;
+        target.run(&end(process)).await;
     });
     let error = error.await.unwrap_err();
     let text = error.to_string();

@@ -22,7 +22,7 @@ const ROOM: &str = "size=2g";
 
 #[derive(Default)]
 pub struct FullDisk {
-    /// What a subject writes, as an undisturbed try shows.
+    /// Growth of the disk during an undisturbed try.
     needed_bytes: u64,
     /// Of PostgreSQL; unmounted before its folder is removed.
     server: Option<(Rc<Disk>, TempDir)>,
