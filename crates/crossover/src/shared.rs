@@ -24,7 +24,7 @@ pub struct GlobalArguments {
     #[arg(long, global = true, env = "CROSSOVER_NO_COLOR")]
     pub no_color: bool,
     /// Everything by name: of audit, migrate and verify also drafts in SQL of what is not carried over,
-    /// of demo the commands with all their output
+    /// of demo the commands with all their output, of bench --dry-run every treatment in its order
     #[arg(short, long, global = true, env = "CROSSOVER_VERBOSE")]
     pub verbose: bool,
 }

@@ -80,16 +80,13 @@ fn every_shipped_plan_lists_its_treatments_in_a_dry_run() {
         for part in ["treatments and", "Duration: ", "Order with seed"] {
             assert!(text.contains(part), "{plan}: {text}");
         }
+        assert!(text.lines().count() <= 24, "more than one screen: {text}");
     }
-    let words = [
-        "bench",
-        "dashboard",
-        "--on=sqlite",
-        "--precision=3%",
-        "--dry-run",
-        "--output-format=json",
-    ];
-    let output = place.run(&words);
+    let words = ["bench", "dashboard", "--on=sqlite", "--precision=3%", "--dry-run"];
+    let output = place.run(&[&words[..], &["-v"]].concat());
+    let all = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(all.contains("\n  block 10\n"), "{all}");
+    let output = place.run(&[&words[..], &["--output-format=json"]].concat());
     let preview: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&preview["blocks"], &preview["trials"]), (&10.into(), &120.into()));
     assert_eq!(preview["order"].as_array().unwrap().len(), 10);

@@ -44,7 +44,7 @@ fn the_plan_that_is_printed_is_the_plan_that_runs() {
     assert_eq!(printed.status.code(), Some(0), "{}", error(&printed));
     std::fs::write(place.path("plan.toml"), &printed.stdout).unwrap();
     let preview = |words: &[&str]| {
-        let output = place.run(&[words, &["--dry-run", "--seed=1"]].concat());
+        let output = place.run(&[words, &["--dry-run", "--seed=1", "-v"]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", error(&output));
         String::from_utf8(output.stdout).unwrap()
     };

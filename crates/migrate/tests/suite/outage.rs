@@ -96,6 +96,20 @@ async fn rows_that_are_replaced_in_one_transaction_begin_again() {
 }
 
 #[tokio::test]
+async fn a_trial_on_existing_tables_begins_again() {
+    let (file, target) = (rows(), Target::new().await);
+    let trial = MigrateOptions { dry_run: true, replace: true, ..options(3) };
+    let before = format!("{TABLE}; INSERT INTO item VALUES (7, 'before')");
+    let report = struck(&target, &before, &file, trial, async |process| {
+        target.run(&end(process)).await;
+    });
+    let report = report.await.unwrap();
+    assert_eq!((report.dry_run, report.reconnects), (true, 1));
+    assert!(report.verification.unwrap().is_equal());
+    assert_eq!(target.texts("SELECT body FROM item").await, ["before"]);
+}
+
+#[tokio::test]
 async fn without_an_attempt_left_replaced_rows_are_as_before() {
     let (file, target) = (rows(), Target::new().await);
     let replacing = MigrateOptions { replace: true, ..options(0) };

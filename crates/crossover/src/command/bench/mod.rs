@@ -107,7 +107,7 @@ pub struct RunArguments {
     /// Do not wait, up to a minute before a trial, until other programs leave the machine alone
     #[arg(long, env = "CROSSOVER_NO_WAIT_FOR_QUIET")]
     pub no_wait_for_quiet: bool,
-    /// Print treatments, order and expected duration; measure nothing
+    /// Print treatments and expected duration, with -v their order; measure nothing
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     pub dry_run: bool,
     /// Take an interrupted run up again: an id, a folder, or `latest`
