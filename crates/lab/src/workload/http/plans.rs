@@ -1,6 +1,8 @@
 //! Plans of the statements behind each request: the application runs a second time, as a role whose
 //! statements PostgreSQL explains in its log, and is sent one request after another, untimed.
 
+use std::collections::HashMap;
+
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
 use super::REQUEST_TIMEOUT;
@@ -21,6 +23,9 @@ pub(super) struct Explainer<'a> {
     target: Target,
     database: PostgresUrl,
     log: auto_explain::ServerLog,
+    label: String,
+    /// By [`CellRequest::key`]: cells that differ in their clients alone send the same requests.
+    known: HashMap<String, Result<String, String>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -55,11 +60,25 @@ impl<'a> Explainer<'a> {
         let started = start_on(site, engine, levels, &role, "explain");
         let (application, target, _) = started.map_err(|error| error.to_string())?;
         let log = auto_explain::ServerLog::open(&log).map_err(|error| error.to_string())?;
-        Ok(Self { site, application: Some(application), target, database: url, log })
+        let label = engine.label();
+        let known = HashMap::new();
+        Ok(Self { site, application: Some(application), target, database: url, log, label, known })
     }
 
     /// The plans of every statement behind one request, in their order.
     fn plan(&mut self, request: &CellRequest) -> Result<String, String> {
+        let key = request.key();
+        if let Some(plan) = self.known.get(&key) {
+            return plan.clone();
+        }
+        let message = format!("asking {} for its plans: {}", self.label, request.name);
+        self.site.progress.set_message(message);
+        let plan = self.observe(request);
+        self.known.insert(key, plan.clone());
+        plan
+    }
+
+    fn observe(&mut self, request: &CellRequest) -> Result<String, String> {
         if !request.only_reads() {
             return Err("it may write, and is only sent where that is measured".to_owned());
         }
