@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::preview::{Preview, Treatment};
+use lab::preview::{Block, Preview, Start, Treatment};
 use plan::Plan;
 use plan::counted;
 
@@ -20,7 +20,7 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// One screen: single treatments and their order are listed with `-v` alone.
+/// One screen, or with `verbose` every treatment in its order.
 fn text(preview: &Preview, verbose: bool) -> String {
     let mut lines = vec![preview.title.clone(), String::new()];
     let at_least = if preview.blocks_may_grow { "at least " } else { "" };
@@ -35,33 +35,30 @@ fn text(preview: &Preview, verbose: bool) -> String {
     lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
+    let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());
     if verbose {
         let line = |one: &Treatment| format!("  {}: {}", one.engine, one.levels);
         lines.extend(preview.treatments.iter().map(line));
+        lines.push(format!("\n{order}:"));
+        lines.extend(preview.order.iter().map(block_in_words));
     } else {
         lines.extend(preview.treatments.chunk_by(|a, b| a.engine == b.engine).map(of_engine));
-    }
-    lines.push(String::new());
-    let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());
-    if !verbose {
-        lines.push(format!("{order}: -v lists it"));
-        return lines.join("\n") + "\n";
-    }
-    lines.push(format!("{order}:"));
-    for block in &preview.order {
-        lines.push(format!("  block {}", block.block));
-        let starts = block.starts.iter();
-        lines.extend(
-            starts.map(|one| format!("    {}: {}", one.engine, one.treatments.join(" | "))),
-        );
+        lines.push(format!("\n{order}: -v lists it"));
     }
     lines.join("\n") + "\n"
+}
+
+fn block_in_words(block: &Block) -> String {
+    let mut lines = vec![format!("  block {}", block.block)];
+    let line = |one: &Start| format!("    {}: {}", one.engine, one.treatments.join(" | "));
+    lines.extend(block.starts.iter().map(line));
+    lines.join("\n")
 }
 
 /// The treatments of one engine in a line: all where they are few.
 fn of_engine(treatments: &[Treatment]) -> String {
     match treatments {
-        [first, _, .., last] if treatments.len() > 3 => format!(
+        [first, _, _, .., last] => format!(
             "  {}: {} treatments, from \"{}\" to \"{}\"",
             first.engine,
             treatments.len(),
