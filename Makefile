@@ -4,10 +4,10 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-program test-pages lint bench prove web release dist
+.PHONY: help demo test test-program test-pages lint bench bench-before prove web release dist
 
 help: ## list these targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
 
 demo: release ## the whole story on this machine, in minutes; ends with the dashboard served
 	$(CROSSOVER) demo $(DEMO_FLAGS)
@@ -32,10 +32,17 @@ BENCHMARKS = $(addprefix --bench ,dashboard generators kvtest load_generator mig
 TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1 SECONDS=1 ROWS=1000 \
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
+# Tests make and delete hundreds of thousands of files, which costs a disk a third of their time: a
+# folder in memory, where it has 8 GB and may hold programs.
+MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 8000000 ] \
+  && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
+
 # Both wait for servers and browsers most of the time, so more than one per core runs.
 test-program: export RUST_TEST_THREADS ?= 4
 test-program:
-	MAKEFLAGS= $(CARGO) test --workspace
+	folder=$$(mktemp -d $(or $(MEMORY),$${TMPDIR:-/tmp})/crossover-XXXXXX) && chmod 755 $$folder && \
+	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test --workspace \
+	  --config "target.'cfg(unix)'.runner = ['env', 'TMPDIR=$$folder']"
 
 test-pages:
 	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5 1
@@ -53,6 +60,17 @@ bench: release ## our dashboard, our load generator and our reports, as ratios t
 	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
+
+bench-before: ## our load generators beside those of BASE=COMMIT, interleaved
+	@git cat-file -e '$(BASE)^{commit}' || { echo "which commit? make bench-before BASE=COMMIT"; exit 2; }
+	rm -rf target/before/source && mkdir -p target/before/source
+	git archive $(BASE) | tar -x -C target/before/source
+	$(MAKE) -C target/before/source web
+	for bench in load_generator generators; do \
+	  old=$$(cd target/before/source && CARGO_TARGET_DIR=../target $(CARGO) bench --bench $$bench --no-run 2>&1 | \
+	    tee /dev/stderr | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
+	  BEFORE=$$(realpath target/before/source/$$old) $(CARGO) bench --bench $$bench || exit 1; \
+	done
 
 # The parts that fill RELIABILITY.md, with as many tries of each row as make a thousand kills.
 PARTS = kills disk connections clock read-only power fuzz

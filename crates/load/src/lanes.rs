@@ -124,7 +124,7 @@ impl<'a> Lanes<'a> {
     pub(super) fn wait(&mut self, timeout: Duration, exact: bool) -> Result<(), LoadError> {
         let timeout = if self.ended.is_empty() { timeout.min(LOOK_UP) } else { Duration::ZERO };
         let mut ready = std::mem::take(&mut self.ready);
-        self.poller.wait(timeout, exact, &mut ready)?;
+        self.poller.wait(Some(timeout), exact, &mut ready)?;
         for &number in &ready {
             let Some(lane) = self.lanes.get_mut(number) else { continue };
             let request = lane.exchange.map(|(request, _)| self.trial.request(request).0);

@@ -31,6 +31,7 @@ pub use observation::{FailureKind, Observation, OperationTotals, Outcome};
 pub use observations::Observations;
 pub use options::{ConnectionUse, LoadError, LoadOptions, Mode};
 pub use order::derive_seed;
+pub use poller::{Poller, wait_for};
 pub use recorder::{Recorded, Recorder};
 pub use run::run;
 pub use sample::TrialSample;

@@ -9,10 +9,9 @@ use host::process::{Application, ApplicationOptions, free_port};
 use lab::article::GROUPINGS;
 use load::http::{Answer, Connection, PreparedRequest, Target};
 use load::{self, Expected};
-use testing::benchmark::program;
+use testing::benchmark::{program, ratio};
 
 use super::generators::options;
-use super::ratio;
 
 const SCALE: &str = "0.02";
 const KEY: &str = "for-this-benchmark-alone";
@@ -55,7 +54,7 @@ pub fn compare(pairs: u64, seconds: u64) {
         }
     }
     println!("nine requests, {CLIENTS} clients, response time with checks by without:");
-    println!("  {}", ratio(&with, &without));
+    println!("  {}", ratio(&with, &without, None));
 }
 
 struct Served {

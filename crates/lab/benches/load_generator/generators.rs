@@ -16,6 +16,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub enum Generator {
     Ours,
+    /// Ours, built at an earlier commit.
+    Before(PathBuf),
     Oha(PathBuf),
     Wrk,
 }
@@ -62,6 +64,7 @@ impl Generator {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ours => "ours",
+            Self::Before(_) => "before",
             Self::Oha(_) => "oha",
             Self::Wrk => "wrk",
         }
@@ -72,7 +75,14 @@ impl Generator {
         let (count, time) = (connections.to_string(), format!("{seconds}s"));
         let mut command = match self {
             Self::Ours => {
-                let mut command = Command::new(std::env::current_exe().unwrap());
+                return Self::Before(std::env::current_exe().unwrap()).run(
+                    url,
+                    connections,
+                    seconds,
+                );
+            }
+            Self::Before(program) => {
+                let mut command = Command::new(program);
                 command.args(["load", url, &count, &seconds.to_string()]);
                 command
             }
@@ -102,7 +112,7 @@ impl Generator {
         let cpu_seconds = children_cpu_seconds() - before;
         let text = String::from_utf8_lossy(&output.stdout);
         let told = match self {
-            Self::Ours => told_by_us(&text),
+            Self::Ours | Self::Before(_) => told_by_us(&text),
             Self::Oha(_) => told_by_oha(&text),
             Self::Wrk => told_by_wrk(&text),
         };

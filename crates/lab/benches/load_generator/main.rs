@@ -17,13 +17,13 @@ mod checks;
 mod generators;
 mod server;
 
-use stats::{INTERVAL_MIN_REPLICATES, ratio_comparison};
-use testing::benchmark::is_tiny;
+use testing::benchmark::{before, from_environment, is_tiny, ratio};
 
 use generators::{Generator, Measured};
 
 const CONNECTIONS: [u16; 3] = [1, 8, 64];
-const CONFIDENCE_LEVEL: f64 = 0.95;
+/// What our generator may cost beside that of an earlier commit.
+const CPU_RATIO_MAX: f64 = 1.05;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,18 +36,19 @@ fn main() {
     let seconds = from_environment("SECONDS", 2);
     println!("load generator: {pairs} pairs, {seconds} s each, checks on in ours");
     let server = server::start();
-    let others = if is_tiny() { Vec::new() } else { generators::others() };
+    let others = match before() {
+        Some(program) => vec![Generator::Before(program)],
+        None if is_tiny() => Vec::new(),
+        None => generators::others(),
+    };
     for connections in CONNECTIONS {
         compare(&server.url, connections, &others, pairs, seconds);
     }
     drop(server);
+    if before().is_some() {
+        return;
+    }
     checks::compare(pairs, seconds);
-}
-
-fn from_environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| {
-        text.parse().unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
-    })
 }
 
 /// Runs every generator once per pair, each pair beginning with another one.
@@ -73,11 +74,13 @@ fn compare(url: &str, connections: u16, others: &[Generator], pairs: u64, second
     for (other, runs) in others.iter().zip(&theirs) {
         let name = other.name();
         println!("  {name}: {}", absolute(runs));
-        println!(
-            "    throughput, ours by {name}: {}",
-            ratio(&throughput(&ours), &throughput(runs))
+        let at_most = before().map(|_| CPU_RATIO_MAX);
+        let (by_time, by_cpu) = (
+            ratio(&throughput(&ours), &throughput(runs), None),
+            ratio(&cpu(&ours), &cpu(runs), at_most),
         );
-        println!("    CPU per request, ours by {name}: {}", ratio(&cpu(&ours), &cpu(runs)));
+        println!("    throughput, ours by {name}: {by_time}");
+        println!("    CPU per request, ours by {name}: {by_cpu}");
     }
 }
 
@@ -89,15 +92,4 @@ fn absolute(runs: &[Measured]) -> String {
         mean(Measured::per_second),
         mean(Measured::cpu_us)
     )
-}
-
-/// The ratio of paired runs with its interval.
-fn ratio(ours: &[f64], theirs: &[f64]) -> String {
-    let Some(comparison) = ratio_comparison(ours, theirs, CONFIDENCE_LEVEL) else {
-        return "none: too few pairs, or a run without an answer".to_owned();
-    };
-    let estimate = comparison.ratio;
-    let (low, high) = (estimate.low.unwrap_or(f64::NAN), estimate.high.unwrap_or(f64::NAN));
-    let what = if estimate.replicates < INTERVAL_MIN_REPLICATES { "range" } else { "95%" };
-    format!("{:.3} ({what}: {low:.3} to {high:.3})", estimate.value)
 }

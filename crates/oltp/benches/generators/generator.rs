@@ -8,12 +8,16 @@ use std::time::Duration;
 
 use oltp::{Distribution, Latencies, LoadOptions, Mix, TableOptions, Target, Until};
 
+use testing::benchmark::before;
+
 use crate::processes::{Cpu, ended_children, family, memory_peak};
 use crate::server::Server;
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Generator {
     Ours,
+    /// Ours, built at an earlier commit.
+    Before,
     Sysbench,
     Pgbench,
 }
@@ -76,6 +80,7 @@ impl Generator {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
+            Self::Before => "before",
             Self::Sysbench => "sysbench",
             Self::Pgbench => "pgbench",
         }
@@ -109,7 +114,7 @@ impl Generator {
         child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
         child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         let told = match self {
-            Self::Ours => told_by_us(&text),
+            Self::Ours | Self::Before => told_by_us(&text),
             Self::Sysbench => told_by_sysbench(&text),
             Self::Pgbench => told_by_pgbench(&text),
         };
@@ -121,8 +126,10 @@ impl Generator {
     fn command(self, server: &Server, work: Work, clients: u16, seconds: u64) -> Command {
         let (clients, seconds) = (clients.to_string(), seconds.to_string());
         match self {
-            Self::Ours => {
-                let mut command = Command::new(std::env::current_exe().unwrap());
+            Self::Ours | Self::Before => {
+                let before = before().filter(|_| self == Self::Before);
+                let mut command =
+                    Command::new(before.unwrap_or_else(|| std::env::current_exe().unwrap()));
                 let rows = server.rows.to_string();
                 let mix = work.mix().name();
                 command.args(["load", &server.url, mix, &clients, &seconds, &rows]);

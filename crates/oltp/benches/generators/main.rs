@@ -20,13 +20,12 @@ mod generator;
 mod processes;
 mod server;
 
-use stats::{INTERVAL_MIN_REPLICATES, ratio_comparison};
-
 use generator::{Generator, Measured, Work};
 use server::Server;
-use testing::benchmark::is_tiny;
+use testing::benchmark::{before, from_environment, is_tiny, ratio};
 
-const CONFIDENCE_LEVEL: f64 = 0.95;
+/// What our generator may cost beside that of an earlier commit.
+const CPU_RATIO_MAX: f64 = 1.05;
 
 /// What is measured: its name, the transactions, the clients, and the one by one others.
 const CASES: [(&str, Work, u16, &[Generator]); 6] = [
@@ -48,7 +47,8 @@ fn main() {
     let rows = u32::try_from(from_environment("ROWS", 1_000_000)).expect("ROWS fit 32 bits");
     let wanted = std::env::var("CASES").unwrap_or_default();
     println!("generators: {pairs} pairs, {seconds} s each, a table of {rows} rows");
-    let others = if is_tiny() { Vec::new() } else { Generator::OTHERS.to_vec() };
+    let ours_alone = is_tiny() || before().is_some();
+    let others = if ours_alone { Vec::new() } else { Generator::OTHERS.to_vec() };
     let there: Vec<Generator> = others.into_iter().filter(Generator::is_there).collect();
     let server = Server::start(rows);
     for (name, work, clients, others) in CASES {
@@ -58,20 +58,16 @@ fn main() {
         {
             continue;
         }
-        let others: Vec<Generator> =
-            others.iter().copied().filter(|other| there.contains(other)).collect();
+        let others: Vec<Generator> = match before() {
+            Some(_) => vec![Generator::Before],
+            None => others.iter().copied().filter(|other| there.contains(other)).collect(),
+        };
         // A thousand connections take seconds to open: fewer, longer runs.
         let (pairs, seconds) =
             if clients > 64 { (pairs.min(5), seconds * 3) } else { (pairs, seconds) };
         println!("{name}:");
         compare(&server, work, clients, &others, (pairs, seconds));
     }
-}
-
-fn from_environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| {
-        text.parse().unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
-    })
 }
 
 /// Runs every generator once per pair, each pair beginning with another one; one round before that
@@ -99,17 +95,14 @@ fn compare(
     let (ours, theirs) = runs.split_first().unwrap();
     for (other, runs) in others.iter().zip(theirs) {
         let compared = [
-            ("throughput", Measured::per_second as fn(&Measured) -> f64),
-            ("CPU per transaction", Measured::cpu_ms),
-            ("the server's CPU per transaction", Measured::server_cpu_ms),
+            ("throughput", Measured::per_second as fn(&Measured) -> f64, None),
+            ("CPU per transaction", Measured::cpu_ms, before().map(|_| CPU_RATIO_MAX)),
+            ("the server's CPU per transaction", Measured::server_cpu_ms, None),
         ];
-        for (what, value) in compared {
+        for (what, value, at_most) in compared {
             let values = |runs: &[Measured]| runs.iter().map(value).collect::<Vec<f64>>();
-            println!(
-                "    {what}, ours by {}: {}",
-                other.name(),
-                ratio(&values(ours), &values(runs))
-            );
+            let ratio = ratio(&values(ours), &values(runs), at_most);
+            println!("    {what}, ours by {}: {ratio}", other.name());
         }
     }
 }
@@ -131,15 +124,4 @@ fn absolute(runs: &[Measured]) -> String {
         mean(Measured::server_cpu_ms),
         memory as f64 / 1e6,
     )
-}
-
-/// The ratio of paired runs with its interval.
-fn ratio(ours: &[f64], theirs: &[f64]) -> String {
-    let Some(comparison) = ratio_comparison(ours, theirs, CONFIDENCE_LEVEL) else {
-        return "none: too few pairs, or a run without an answer".to_owned();
-    };
-    let estimate = comparison.ratio;
-    let (low, high) = (estimate.low.unwrap_or(f64::NAN), estimate.high.unwrap_or(f64::NAN));
-    let what = if estimate.replicates < INTERVAL_MIN_REPLICATES { "range" } else { "95%" };
-    format!("{:.3} ({what}: {low:.3} to {high:.3})", estimate.value)
 }

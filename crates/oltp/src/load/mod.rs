@@ -10,7 +10,6 @@ mod mysql;
 mod notes;
 mod options;
 mod outcome;
-mod poller;
 mod postgres;
 mod program;
 mod session;

@@ -1,6 +1,7 @@
 //! The clients of PostgreSQL: connections, prepared once, that a thread drives together. A few
 //! clients have a thread each; many share one per processor.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,10 +11,10 @@ use engine::postgres::thin::{
     Answer, Channel, Connection, Parameter, Patience, Statement, ThinError, write_execution,
     write_query,
 };
+use load::Poller;
 
 use super::drawer::{Argument, Arguments, Drawer};
 use super::notes::{Account, Notes};
-use super::poller::Poller;
 use super::sink::Sink;
 use super::watchdog::Watched;
 use super::{Shared, Worker};
@@ -136,8 +137,6 @@ impl Worker for Lanes {
         shared: &Shared<'_>,
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<Account>, Error> {
-        let poller = Poller::new(self.lanes.iter().map(|lane| &lane.channel))
-            .map_err(|cause| Error::Threads { threads: shared.threads, cause })?;
         let active = self.lanes.len();
         let mut at_work = EventLoop {
             shared,
@@ -149,7 +148,7 @@ impl Worker for Lanes {
             out: BytesMut::new(),
             arguments: Arguments::default(),
         };
-        at_work.run(poller)?;
+        at_work.run()?;
         Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
     }
 }
@@ -169,22 +168,40 @@ struct EventLoop<'w, 'n, 's, S: Sink> {
 }
 
 impl<S: Sink> EventLoop<'_, '_, '_, S> {
-    fn run(&mut self, mut poller: Poller) -> Result<(), Error> {
+    fn run(&mut self) -> Result<(), Error> {
+        let threads = self.shared.threads;
+        let failed = |cause| Error::Threads { threads, cause };
+        let mut poller = self.poller().map_err(failed)?;
         for place in 0..self.lanes.len() {
             self.begin(place, Instant::now());
         }
         let mut ready = Vec::new();
         while self.active > 0 {
-            let Some(first) = self.lanes.first() else { break };
-            poller
-                .wait(&first.channel, &mut ready)
-                .map_err(|cause| Error::Threads { threads: self.shared.threads, cause })?;
-            for place in ready.iter().copied() {
-                self.advance(place);
+            match (&mut poller, &self.lanes[..]) {
+                (Some(poller), _) => {
+                    poller.wait(None, false, &mut ready).map_err(failed)?;
+                    for place in ready.iter().copied() {
+                        self.advance(place);
+                    }
+                }
+                (None, [only]) if load::wait_for(&only.channel).map_err(failed)? => self.advance(0),
+                (None, _) => {}
             }
         }
         // Else they have not ended, but were hung up.
         self.shared.check_going_on()
+    }
+
+    /// For all of its connections; none where it has one alone.
+    fn poller(&self) -> io::Result<Option<Poller>> {
+        if let [_] = self.lanes[..] {
+            return Ok(None);
+        }
+        let poller = Poller::new()?;
+        for (place, lane) in self.lanes.iter().enumerate() {
+            poller.add_for_changes(&lane.channel, place)?;
+        }
+        Ok(Some(poller))
     }
 
     /// Takes what has arrived for a lane.
