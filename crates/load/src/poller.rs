@@ -36,8 +36,8 @@ impl Poller {
         Ok(epoll::add(&self.epoll, socket, data, flags(interest))?)
     }
 
-    /// Watches a socket without end: each arrival is told once (edge-triggered), and the end of the
-    /// connection, so that it need not be told again what to watch.
+    /// Watches a socket without end: each arrival is reported once (edge-triggered), and the end of the
+    /// connection, so that the socket need not be set up again.
     pub fn add_for_changes(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(number as u64), flags)?)
@@ -81,7 +81,7 @@ impl Poller {
         for event in &self.events {
             let number = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
             ready.push(number);
-            // Data that arrived before the end is taken first; no further event would tell the end.
+            // Data that arrived before the end is taken first; no further event would report the end.
             let flags = event.flags;
             if flags.contains(EventFlags::RDHUP) {
                 ready.push(number);

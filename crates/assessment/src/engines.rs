@@ -1,0 +1,59 @@
+//! Engines of a try: the file as it is, what it is compared with, and the copy that is tuned.
+
+use engine::{EngineSource, EngineSpec};
+use server::{Locations, PostgresServer, StartOptions};
+
+use crate::error::{Error, Result};
+use crate::options::Caller;
+
+/// The file as it is: a copy with the statistics that the file has, or none.
+const AS_IT_IS: &str = "sqlite[label=sqlite,analyze=keep]";
+
+/// SQLite first, then `named`; a release that cannot be had is refused now.
+pub fn choose(
+    named: &[EngineSpec],
+    locations: &Locations,
+    caller: &Caller<'_>,
+) -> Result<Vec<EngineSpec>> {
+    let mut engines: Vec<EngineSpec> = vec![AS_IT_IS.parse()?];
+    for engine in named {
+        match engine.source {
+            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+                check(engine, locations, caller)?;
+            }
+            EngineSource::Sqlite => host::try_copy_settings(engine, locations)?,
+            _ => {
+                return Err(Error::Usage(format!(
+                    "--on {engine}: a copy is moved into a server that Crossover starts: name \
+                     postgres, postgres:VERSION or postgres:FOLDER (a plan measures others, \
+                     docs/reference/plans.md)"
+                )));
+            }
+        }
+        if !engines.iter().any(|known| known.label() == engine.label()) {
+            engines.push(engine.clone());
+        }
+    }
+    if engines.iter().all(|engine| engine.source.kind() == "sqlite") {
+        return Err(Error::Usage("--on: name a PostgreSQL to compare with".to_owned()));
+    }
+    Ok(engines)
+}
+
+fn check(engine: &EngineSpec, locations: &Locations, caller: &Caller<'_>) -> Result<()> {
+    let progress = (caller.progress)("server");
+    let options = StartOptions::for_engine(engine)?;
+    let check = PostgresServer::check(locations, &options, &progress, caller.interrupted);
+    let checked = caller.runtime.block_on(check);
+    progress.finish_and_clear();
+    match checked {
+        Ok(release) => {
+            if let Some(notice) = &release.notice {
+                (caller.say)(notice);
+            }
+            Ok(())
+        }
+        Err(error) if error.is_usage() => Err(Error::Usage(format!("--on {engine}: {error}"))),
+        Err(error) => Err(error.into()),
+    }
+}

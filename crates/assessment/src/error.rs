@@ -1,0 +1,81 @@
+//! Failures of an assessment.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lab::error::RunError;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for is at fault.
+    #[error("{0}")]
+    Usage(String),
+    #[error("interrupted; nothing is left behind")]
+    Interrupted,
+    /// A file or folder, and what could not be done with it.
+    #[error("cannot {action}")]
+    Io { action: String, source: io::Error },
+    /// The data or the machine stands in the way; the text names the remedy.
+    #[error("{0}")]
+    Refused(String),
+    #[error("no query of {log} can be asked of this file; the last complaint")]
+    UselessLog { log: String, source: Box<Error> },
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    #[error(transparent)]
+    Server(#[from] server::Error),
+    #[error(transparent)]
+    Migration(#[from] migrate::Error),
+    #[error(transparent)]
+    Deployment(#[from] host::DeployError),
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
+    #[error(transparent)]
+    Run(Box<RunError>),
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Postgres(#[from] tokio_postgres::Error),
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+}
+
+impl Error {
+    /// For `map_err` of what is done with the file or folder at `path`.
+    pub(crate) fn io(action: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let action = format!("{action} {}", path.display());
+        move |source| Self::Io { action, source }
+    }
+
+    /// Whether what was asked for is at fault.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage(_) | Self::Plan(_) => true,
+            Self::UselessLog { source, .. } => source.is_usage(),
+            Self::Engine(error) => error.is_usage(),
+            Self::Server(error) => error.is_usage(),
+            Self::Deployment(error) => error.is_usage(),
+            Self::Run(error) => error.is_usage(),
+            Self::Interrupted
+            | Self::Io { .. }
+            | Self::Refused(_)
+            | Self::Migration(_)
+            | Self::Sqlite(_)
+            | Self::Postgres(_) => false,
+        }
+    }
+}
+
+pub fn check_interrupted(interrupted: &AtomicBool) -> Result<()> {
+    match interrupted.load(Ordering::Relaxed) {
+        true => Err(Error::Interrupted),
+        false => Ok(()),
+    }
+}

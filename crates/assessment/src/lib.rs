@@ -1,0 +1,31 @@
+//! Assessment of a user's own SQLite file: what PostgreSQL refuses, a copy moved and proved, every
+//! statement measured on both, the verdict, and the plan that repeats it.
+
+mod budget;
+mod candidates;
+mod cure;
+mod derive;
+mod engines;
+mod error;
+mod index_advice;
+mod moved;
+mod names;
+mod options;
+mod outcome;
+mod pilot;
+mod place;
+mod plan_file;
+mod result;
+mod run;
+mod size;
+mod sql_file;
+mod sql_log;
+mod statement;
+mod text;
+mod tuned;
+mod verdict;
+
+pub use error::Error;
+pub use options::{AssessmentOptions, Caller};
+pub use outcome::Assessment;
+pub use run::assess;

@@ -1,0 +1,51 @@
+//! Options of an assessment, and callbacks to its caller.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::EngineSpec;
+use indicatif::ProgressBar;
+use lab::error::RunError;
+use plan::{Plan, Seconds};
+use record::Finished;
+use server::Locations;
+use tokio::runtime::Handle;
+
+#[derive(Clone, Debug)]
+pub struct AssessmentOptions {
+    /// The SQLite file; it is only read.
+    pub source: PathBuf,
+    /// Files and folders of statements; with no log either they are derived from the tables.
+    pub sql: Vec<PathBuf>,
+    /// Logs of applications whose queries are measured.
+    pub sql_logs: Vec<PathBuf>,
+    /// What SQLite is compared with.
+    pub engines: Vec<EngineSpec>,
+    /// Whether a tuned copy of the file is measured too.
+    pub tuned: bool,
+    /// How long the measurement may take; audit and move come before it.
+    pub budget: Seconds,
+    pub seed: Option<u64>,
+    pub wait_for_quiet: bool,
+    /// Whether the copies and PostgreSQL's data directory stay.
+    pub keep: bool,
+    /// The folder of all runs.
+    pub runs: PathBuf,
+    /// For the plan that is written.
+    pub command_line: String,
+}
+
+/// Callbacks to the caller: how progress is shown, and how a plan is carried out.
+pub struct Caller<'a> {
+    pub runtime: &'a Handle,
+    pub interrupted: &'a Arc<AtomicBool>,
+    /// A bar for a part of the work, by its name.
+    pub progress: &'a dyn Fn(&str) -> ProgressBar,
+    /// Something that the user must know.
+    pub say: &'a dyn Fn(&str),
+    /// A part of the work that is done, in a line.
+    pub done: &'a dyn Fn(&str),
+    /// Carries a plan out, with servers at these locations.
+    pub measure: &'a dyn Fn(Plan, &Locations) -> Result<Finished, RunError>,
+}

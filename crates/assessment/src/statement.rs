@@ -1,0 +1,41 @@
+//! A statement that is measured on both engines: derived from the schema or written by the user.
+
+use serde::Serialize;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MeasuredStatement {
+    /// What tables and the plan call it.
+    pub name: String,
+    /// The text, without the closing semicolon.
+    pub text: String,
+    /// The text for PostgreSQL where it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postgres_text: Option<String>,
+    /// Values of `:name` come from these queries, which give one column.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<StatementParameter>,
+    /// File and line of a user's statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The tables that it reads.
+    pub tables: Vec<String>,
+}
+
+/// A parameter and the query that gives its values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatementParameter {
+    /// The name without its colon.
+    pub name: String,
+    /// A query of one column.
+    pub query: String,
+}
+
+impl MeasuredStatement {
+    /// The text for an engine of this kind (`sqlite`, `postgres`).
+    pub fn text_for(&self, kind: &str) -> &str {
+        match &self.postgres_text {
+            Some(text) if kind == "postgres" => text,
+            _ => &self.text,
+        }
+    }
+}
