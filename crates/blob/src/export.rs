@@ -32,7 +32,7 @@ pub struct Exported {
 }
 
 /// Extent of the export, known before it begins.
-struct Load {
+struct ExportLoad {
     files: u64,
     bytes: u64,
     smallest_id: i64,
@@ -66,7 +66,7 @@ pub fn export(
         .tempdir_in(parent)
         .map_err(Error::io("make a folder in", parent))?;
     progress.set_length(load.files);
-    let work = Work { database, folder: unfinished.path(), form: options.form };
+    let work = ExportWork { database, folder: unfinished.path(), form: options.form };
     let (exported, keys) = work.write(&connection, progress, interrupted).map_err(|error| {
         space::explain(renamed(error, unfinished.path(), folder), parent, load.bytes)
     })?;
@@ -110,11 +110,11 @@ fn renamed(error: Error, unfinished: &Path, folder: &Path) -> Error {
     }
 }
 
-fn measure(connection: &Connection) -> rusqlite::Result<Load> {
+fn measure(connection: &Connection) -> rusqlite::Result<ExportLoad> {
     let sql = "SELECT count(*), coalesce(sum(length(v)), 0), coalesce(min(k), 0), \
                coalesce(max(k), 0) FROM kv";
     connection.query_row(sql, [], |row| {
-        Ok(Load {
+        Ok(ExportLoad {
             files: row.get::<_, i64>(0)?.cast_unsigned(),
             bytes: row.get::<_, i64>(1)?.cast_unsigned(),
             smallest_id: row.get(2)?,
@@ -150,7 +150,7 @@ fn make_way(folder: &Path, replace: bool) -> Result<(), Error> {
 }
 
 fn check_room(
-    load: &Load,
+    load: &ExportLoad,
     database: &Path,
     folder: &Path,
     parent: &Path,
@@ -184,13 +184,13 @@ fn check_room(
     }
 }
 
-struct Work<'a> {
+struct ExportWork<'a> {
     database: &'a Path,
     folder: &'a Path,
     form: Form,
 }
 
-impl Work<'_> {
+impl ExportWork<'_> {
     fn write(
         &self,
         connection: &Connection,

@@ -10,14 +10,14 @@ use crate::names::id_of;
 use crate::{Error, Form};
 
 /// Everything in an exported folder, files before the folders that they are in.
-pub(crate) struct Contents {
+pub(crate) struct FolderContents {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
 }
 
 /// Lists an exported folder and refuses it if there is anything in it that `export` does not write.
-pub(crate) fn list(folder: &Path, manifest: &Manifest) -> Result<Contents, Error> {
-    let mut contents = Contents { files: Vec::new(), folders: Vec::new() };
+pub(crate) fn list(folder: &Path, manifest: &Manifest) -> Result<FolderContents, Error> {
+    let mut contents = FolderContents { files: Vec::new(), folders: Vec::new() };
     list_into(folder, folder, manifest, &mut contents)?;
     Ok(contents)
 }
@@ -26,7 +26,7 @@ fn list_into(
     root: &Path,
     folder: &Path,
     manifest: &Manifest,
-    contents: &mut Contents,
+    contents: &mut FolderContents,
 ) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
         let entry = entry.map_err(Error::io("read", folder))?;

@@ -74,7 +74,7 @@ pub fn time(
     interrupted: &AtomicBool,
 ) -> Result<Timed, Error> {
     progress.set_length(pace.count);
-    let mut pass = Pass { work, blobs: 0, bytes: 0, misses: 0, buffer: Vec::new() };
+    let mut pass = TimedPass { work, blobs: 0, bytes: 0, misses: 0, buffer: Vec::new() };
     let begin = Instant::now();
     if !pace.transaction_per_blob {
         access.begin()?;
@@ -100,11 +100,11 @@ pub fn time(
     } else {
         None
     };
-    let Pass { blobs, bytes, misses, .. } = pass;
+    let TimedPass { blobs, bytes, misses, .. } = pass;
     Ok(Timed { blobs, bytes, misses, time, checkpoint })
 }
 
-struct Pass {
+struct TimedPass {
     work: Work,
     blobs: u64,
     bytes: u64,
@@ -112,7 +112,7 @@ struct Pass {
     buffer: Vec<u8>,
 }
 
-impl Pass {
+impl TimedPass {
     fn all(
         &mut self,
         access: &mut dyn Access,

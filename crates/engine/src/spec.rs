@@ -211,7 +211,7 @@ impl EngineSpec {
     /// The canonical text with a URL's password.
     #[must_use]
     pub fn expose(&self) -> String {
-        Written { spec: self, exposed: true }.to_string()
+        WrittenSpec { spec: self, exposed: true }.to_string()
     }
 }
 
@@ -251,12 +251,12 @@ impl fmt::Display for SourceWritten<'_> {
     }
 }
 
-struct Written<'a> {
+struct WrittenSpec<'a> {
     spec: &'a EngineSpec,
     exposed: bool,
 }
 
-impl fmt::Display for Written<'_> {
+impl fmt::Display for WrittenSpec<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source = SourceWritten(&self.spec.source, self.exposed).to_string();
         formatter.write_str(&source)?;
@@ -270,7 +270,7 @@ impl fmt::Display for Written<'_> {
 
 impl fmt::Display for EngineSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Written { spec: self, exposed: false }.fmt(formatter)
+        WrittenSpec { spec: self, exposed: false }.fmt(formatter)
     }
 }
 

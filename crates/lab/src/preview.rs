@@ -54,7 +54,7 @@ pub struct Preview {
     pub assumed_seconds: Option<u64>,
     /// What the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
-    pub treatments: Vec<Treatment>,
+    pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
 }
@@ -76,7 +76,7 @@ pub struct ExpectedPower {
 
 /// One engine at one level of each factor that changes something for it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Treatment {
+pub struct PreviewTreatment {
     pub engine: String,
     pub levels: String,
 }
@@ -86,12 +86,12 @@ pub struct Block {
     /// Counts from 1.
     pub block: usize,
     /// In the order in which they run.
-    pub starts: Vec<Start>,
+    pub starts: Vec<PreviewStart>,
 }
 
 /// One start of an engine and what is measured then.
 #[derive(Clone, Debug, Serialize)]
-pub struct Start {
+pub struct PreviewStart {
     /// The engine as it is started.
     pub engine: String,
     /// The levels of its treatments in words, in their order.
@@ -122,7 +122,7 @@ impl Preview {
                     levels.retain(|name, _| !at.contains_key(name));
                     in_words(plan, &levels)
                 };
-                Some(Start {
+                Some(PreviewStart {
                     engine: plan.start_name(&engine.label(), &at),
                     treatments: turn.iter().map(inside).collect(),
                 })
@@ -159,7 +159,7 @@ impl Preview {
                 .filter_map(|(index, levels)| {
                     let engine = plan.engines.get(*index)?;
                     let levels = in_words(plan, &telling_levels(plan, engine, levels));
-                    Some(Treatment { engine: engine.label(), levels })
+                    Some(PreviewTreatment { engine: engine.label(), levels })
                 })
                 .collect(),
             order,

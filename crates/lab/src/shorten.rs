@@ -18,7 +18,7 @@ const TRIAL_SECONDS_MIN: u64 = 10;
 /// what was left out, in sentences. Where nothing more can be left out the last one says so.
 pub fn shorten(plan: &mut Plan, budget: Seconds) -> Result<Vec<String>, PlanError> {
     let mut left_out = Vec::new();
-    let steps: [fn(&mut Plan) -> Option<Step>; 4] =
+    let steps: [fn(&mut Plan) -> Option<ShorteningStep>; 4] =
         [fewer_clients, fewer_releases, shorter_trials, fewer_blocks];
     for step in steps {
         while expected(plan)? > budget.0 {
@@ -43,7 +43,7 @@ pub fn shorten(plan: &mut Plan, budget: Seconds) -> Result<Vec<String>, PlanErro
 }
 
 /// What one step has left out.
-enum Step {
+enum ShorteningStep {
     Clients(f64),
     Release(String),
     Seconds(u64, u64),
@@ -56,7 +56,7 @@ fn expected(plan: &Plan) -> Result<u64, PlanError> {
 
 /// The count that lies closest to its neighbours, but neither the ends nor the one at which every
 /// processor has a client.
-fn fewer_clients(plan: &mut Plan) -> Option<Step> {
+fn fewer_clients(plan: &mut Plan) -> Option<ShorteningStep> {
     let factor = plan.factors.get_mut("clients")?;
     if factor.levels.len() <= CLIENT_COUNTS_MIN {
         return None;
@@ -80,52 +80,52 @@ fn fewer_clients(plan: &mut Plan) -> Option<Step> {
     if index < factor.labels.len() {
         factor.labels.remove(index);
     }
-    Some(Step::Clients(count))
+    Some(ShorteningStep::Clients(count))
 }
 
 /// The one in the middle of the releases of one kind.
-fn fewer_releases(plan: &mut Plan) -> Option<Step> {
+fn fewer_releases(plan: &mut Plan) -> Option<ShorteningStep> {
     let mut by_kind: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, engine) in plan.engines.iter().enumerate() {
         by_kind.entry(engine.source.kind()).or_default().push(index);
     }
     let most = by_kind.into_values().max_by_key(Vec::len).filter(|places| places.len() > 2)?;
     let index = *most.get(most.len() / 2)?;
-    Some(Step::Release(plan.engines.remove(index).label()))
+    Some(ShorteningStep::Release(plan.engines.remove(index).label()))
 }
 
-fn shorter_trials(plan: &mut Plan) -> Option<Step> {
+fn shorter_trials(plan: &mut Plan) -> Option<ShorteningStep> {
     let Trial::Steady { time } = &mut plan.trial else { return None };
     let before = time.0;
     if before <= TRIAL_SECONDS_MIN {
         return None;
     }
     time.0 = before - 1;
-    Some(Step::Seconds(before, time.0))
+    Some(ShorteningStep::Seconds(before, time.0))
 }
 
-fn fewer_blocks(plan: &mut Plan) -> Option<Step> {
+fn fewer_blocks(plan: &mut Plan) -> Option<ShorteningStep> {
     let before = plan.replicates;
     if before <= stats::INTERVAL_MIN_REPLICATES {
         return None;
     }
     plan.replicates = before - 1;
-    Some(Step::Blocks(before, plan.replicates))
+    Some(ShorteningStep::Blocks(before, plan.replicates))
 }
 
-fn in_words(steps: &[Step]) -> Vec<String> {
+fn in_words(steps: &[ShorteningStep]) -> Vec<String> {
     let mut counts: Vec<f64> = Vec::new();
     let mut releases: Vec<&str> = Vec::new();
     let (mut seconds, mut blocks) = (None, None);
     for step in steps {
         match step {
-            Step::Clients(count) => counts.push(*count),
-            Step::Release(label) => releases.push(label),
-            Step::Seconds(before, after) => {
+            ShorteningStep::Clients(count) => counts.push(*count),
+            ShorteningStep::Release(label) => releases.push(label),
+            ShorteningStep::Seconds(before, after) => {
                 let first = seconds.map_or(*before, |(first, _)| first);
                 seconds = Some((first, *after));
             }
-            Step::Blocks(before, after) => {
+            ShorteningStep::Blocks(before, after) => {
                 let first = blocks.map_or(*before, |(first, _)| first);
                 blocks = Some((first, *after));
             }

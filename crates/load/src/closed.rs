@@ -9,7 +9,7 @@ use crate::gate::Gate;
 use crate::lanes::Lanes;
 use crate::recorder::{Recorded, Recorder};
 use crate::resource::pin_this_thread;
-use crate::trial::Trial;
+use crate::trial::HttpTrial;
 use crate::walk::{Walk, Walkers};
 use crate::{ConnectionUse, LoadError};
 
@@ -18,7 +18,7 @@ const NO_LIMIT: Duration = Duration::from_secs(1);
 
 /// The life of one thread, which has every `threads`th client.
 pub(super) fn run(
-    trial: &Trial<'_>,
+    trial: &HttpTrial<'_>,
     walkers: &Walkers<'_>,
     (thread, threads): (u16, u16),
     gate: &Gate,
@@ -39,7 +39,7 @@ pub(super) fn run(
     Crew { walks, lanes, recorder, thinking: BinaryHeap::new(), active }.work(options.think_time)
 }
 
-fn connected<'a>(trial: &'a Trial<'a>, clients: usize) -> Result<Lanes<'a>, LoadError> {
+fn connected<'a>(trial: &'a HttpTrial<'a>, clients: usize) -> Result<Lanes<'a>, LoadError> {
     let mut lanes = Lanes::new(trial)?;
     for _ in 0..clients {
         lanes.add();

@@ -6,12 +6,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Holds clients back until all of them are there.
 #[derive(Default)]
 pub struct Gate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct GateState {
     arrived: usize,
     decision: Option<bool>,
 }

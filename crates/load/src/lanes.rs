@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::http::{BUFFER_BYTES, CONNECT_TIMEOUT_MAX, HttpError, Interest, Step, Wire};
+use crate::http::{BUFFER_BYTES, CONNECT_TIMEOUT_MAX, HttpError, Interest, Wire, WireStep};
 use crate::poller::Poller;
-use crate::trial::Trial;
+use crate::trial::HttpTrial;
 use crate::{ConnectionUse, LoadError, Outcome};
 
 /// Limits of time and interruptions are looked at this often.
@@ -14,12 +14,12 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 const LOOK_UP_WAITS: u32 = 64;
 
 pub(super) struct Lanes<'a> {
-    trial: &'a Trial<'a>,
+    trial: &'a HttpTrial<'a>,
     poller: Poller,
     lanes: Vec<Lane<'a>>,
     buffer: Vec<u8>,
     ready: Vec<usize>,
-    ended: Vec<Ended>,
+    ended: Vec<EndedRequest>,
     waits: u32,
     opened: u64,
 }
@@ -35,7 +35,7 @@ struct Lane<'a> {
 }
 
 /// A request that has come to its end.
-pub(super) struct Ended {
+pub(super) struct EndedRequest {
     pub lane: usize,
     pub request: u16,
     pub start: Instant,
@@ -44,7 +44,7 @@ pub(super) struct Ended {
 }
 
 impl<'a> Lanes<'a> {
-    pub(super) fn new(trial: &'a Trial<'a>) -> Result<Self, LoadError> {
+    pub(super) fn new(trial: &'a HttpTrial<'a>) -> Result<Self, LoadError> {
         Ok(Self {
             trial,
             poller: Poller::new()?,
@@ -116,7 +116,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// A request that has come to its end, if any.
-    pub(super) fn next_ended(&mut self) -> Option<Ended> {
+    pub(super) fn next_ended(&mut self) -> Option<EndedRequest> {
         self.ended.pop()
     }
 
@@ -147,13 +147,13 @@ impl<'a> Lanes<'a> {
     fn settle(
         &mut self,
         number: usize,
-        mut step: Result<Step, HttpError>,
+        mut step: Result<WireStep, HttpError>,
     ) -> Result<(), LoadError> {
         let lane = &mut self.lanes[number];
         loop {
             match step {
-                Ok(Step::Waits(interest)) => return self.watch(number, interest),
-                Ok(Step::Done) if lane.connecting => {
+                Ok(WireStep::Waits(interest)) => return self.watch(number, interest),
+                Ok(WireStep::Done) if lane.connecting => {
                     lane.connecting = false;
                     self.opened += 1;
                     let Some((request, _)) = lane.exchange else {
@@ -163,7 +163,7 @@ impl<'a> Lanes<'a> {
                     let (prepared, expected) = self.trial.request(request);
                     step = lane.wire.send(prepared, expected.keep(), &mut self.buffer);
                 }
-                Ok(Step::Done) => {
+                Ok(WireStep::Done) => {
                     let end = Instant::now();
                     let outcome = lane.exchange.map(|(request, _)| {
                         let reader = lane.wire.reader();
@@ -190,7 +190,7 @@ impl<'a> Lanes<'a> {
             own.wire.close();
         }
         if let Some((request, start)) = own.exchange.take() {
-            self.ended.push(Ended { lane, request, start, end, outcome });
+            self.ended.push(EndedRequest { lane, request, start, end, outcome });
         }
     }
 

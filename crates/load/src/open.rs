@@ -13,7 +13,7 @@ use crate::offer::{Offer, Tally};
 use crate::order::Rounds;
 use crate::recorder::Recorder;
 use crate::resource::pin_this_thread;
-use crate::trial::Trial;
+use crate::trial::HttpTrial;
 use crate::{LoadError, Outcome, TrialSample};
 
 /// Longer than the event loop rests anyway.
@@ -21,7 +21,7 @@ const NO_LIMIT: Duration = Duration::from_secs(1);
 
 /// One trial of open load, on the calling thread.
 pub(super) fn run(
-    trial: &Trial<'_>,
+    trial: &HttpTrial<'_>,
     weights: &[u32],
     offer: Offer,
 ) -> Result<TrialSample, LoadError> {

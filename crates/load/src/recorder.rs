@@ -16,7 +16,7 @@ pub struct Recorder {
     used_before: ThreadUse,
     log: Log,
     operations: Vec<OperationTotals>,
-    clients: Vec<ClientTotals>,
+    clients: Vec<ClientSums>,
     first_failure: Option<(u16, Outcome)>,
     connections_opened: u64,
     clients_given_up: u16,
@@ -25,7 +25,7 @@ pub struct Recorder {
 }
 
 #[derive(Clone, Copy)]
-struct ClientTotals {
+struct ClientSums {
     client: u16,
     right: u64,
     first_start_ns: u64,
@@ -99,14 +99,14 @@ impl Recorder {
         }
     }
 
-    fn client(&mut self, client: u16, start_ns: u64) -> &mut ClientTotals {
+    fn client(&mut self, client: u16, start_ns: u64) -> &mut ClientSums {
         // A thread's clients are few and found in their own order nearly always.
         let index = match self.clients.binary_search_by_key(&client, |totals| totals.client) {
             Ok(index) => index,
             Err(index) => {
                 let last_end_ns = start_ns;
                 let first_start_ns = start_ns;
-                let totals = ClientTotals { client, right: 0, first_start_ns, last_end_ns };
+                let totals = ClientSums { client, right: 0, first_start_ns, last_end_ns };
                 self.clients.insert(index, totals);
                 index
             }
@@ -173,7 +173,7 @@ impl TrialSample {
     }
 }
 
-fn per_second(client: &ClientTotals) -> f64 {
+fn per_second(client: &ClientSums) -> f64 {
     let time_ns = client.last_end_ns.saturating_sub(client.first_start_ns).max(1);
     client.right as f64 * 1e9 / time_ns as f64
 }

@@ -7,7 +7,7 @@ use std::thread;
 use crate::http::{PreparedRequest, Target};
 use crate::offer::Offer;
 use crate::threads::in_threads;
-use crate::trial::Trial;
+use crate::trial::HttpTrial;
 use crate::walk::Walkers;
 use crate::{Expected, LoadError, LoadOptions, TrialSample, closed, open};
 
@@ -23,7 +23,7 @@ pub fn run(
     check_lists(requests, weights, expected)?;
     options.check()?;
     let first = vec![OnceLock::new(); requests.len()];
-    let trial = Trial { target, options, requests, expected, first, interrupted };
+    let trial = HttpTrial { target, options, requests, expected, first, interrupted };
     let Some(offer) = Offer::of(options) else { return run_closed(&trial, weights) };
     // In a thread of its own, whose processors may be chosen.
     let mut samples = in_threads(1, "arrivals", |_, gate| {
@@ -35,7 +35,7 @@ pub fn run(
 
 /// As many threads as the clients have processors, at most one per client: more would only make
 /// the kernel choose between them.
-fn run_closed(trial: &Trial<'_>, weights: &[u32]) -> Result<TrialSample, LoadError> {
+fn run_closed(trial: &HttpTrial<'_>, weights: &[u32]) -> Result<TrialSample, LoadError> {
     let processors = match &trial.options.client_cpus {
         Some(cpus) => cpus.len(),
         None => thread::available_parallelism().map_or(1, usize::from),

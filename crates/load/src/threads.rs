@@ -44,8 +44,12 @@ pub fn run_clients<C: Clients>(
             if !started {
                 return Err(LoadError::Interrupted);
             }
-            let mut desk =
-                Desk { client, number, interrupted, recorder: Recorder::begin(weights.len()) };
+            let mut desk = ClientThread {
+                client,
+                number,
+                interrupted,
+                recorder: Recorder::begin(weights.len()),
+            };
             let (tally, given_up) = match arrivals {
                 Some(agenda) => (Some(desk.work_off(agenda)?), false),
                 None => (None, desk.walk(&walkers)?),
@@ -125,14 +129,14 @@ impl Agenda {
 }
 
 /// One client at work, and its notes.
-struct Desk<'a, C: Client> {
+struct ClientThread<'a, C: Client> {
     client: C,
     number: u16,
     interrupted: &'a AtomicBool,
     recorder: Recorder,
 }
 
-impl<C: Client> Desk<'_, C> {
+impl<C: Client> ClientThread<'_, C> {
     /// Closed load; whether the client has given up.
     fn walk(&mut self, walkers: &Walkers<'_>) -> Result<bool, LoadError> {
         let begun = self.recorder.begun();

@@ -7,7 +7,7 @@ use crate::http::{Answer, PreparedRequest, Target};
 use crate::{Expected, LoadError, LoadOptions, Outcome};
 
 /// What all threads of a trial share.
-pub(super) struct Trial<'a> {
+pub(super) struct HttpTrial<'a> {
     pub target: &'a Target,
     pub options: &'a LoadOptions,
     pub(crate) requests: &'a [PreparedRequest],
@@ -17,7 +17,7 @@ pub(super) struct Trial<'a> {
     pub(crate) interrupted: &'a AtomicBool,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> HttpTrial<'a> {
     pub(super) fn request(&self, index: u16) -> (&'a PreparedRequest, &'a Expected) {
         (&self.requests[usize::from(index)], &self.expected[usize::from(index)])
     }

@@ -17,10 +17,10 @@ const ANSWER_AT_MOST: Duration = Duration::from_secs(6 * 3_600);
 /// A connection of any engine.
 pub(crate) struct Console<'a> {
     pub place: String,
-    pub session: Session<'a>,
+    pub session: ConsoleSession<'a>,
 }
 
-pub(crate) enum Session<'a> {
+pub(crate) enum ConsoleSession<'a> {
     Postgres(Box<Connection<'a>>),
     Sqlite(Box<rusqlite::Connection>),
     Mysql(Box<mysql::Conn>),
@@ -61,7 +61,7 @@ impl<'a> Console<'a> {
                 let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let patience = Patience { timeout, interrupted };
                 let settings: Vec<_> = settings.collect();
-                Session::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
+                ConsoleSession::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
             }
             Target::Sqlite { path, pragmas } => {
                 let file = SqliteFile { path, pragmas };
@@ -69,11 +69,11 @@ impl<'a> Console<'a> {
                     Some(encoding) => file.create(encoding)?,
                     None => file.open_existing()?,
                 };
-                Session::Sqlite(Box::new(connection))
+                ConsoleSession::Sqlite(Box::new(connection))
             }
             Target::Mysql { url, session } => {
                 let server = MysqlServer { url, session };
-                Session::Mysql(Box::new(server.connect(timeout)?))
+                ConsoleSession::Mysql(Box::new(server.connect(timeout)?))
             }
         };
         Ok(Self { place: target.place(), session })
@@ -81,9 +81,9 @@ impl<'a> Console<'a> {
 
     pub(crate) fn dialect(&self) -> Dialect {
         match self.session {
-            Session::Postgres(_) => Dialect::Postgres,
-            Session::Sqlite(_) => Dialect::Sqlite,
-            Session::Mysql(_) => Dialect::Mysql,
+            ConsoleSession::Postgres(_) => Dialect::Postgres,
+            ConsoleSession::Sqlite(_) => Dialect::Sqlite,
+            ConsoleSession::Mysql(_) => Dialect::Mysql,
         }
     }
 
@@ -95,14 +95,16 @@ impl<'a> Console<'a> {
     /// Runs a statement and hands over its rows, values as text, NULL as none.
     pub(crate) fn rows(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
         let done = match &mut self.session {
-            Session::Postgres(connection) => {
+            ConsoleSession::Postgres(connection) => {
                 let done = connection.query(sql, |row| each(&row.values().collect::<Vec<_>>()));
-                done.map_err(Problem::from)
+                done.map_err(ConsoleProblem::from)
             }
-            Session::Sqlite(connection) => {
-                sqlite_rows(connection, sql, each).map_err(Problem::from)
+            ConsoleSession::Sqlite(connection) => {
+                sqlite_rows(connection, sql, each).map_err(ConsoleProblem::from)
             }
-            Session::Mysql(connection) => mysql_rows(connection, sql, each).map_err(Problem::from),
+            ConsoleSession::Mysql(connection) => {
+                mysql_rows(connection, sql, each).map_err(ConsoleProblem::from)
+            }
         };
         done.map_err(|problem| self.failed(problem))
     }
@@ -118,7 +120,7 @@ impl<'a> Console<'a> {
     }
 
     /// An engine's error with the database's name.
-    pub(crate) fn failed(&self, problem: Problem) -> Error {
+    pub(crate) fn failed(&self, problem: ConsoleProblem) -> Error {
         match problem.0 {
             None => Error::Interrupted,
             Some(problem) => Error::Engine { place: self.place.clone(), problem },
@@ -129,9 +131,9 @@ impl<'a> Console<'a> {
 pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&[Option<&[u8]>]);
 
 /// In the engine's words; none for an interruption.
-pub(crate) struct Problem(Option<String>);
+pub(crate) struct ConsoleProblem(Option<String>);
 
-impl From<ThinError> for Problem {
+impl From<ThinError> for ConsoleProblem {
     fn from(error: ThinError) -> Self {
         Self(match error {
             ThinError::Interrupted => None,
@@ -140,13 +142,13 @@ impl From<ThinError> for Problem {
     }
 }
 
-impl From<rusqlite::Error> for Problem {
+impl From<rusqlite::Error> for ConsoleProblem {
     fn from(error: rusqlite::Error) -> Self {
         Self(Some(error.to_string()))
     }
 }
 
-impl From<mysql::Error> for Problem {
+impl From<mysql::Error> for ConsoleProblem {
     fn from(error: mysql::Error) -> Self {
         Self(Some(match error {
             mysql::Error::MySqlError(refused) => refused.message,

@@ -73,11 +73,11 @@ impl FromStr for Distribution {
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     count: u64,
-    method: Method,
+    method: DrawMethod,
 }
 
 #[derive(Clone, Debug)]
-enum Method {
+enum DrawMethod {
     Uniform,
     Special,
     Zipfian(Zipf),
@@ -90,20 +90,20 @@ impl Keys {
     pub(crate) fn new(distribution: Distribution, count: u32) -> Self {
         let count = u64::from(count.max(1));
         let method = match distribution {
-            Distribution::Uniform => Method::Uniform,
-            Distribution::Special => Method::Special,
-            Distribution::Zipfian => Method::Zipfian(Zipf::new(count)),
-            Distribution::Pareto => Method::Pareto(PARETO_H.ln() / (1.0 - PARETO_H).ln()),
+            Distribution::Uniform => DrawMethod::Uniform,
+            Distribution::Special => DrawMethod::Special,
+            Distribution::Zipfian => DrawMethod::Zipfian(Zipf::new(count)),
+            Distribution::Pareto => DrawMethod::Pareto(PARETO_H.ln() / (1.0 - PARETO_H).ln()),
         };
         Self { count, method }
     }
 
     pub(crate) fn draw(&self, random: &mut Random) -> u32 {
         let offset = match &self.method {
-            Method::Uniform => random.below(self.count),
-            Method::Special => self.special(random),
-            Method::Zipfian(zipf) => zipf.draw(random) - 1,
-            Method::Pareto(power) => {
+            DrawMethod::Uniform => random.below(self.count),
+            DrawMethod::Special => self.special(random),
+            DrawMethod::Zipfian(zipf) => zipf.draw(random) - 1,
+            DrawMethod::Pareto(power) => {
                 let offset = self.count as f64 * random.unit().powf(*power);
                 (offset as u64).min(self.count - 1)
             }

@@ -6,7 +6,7 @@ use mysql::prelude::Queryable as _;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::catalog::{claim, complete};
-use crate::console::{Console, Problem, Session};
+use crate::console::{Console, ConsoleProblem, ConsoleSession};
 use crate::layout::{Layout, layouts};
 use crate::row::{Fields, Rows};
 use crate::statement::Dialect;
@@ -45,7 +45,7 @@ pub fn fill(
         }
         // Texts travel in UTF-8; the engine makes of them what it stores.
         let rows = Rows::new(options, layout.number, CharacterSet::Utf8);
-        let mut filling = Filling { layout, rows, interrupted, progress, before, total };
+        let mut filling = TableFilling { layout, rows, interrupted, progress, before, total };
         filling.load(&mut console)?;
         before += layout.rows;
         for statement in layout.finish(dialect) {
@@ -117,7 +117,7 @@ fn check_texts(console: &mut Console<'_>, options: &TableOptions) -> Result<(), 
     Ok(())
 }
 
-struct Filling<'f> {
+struct TableFilling<'f> {
     layout: &'f Layout,
     rows: Rows,
     interrupted: &'f AtomicBool,
@@ -127,12 +127,18 @@ struct Filling<'f> {
     total: u64,
 }
 
-impl Filling<'_> {
+impl TableFilling<'_> {
     fn load(&mut self, console: &mut Console<'_>) -> Result<(), Error> {
         let loaded = match &mut console.session {
-            Session::Postgres(connection) => self.copy(connection).map_err(Problem::from),
-            Session::Sqlite(connection) => self.insert_sqlite(connection).map_err(Problem::from),
-            Session::Mysql(connection) => self.insert_mysql(connection).map_err(Problem::from),
+            ConsoleSession::Postgres(connection) => {
+                self.copy(connection).map_err(ConsoleProblem::from)
+            }
+            ConsoleSession::Sqlite(connection) => {
+                self.insert_sqlite(connection).map_err(ConsoleProblem::from)
+            }
+            ConsoleSession::Mysql(connection) => {
+                self.insert_mysql(connection).map_err(ConsoleProblem::from)
+            }
         };
         loaded.map_err(|problem| console.failed(problem))?;
         check_interrupted(self.interrupted)

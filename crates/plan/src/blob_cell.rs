@@ -18,7 +18,7 @@ const BYTES_MAX: u64 = 256 << 20;
 impl Plan {
     /// The blobs at `levels`.
     pub fn blob_at(&self, levels: &Levels) -> Result<BlobCell, PlanError> {
-        let reader = Reader {
+        let reader = CellReader {
             blob: self.blob.clone().unwrap_or_default(),
             values: self.placeholders(levels)?,
         };
@@ -118,12 +118,12 @@ const TIERS: [(&str, Option<Durability>); 4] = [
 ];
 
 /// Reads keys at one set of levels.
-struct Reader {
+struct CellReader {
     blob: Blob,
     values: Placeholders,
 }
 
-impl Reader {
+impl CellReader {
     fn text(&self, key: &str, knob: &Knob) -> Result<String, PlanError> {
         expand(&knob.to_string(), &format!("blob.{key}"), &self.values)
     }

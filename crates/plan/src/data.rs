@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where the data comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "Written")]
+#[serde(into = "WrittenData")]
 pub enum Data {
     /// The engines hold it already.
     Present,
@@ -23,14 +23,14 @@ pub enum Data {
 /// The two ways in which `data` is written.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenData {
     Text(String),
-    Table(Table),
+    Table(DataTable),
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct DataTable {
     command: Vec<String>,
 }
 
@@ -78,7 +78,8 @@ impl<'de> Deserialize<'de> for Data {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Data, A::Error> {
-                let Table { command } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                let DataTable { command } =
+                    DataTable::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(Data::Command(command))
             }
         }
@@ -87,12 +88,12 @@ impl<'de> Deserialize<'de> for Data {
     }
 }
 
-impl From<Data> for Written {
+impl From<Data> for WrittenData {
     fn from(data: Data) -> Self {
         match data {
             Data::Present => Self::Text("present".to_owned()),
             Data::File(path) => Self::Text(path.display().to_string()),
-            Data::Command(command) => Self::Table(Table { command }),
+            Data::Command(command) => Self::Table(DataTable { command }),
         }
     }
 }

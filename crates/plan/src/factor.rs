@@ -106,7 +106,7 @@ pub enum Scale {
 
 /// The levels of one factor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "Written")]
+#[serde(into = "WrittenFactor")]
 pub struct Factor {
     /// The levels, in the order of the plan.
     pub levels: Vec<Level>,
@@ -137,14 +137,14 @@ impl Factor {
 /// The two ways a factor is written.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenFactor {
     List(Vec<Level>),
-    Table(Table),
+    Table(FactorTable),
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct FactorTable {
     levels: Vec<Level>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     labels: Vec<String>,
@@ -180,8 +180,8 @@ impl<'de> Deserialize<'de> for Factor {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Factor, A::Error> {
-                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
-                let Table { levels, labels, swept, bisect, alone } = table;
+                let table = FactorTable::deserialize(MapAccessDeserializer::new(map))?;
+                let FactorTable { levels, labels, swept, bisect, alone } = table;
                 Ok(Factor { levels, labels, swept, bisect, alone })
             }
         }
@@ -190,13 +190,13 @@ impl<'de> Deserialize<'de> for Factor {
     }
 }
 
-impl From<Factor> for Written {
+impl From<Factor> for WrittenFactor {
     fn from(factor: Factor) -> Self {
         let Factor { levels, labels, swept, bisect, alone } = factor;
         if labels.is_empty() && swept.is_none() && !bisect && !alone {
             Self::List(levels)
         } else {
-            Self::Table(Table { levels, labels, swept, bisect, alone })
+            Self::Table(FactorTable { levels, labels, swept, bisect, alone })
         }
     }
 }

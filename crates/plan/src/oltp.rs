@@ -82,26 +82,26 @@ pub struct Initdb {
 
 /// A value as an engine takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "String")]
+#[serde(from = "WrittenOltp", into = "String")]
 pub struct Setting(pub String);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a setting is a text, a number, true or false")]
-enum Written {
+enum WrittenOltp {
     Boolean(bool),
     Integer(i64),
     Number(f64),
     Text(String),
 }
 
-impl From<Written> for Setting {
-    fn from(written: Written) -> Self {
+impl From<WrittenOltp> for Setting {
+    fn from(written: WrittenOltp) -> Self {
         Self(match written {
-            Written::Boolean(true) => "on".to_owned(),
-            Written::Boolean(false) => "off".to_owned(),
-            Written::Integer(number) => number.to_string(),
-            Written::Number(number) => number.to_string(),
-            Written::Text(text) => text,
+            WrittenOltp::Boolean(true) => "on".to_owned(),
+            WrittenOltp::Boolean(false) => "off".to_owned(),
+            WrittenOltp::Integer(number) => number.to_string(),
+            WrittenOltp::Number(number) => number.to_string(),
+            WrittenOltp::Text(text) => text,
         })
     }
 }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::damage::Damage;
 use crate::postgres::LEFT_OUT;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 /// Rows and a digest that does not depend on their order, by table or by day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Contents {
     }
 
     /// The tables of the site's database.
-    pub fn of(site: &Site) -> anyhow::Result<Self> {
+    pub fn of(site: &FaultSite) -> anyhow::Result<Self> {
         match site.postgres() {
             None => Self::of_file(&site.file()),
             Some(postgres) => Ok(Self(postgres.tables()?)),
@@ -52,7 +52,7 @@ impl Contents {
     }
 
     /// The rows of one table of the site's database, by their column `day`.
-    pub fn by_day(site: &Site, table: &str) -> anyhow::Result<Self> {
+    pub fn by_day(site: &FaultSite, table: &str) -> anyhow::Result<Self> {
         match site.postgres() {
             None => {
                 let connection = sound(&site.file())?;

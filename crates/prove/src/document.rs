@@ -13,21 +13,21 @@ const HEAD: &str = "| what | tried | rows lost | rows doubled | panics | 95% bou
 const RULE: &str = "|---|--:|--:|--:|--:|--:|---|";
 
 /// The table of a document and the text around it.
-pub struct Document {
+pub struct ReliabilityTable {
     path: PathBuf,
     before: String,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     after: String,
 }
 
-struct Row {
+struct TableRow {
     what: String,
     tried: u64,
     damage: Damage,
     again: String,
 }
 
-impl Document {
+impl ReliabilityTable {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let (before, rest) = text
@@ -36,7 +36,7 @@ impl Document {
         let end =
             rest.lines().take_while(|line| line.starts_with('|')).map(|it| it.len() + 1).sum();
         let (table, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        let rows: Option<Vec<Row>> = table.lines().map(Row::parse).collect();
+        let rows: Option<Vec<TableRow>> = table.lines().map(TableRow::parse).collect();
         let rows = rows.with_context(|| format!("{}: a row of the table", path.display()))?;
         Ok(Self { path: path.to_owned(), before: before.to_owned(), rows, after: after.to_owned() })
     }
@@ -55,7 +55,7 @@ impl Document {
                 row.damage += damage;
                 row.again = again.to_owned();
             }
-            None => self.rows.push(Row {
+            None => self.rows.push(TableRow {
                 what: what.to_owned(),
                 tried: tries,
                 damage,
@@ -71,7 +71,7 @@ impl Document {
     }
 
     fn write(&self) -> anyhow::Result<()> {
-        let rows: String = self.rows.iter().map(Row::line).collect();
+        let rows: String = self.rows.iter().map(TableRow::line).collect();
         let text = format!("{}{HEAD}\n{RULE}\n{rows}{}", self.before, self.after);
         let folder = self.path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
@@ -83,7 +83,7 @@ impl Document {
     }
 }
 
-impl Row {
+impl TableRow {
     fn parse(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         let [what, tried, lost, doubled, panics, _bound, again] = cells.as_slice() else {
@@ -130,12 +130,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("R.md");
         fs::write(&path, format!("# Text\n\n{HEAD}\n{RULE}\n\nMore.\n")).unwrap();
-        let mut document = Document::read(&path).unwrap();
+        let mut document = ReliabilityTable::read(&path).unwrap();
         document.add("import", 1, Damage::default(), "`make`").unwrap();
         document.add("serve", 1, Damage { rows_lost: 2, ..Damage::default() }, "`make`").unwrap();
-        let mut again = Document::read(&path).unwrap();
+        let mut again = ReliabilityTable::read(&path).unwrap();
         again.add("import", 999, Damage::default(), "`make`").unwrap();
-        assert_eq!(Document::read(&path).unwrap().tried("import"), 1000);
+        assert_eq!(ReliabilityTable::read(&path).unwrap().tried("import"), 1000);
         let expected = format!(
             "# Text\n\n{HEAD}\n{RULE}\n| import | 1000 | 0 | 0 | 0 | under 0.30% | `make` |\n\
              | serve | 1 | 2 | 0 | 0 | - | `make` |\n\nMore.\n"

@@ -20,11 +20,11 @@ use anyhow::{Context as _, ensure};
 use clap::Parser;
 use rand::SeedableRng as _;
 
-use document::Document;
+use document::ReliabilityTable;
 use fault::Fault;
-use random::Random;
-use site::{Engine, Site};
-use subject::Subject;
+use random::SeededRandom;
+use site::{Engine, FaultSite};
+use subject::FaultSubject;
 
 /// Disturb every command at random moments, and count what is lost
 #[derive(Parser)]
@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let seed = arguments.seed.unwrap_or(u64::try_from(now.as_micros())?);
     say(&format!("seed {seed} (--seed {seed} repeats the choices)"));
-    let mut document = Document::read(&arguments.document)?;
+    let mut document = ReliabilityTable::read(&arguments.document)?;
     let program = arguments.program.canonicalize().with_context(|| {
         format!("there is no {}; `make release` makes it", arguments.program.display())
     })?;
@@ -71,7 +71,7 @@ fn main() -> anyhow::Result<()> {
     ensure!(!faults.is_empty(), "there is no part `{}`; --help names them", arguments.part);
     for engine in [Engine::Sqlite, Engine::Postgres] {
         for mut subject in subject::all(engine) {
-            let rows = Rows { arguments: &arguments, engine, seed };
+            let rows = ChosenRows { arguments: &arguments, engine, seed };
             rows.count(subject.as_mut(), &program, &mut document)?;
         }
     }
@@ -79,18 +79,18 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// The rows of the table that belong to one engine.
-struct Rows<'a> {
+struct ChosenRows<'a> {
     arguments: &'a Arguments,
     engine: Engine,
     seed: u64,
 }
 
-impl Rows<'_> {
+impl ChosenRows<'_> {
     fn count(
         &self,
-        subject: &mut dyn Subject,
+        subject: &mut dyn FaultSubject,
         program: &std::path::Path,
-        document: &mut Document,
+        document: &mut ReliabilityTable,
     ) -> anyhow::Result<()> {
         for mut fault in fault::of_part(&self.arguments.part) {
             let size = if self.arguments.full { ", full size" } else { "" };
@@ -104,7 +104,7 @@ impl Rows<'_> {
                 continue;
             }
             say(&format!("{name}: {wanted} tries"));
-            let mut site = Site::new(program, self.engine, self.arguments.full)?;
+            let mut site = FaultSite::new(program, self.engine, self.arguments.full)?;
             subject.prepare(&site).with_context(|| name.clone())?;
             fault.prepare(&mut site, subject).with_context(|| name.clone())?;
             self.tries(subject, fault.as_ref(), &mut site, (&name, wanted), document)?;
@@ -114,15 +114,15 @@ impl Rows<'_> {
 
     fn tries(
         &self,
-        subject: &dyn Subject,
+        subject: &dyn FaultSubject,
         fault: &dyn Fault,
-        site: &mut Site,
+        site: &mut FaultSite,
         (name, wanted): (&str, u64),
-        document: &mut Document,
+        document: &mut ReliabilityTable,
     ) -> anyhow::Result<()> {
         let full = if self.arguments.full { " FULL=1" } else { "" };
         let again = format!("`make prove PART={}{full}`", self.arguments.part);
-        let mut random = Random::seed_from_u64(self.seed);
+        let mut random = SeededRandom::seed_from_u64(self.seed);
         let mut counted = 0;
         // A fault after the command's end does not count; this many tries mean that none comes.
         let most = 20 * wanted + 20;

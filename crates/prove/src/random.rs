@@ -1,4 +1,4 @@
 //! The generator of all random choices: a seed repeats them.
 
 /// Fast, small, and the same on every machine.
-pub type Random = rand::rngs::Xoshiro256PlusPlus;
+pub type SeededRandom = rand::rngs::Xoshiro256PlusPlus;

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use rand::RngExt as _;
 
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 /// Writes are torn at multiples of a sector.
 const SECTOR_BYTES: usize = 512;
@@ -43,7 +43,7 @@ const KINDS: [Kind; 9] = [
 
 /// One thing that was asked.
 #[derive(Debug)]
-pub struct Record {
+pub struct WriteRecord {
     pub kind: Kind,
     pub path: String,
     /// Bytes, or a second path.
@@ -62,7 +62,7 @@ pub fn note_acknowledgement(record: &Path, what: &str) {
 }
 
 /// Reads what recorder.c has written.
-pub fn read_records(mut bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
+pub fn read_records(mut bytes: &[u8]) -> anyhow::Result<Vec<WriteRecord>> {
     let mut records = Vec::new();
     while !bytes.is_empty() {
         let (head, after) = bytes.split_first_chunk::<48>().context("a head that is cut off")?;
@@ -74,7 +74,7 @@ pub fn read_records(mut bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
         let (path, after) = after.split_at_checked(number(1)?).context("a path")?;
         let (rest, after) = after.split_at_checked(number(2)?).context("data")?;
         bytes = after;
-        records.push(Record {
+        records.push(WriteRecord {
             kind: *kind.context("an unknown kind")?,
             path: String::from_utf8(path.to_owned())?,
             rest: rest.to_owned(),
@@ -138,7 +138,7 @@ impl Disk {
     }
 
     /// Does what a record says.
-    pub fn apply(&mut self, record: &Record) -> anyhow::Result<()> {
+    pub fn apply(&mut self, record: &WriteRecord) -> anyhow::Result<()> {
         let path = record.path.clone();
         // Files that have no name any more are of no interest.
         let inode = self.names.get(&path).copied();
@@ -207,7 +207,7 @@ impl Disk {
     }
 
     /// Throws away what a failure may take, and writes the rest below `folder`, which is empty.
-    pub fn fail(mut self, random: &mut Random, folder: &Path) -> anyhow::Result<()> {
+    pub fn fail(mut self, random: &mut SeededRandom, folder: &Path) -> anyhow::Result<()> {
         let surviving = random.random_range(0..=self.entries.len());
         let entries: Vec<Entry> = std::mem::take(&mut self.entries);
         self.make_durable(entries.into_iter().take(surviving));
@@ -236,7 +236,7 @@ impl Disk {
 }
 
 /// Cuts the last surviving write at a sector.
-fn tear(changes: &mut [Change], random: &mut Random, share: f64) {
+fn tear(changes: &mut [Change], random: &mut SeededRandom, share: f64) {
     if let Some(Change::Write(_, data)) = changes.last_mut()
         && share < 1.0
     {
@@ -286,8 +286,8 @@ mod tests {
 
     use super::*;
 
-    fn record(kind: Kind, path: &Path, rest: &[u8], offset: usize) -> Record {
-        Record { kind, path: path.display().to_string(), rest: rest.to_owned(), offset }
+    fn record(kind: Kind, path: &Path, rest: &[u8], offset: usize) -> WriteRecord {
+        WriteRecord { kind, path: path.display().to_string(), rest: rest.to_owned(), offset }
     }
 
     /// A file that is written, synced and renamed is there as a whole under either name, however
@@ -308,7 +308,7 @@ mod tests {
             ] {
                 disk.apply(&record).unwrap();
             }
-            disk.fail(&mut Random::seed_from_u64(seed), folder.path()).unwrap();
+            disk.fail(&mut SeededRandom::seed_from_u64(seed), folder.path()).unwrap();
             let found = fs::read(&new).or_else(|_| fs::read(&old)).unwrap();
             assert!(found.starts_with(&bytes), "seed {seed}: {} bytes", found.len());
         }

@@ -35,7 +35,7 @@ impl Engine {
     }
 }
 
-pub struct Site {
+pub struct FaultSite {
     /// Stopped before its folder is removed.
     postgres: Option<Postgres>,
     root: TempDir,
@@ -46,7 +46,7 @@ pub struct Site {
     pub full: bool,
 }
 
-impl Site {
+impl FaultSite {
     pub fn new(program: &Path, engine: Engine, full: bool) -> anyhow::Result<Self> {
         let root = tempfile::tempdir()?;
         // The server's account has to pass through.

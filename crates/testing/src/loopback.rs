@@ -33,11 +33,11 @@ impl Request {
 
 pub struct Loopback {
     pub address: String,
-    shared: Arc<Shared>,
+    shared: Arc<LoopbackState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct LoopbackState {
     connections: AtomicUsize,
     requests: AtomicUsize,
     dead: AtomicBool,
@@ -53,7 +53,7 @@ impl Loopback {
     {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(LoopbackState::default());
         let (handler, accepting) = (Arc::new(handler), Arc::clone(&shared));
         let own_address = address.clone();
         let acceptor = thread::spawn(move || {
@@ -102,7 +102,7 @@ impl Drop for Loopback {
     }
 }
 
-impl Shared {
+impl LoopbackState {
     /// Returns only when the socket no longer listens.
     fn die(&self, address: &str) {
         self.dead.store(true, Ordering::SeqCst);
@@ -117,7 +117,7 @@ impl Shared {
 
 fn converse(
     mut stream: TcpStream,
-    shared: &Shared,
+    shared: &LoopbackState,
     handler: &dyn Fn(&Request, &mut TcpStream) -> After,
     address: &str,
 ) {

@@ -155,7 +155,8 @@ fn shared_type_names(sources: &[Source]) -> Vec<Breach> {
             places.entry(name[1].to_owned()).or_default().push(source);
         }
     }
-    let free = ["Error", "Options", "Arguments"];
+    // Used by the name of their module.
+    let free = ["Error", "Options", "Arguments", "Command"];
     places.retain(|name, places| places.len() > 1 && !free.contains(&name.as_str()));
     let breaches = places.iter().flat_map(|(name, places)| {
         places.iter().map(move |source| Breach {

@@ -37,7 +37,7 @@ pub struct Arguments {
     /// What to do with a row that PostgreSQL would refuse [default: stop]; more than 1,000,000 of
     /// them stop it anyway
     #[arg(long, value_enum, env = "CROSSOVER_ON_ERROR")]
-    on_error: Option<OnError>,
+    on_error: Option<OnBadRow>,
     /// Where refused rows are kept (default: SOURCE.rejects.jsonl)
     #[arg(long, value_name = "FILE", env = "CROSSOVER_REJECT_FILE")]
     reject_file: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub struct Arguments {
 
 /// What to do with a row that PostgreSQL would refuse.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum OnError {
+enum OnBadRow {
     /// Name it and change nothing
     Stop,
     /// Keep it, and the rows that refer to it, in the reject file, move the rest and exit 3
@@ -127,8 +127,8 @@ impl Arguments {
             options.schema.clone_from(&self.choice.schema);
         }
         options.reject_file = match (self.on_error, options.reject_file.take()) {
-            (Some(OnError::Stop), _) | (None, None) => None,
-            (Some(OnError::Reject), None) => Some(default_reject_file(&recipe.source)),
+            (Some(OnBadRow::Stop), _) | (None, None) => None,
+            (Some(OnBadRow::Reject), None) => Some(default_reject_file(&recipe.source)),
             (_, Some(file)) => Some(file),
         };
         match (&mut options.reject_file, &self.reject_file) {

@@ -23,7 +23,7 @@ pub struct Arguments {
     format: Option<Format>,
     /// What a line of csv is
     #[arg(long, value_enum, default_value_t, env = "CROSSOVER_ROWS")]
-    rows: Rows,
+    rows: PageRows,
     /// Several runs: draw all charts over the same axes
     #[arg(long, env = "CROSSOVER_COMMON_AXES")]
     common_axes: bool,
@@ -52,7 +52,7 @@ enum Format {
 
 /// The lines of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Rows {
+enum PageRows {
     /// Estimates with their intervals
     #[default]
     Treatment,
@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Json => Format::Json,
         OutputFormat::Csv => Format::Csv,
     });
-    let csv_only = arguments.rows == Rows::Trial && format != Format::Csv;
+    let csv_only = arguments.rows == PageRows::Trial && format != Format::Csv;
     if csv_only {
         return Err(Usage("--rows trial goes with --format csv".into()).into());
     }
@@ -94,7 +94,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 }
 
 fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Result<String> {
-    if arguments.rows == Rows::Trial {
+    if arguments.rows == PageRows::Trial {
         return Ok(report::csv_of_trials(runs)?);
     }
     if let [only] = runs {

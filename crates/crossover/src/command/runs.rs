@@ -19,7 +19,7 @@ pub struct Arguments {
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
-    place: Place,
+    place: RunPlace,
 }
 
 #[derive(clap::Subcommand)]
@@ -30,7 +30,7 @@ enum Command {
 
 /// Where the runs lie.
 #[derive(clap::Args)]
-struct Place {
+struct RunPlace {
     /// The folder of all runs
     #[arg(long, value_name = "FOLDER", default_value = "runs", env = "CROSSOVER_RUNS")]
     runs: PathBuf,
@@ -57,7 +57,7 @@ struct Remove {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    place: Place,
+    place: RunPlace,
 }
 
 /// Runs `crossover runs`.
@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     }
 }
 
-fn list(filter: &Filter, place: &Place, shared: &Shared) -> anyhow::Result<Outcome> {
+fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Outcome> {
     let folders = RunFolder::all(&place.runs)?;
     let all = folders.into_iter().map(summarise);
     let runs: Vec<RunSummary> = all.filter(|run| filter.holds(run)).collect();

@@ -47,8 +47,8 @@ pub struct ApplicationOptions {
 pub struct Application {
     name: String,
     keeper: Keeper,
-    stdout: Log,
-    stderr: Log,
+    stdout: ApplicationLog,
+    stderr: ApplicationLog,
 }
 
 impl Application {
@@ -58,8 +58,8 @@ impl Application {
         let [program, arguments @ ..] = options.command.as_slice() else {
             return Err(ProcessError::EmptyCommand { name });
         };
-        let (stdout, stdout_file) = Log::open(options, "stdout")?;
-        let (stderr, stderr_file) = Log::open(options, "stderr")?;
+        let (stdout, stdout_file) = ApplicationLog::open(options, "stdout")?;
+        let (stderr, stderr_file) = ApplicationLog::open(options, "stderr")?;
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -235,12 +235,12 @@ pub fn free_port() -> Result<u16, ProcessError> {
 }
 
 /// A log file, and where this application's part of it begins.
-struct Log {
+struct ApplicationLog {
     path: PathBuf,
     begin: u64,
 }
 
-impl Log {
+impl ApplicationLog {
     fn open(options: &ApplicationOptions, stream: &str) -> Result<(Self, File), ProcessError> {
         let path = options.log_directory.join(format!("{}.{stream}.log", options.name));
         let failed = |source| ProcessError::Log { path: path.clone(), source };

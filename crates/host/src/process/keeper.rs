@@ -14,7 +14,7 @@ use load::resource::{ResourceError, pin_this_thread};
 
 pub(super) struct Keeper {
     pid: u32,
-    watch: Arc<Watch>,
+    watch: Arc<ChildWatch>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,13 +32,13 @@ pub(super) struct Ending {
 }
 
 #[derive(Default)]
-struct Watch {
-    state: Mutex<State>,
+struct ChildWatch {
+    state: Mutex<KeeperState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct KeeperState {
     ending: Option<Ending>,
     released: bool,
 }
@@ -49,7 +49,7 @@ impl Keeper {
         mut command: Command,
         cpus: Option<Vec<usize>>,
     ) -> Result<Self, KeeperError> {
-        let watch = Arc::new(Watch::default());
+        let watch = Arc::new(ChildWatch::default());
         let (sender, started) = mpsc::sync_channel(1);
         let shared = Arc::clone(&watch);
         let body = move || {
@@ -109,7 +109,7 @@ impl Keeper {
     }
 }
 
-impl Watch {
+impl ChildWatch {
     fn keep(&self, mut child: Child) {
         let ending = await_end(&child);
         self.change(|state| state.ending = Some(ending));
@@ -120,7 +120,7 @@ impl Watch {
         let _ = child.wait();
     }
 
-    fn change(&self, edit: impl FnOnce(&mut State)) {
+    fn change(&self, edit: impl FnOnce(&mut KeeperState)) {
         edit(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }

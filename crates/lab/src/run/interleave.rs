@@ -64,11 +64,11 @@ pub fn interleave(
     let mut settings = Vec::new();
     for ((scratch, datasets), side) in places.iter().zip(&sides) {
         let waits = side.plan.wait_for_quiet;
-        settings.push(round::Setting::new(options, &scratch.path, datasets, waits)?);
+        settings.push(round::TurnSetting::new(options, &scratch.path, datasets, waits)?);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for block in 1..=blocks {
-        let mut turns: Vec<(&mut Finished, &round::Setting<'_>)> =
+        let mut turns: Vec<(&mut Finished, &round::TurnSetting<'_>)> =
             sides.iter_mut().zip(&settings).collect();
         if random.random_bool(0.5) {
             turns.reverse();

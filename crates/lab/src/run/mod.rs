@@ -174,8 +174,12 @@ fn carry_out(
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
         datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
-        let setting =
-            round::Setting::new(options, &scratch.path, &datasets, finished.plan.wait_for_quiet)?;
+        let setting = round::TurnSetting::new(
+            options,
+            &scratch.path,
+            &datasets,
+            finished.plan.wait_for_quiet,
+        )?;
         if index == 0 {
             pilot::carry_out(&mut finished, &setting)?;
         }
@@ -198,7 +202,7 @@ fn carry_out(
 fn carry_out_round(
     finished: &mut Finished,
     index: usize,
-    setting: &round::Setting<'_>,
+    setting: &round::TurnSetting<'_>,
     clock: &mut Clock,
 ) -> Result<(), RunError> {
     let before = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum::<usize>();

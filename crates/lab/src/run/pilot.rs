@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::EngineSpec;
 
-use super::round::{Setting, check_answers};
+use super::round::{TurnSetting, check_answers};
 use crate::error::RunError;
 use crate::workload::{self, Subject};
 use load::{LoadOptions, Mode};
@@ -21,7 +21,10 @@ const ROUND_MIN: usize = 10;
 
 /// Compares the answers of all engines, each at its first start; what other levels of its factors
 /// answer is compared when their turn comes.
-pub(super) fn carry_out(finished: &mut Finished, setting: &Setting<'_>) -> Result<(), RunError> {
+pub(super) fn carry_out(
+    finished: &mut Finished,
+    setting: &TurnSetting<'_>,
+) -> Result<(), RunError> {
     let plan = finished.plan.clone();
     let answers_are_data = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
     let wanted = plan.engines.len() > 1 || plan.fit_rounds;

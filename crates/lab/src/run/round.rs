@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use engine::EngineSpec;
 
-use super::trial::{Bench, measure, void};
+use super::trial::{TrialBench, measure, void};
 use crate::error::RunError;
 use crate::options::RunOptions;
 use crate::workload::{self, Answers, Subject};
@@ -36,7 +36,7 @@ const FAILURES_SHARE_MIN: u64 = 10;
 /// A failure among few requests, or in the first windows, is a large share of them.
 const WINDOWS_BEFORE_REFUSAL: usize = 3;
 
-pub(super) struct Setting<'a> {
+pub(super) struct TurnSetting<'a> {
     pub(super) options: &'a RunOptions<'a>,
     scratch: &'a Path,
     datasets: &'a Datasets,
@@ -56,7 +56,7 @@ pub(super) struct Warmed {
     pub failures: u64,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> TurnSetting<'a> {
     pub(super) fn new(
         options: &'a RunOptions<'a>,
         scratch: &'a Path,
@@ -116,7 +116,7 @@ pub(super) fn carry_out_block(
     finished: &mut Finished,
     index: usize,
     block: usize,
-    setting: &Setting<'_>,
+    setting: &TurnSetting<'_>,
 ) -> Result<usize, RunError> {
     let plan = finished.plan.clone();
     let mut open = schedule::trials(&plan, finished.run.seed, &finished.run.rounds, index);
@@ -140,7 +140,7 @@ pub(super) fn carry_out_block(
 fn take_turn(
     finished: &mut Finished,
     planned: &[PlannedTrial],
-    setting: &Setting<'_>,
+    setting: &TurnSetting<'_>,
 ) -> Result<(), RunError> {
     let Some(first) = planned.first() else { return Ok(()) };
     let plan = finished.plan.clone();
@@ -177,7 +177,7 @@ fn take_turn(
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
-        let bench = Bench {
+        let bench = TrialBench {
             finished,
             engine: &name,
             group: group.as_ref(),

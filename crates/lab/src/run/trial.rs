@@ -24,7 +24,7 @@ use record::{
 const CPU_WALL_SECONDS_MIN: f64 = 0.5;
 
 /// Where a trial is measured.
-pub(super) struct Bench<'a> {
+pub(super) struct TrialBench<'a> {
     pub finished: &'a Finished,
     pub engine: &'a str,
     /// Where the server side's memory is limited.
@@ -37,7 +37,7 @@ pub(super) struct Bench<'a> {
 
 /// Measures one trial and writes its observations.
 pub(super) fn measure(
-    bench: &Bench<'_>,
+    bench: &TrialBench<'_>,
     subject: &mut dyn Subject,
     planned: &PlannedTrial,
 ) -> Result<Trial, RunError> {
@@ -139,7 +139,7 @@ fn note_server(trial: &mut Trial, used: &ResourceUse) {
 }
 
 /// What the engine and the memory's group have counted so far.
-fn counters(bench: &Bench<'_>, subject: &mut dyn Subject) -> Counters {
+fn counters(bench: &TrialBench<'_>, subject: &mut dyn Subject) -> Counters {
     let mut counters = subject.counters();
     counters.extend(bench.group.map(MemoryGroup::counters).unwrap_or_default());
     counters
@@ -160,7 +160,7 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters) {
     trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
 }
 
-fn describe_trial(bench: &Bench<'_>, planned: &PlannedTrial) -> String {
+fn describe_trial(bench: &TrialBench<'_>, planned: &PlannedTrial) -> String {
     let mut words = vec![format!("block {}", planned.block), bench.engine.to_owned()];
     words.extend(
         planned

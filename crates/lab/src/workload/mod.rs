@@ -127,6 +127,6 @@ pub(crate) fn of(plan: &Plan) -> Box<dyn Workload + '_> {
         WorkloadKind::Http => Box::new(http::Http::new(plan)),
         WorkloadKind::Sql => Box::new(sql::Sql::new(plan)),
         WorkloadKind::Blob => Box::new(blob::Blobs::new(plan)),
-        WorkloadKind::Oltp => Box::new(oltp::Oltp::new(plan)),
+        WorkloadKind::Oltp => Box::new(oltp::OltpWorkload::new(plan)),
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::response::{Answer, Keep};
-use super::wire::{BUFFER_BYTES, Interest, Step, Wire};
+use super::wire::{BUFFER_BYTES, Interest, Wire, WireStep};
 use super::{HttpError, PreparedRequest, Target};
 
 /// A waiting client looks this often whether it was interrupted.
@@ -89,13 +89,13 @@ impl<'a> Connection<'a> {
     /// Waits and goes on until the connection stands or the answer is complete.
     fn drive(
         &mut self,
-        begun: Result<Step, HttpError>,
+        begun: Result<WireStep, HttpError>,
         request: Option<&PreparedRequest>,
         timeout: Duration,
     ) -> Result<(), HttpError> {
         let deadline = Instant::now() + timeout;
         let mut step = begun?;
-        while let Step::Waits(interest) = step {
+        while let WireStep::Waits(interest) = step {
             if let Err(error) = self.wait(interest, deadline, timeout) {
                 self.wire.close();
                 return Err(error);

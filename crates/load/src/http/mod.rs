@@ -17,4 +17,4 @@ pub use target::Target;
 
 pub use connection::CONNECT_TIMEOUT_MAX;
 pub use response::Keep;
-pub use wire::{BUFFER_BYTES, Interest, Step, Wire};
+pub use wire::{BUFFER_BYTES, Interest, Wire, WireStep};

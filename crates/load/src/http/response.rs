@@ -35,7 +35,7 @@ pub enum Keep {
 
 /// An answer being read; one reader serves answer after answer.
 pub struct AnswerReader {
-    state: State,
+    state: ResponseState,
     is_head: bool,
     keep: Keep,
     keep_alive: bool,
@@ -47,7 +47,7 @@ pub struct AnswerReader {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ResponseState {
     Head,
     Length { left: u64 },
     ChunkSize,
@@ -61,7 +61,7 @@ enum State {
 impl Default for AnswerReader {
     fn default() -> Self {
         Self {
-            state: State::Head,
+            state: ResponseState::Head,
             is_head: false,
             keep: Keep::Hash,
             keep_alive: false,
@@ -77,7 +77,7 @@ impl Default for AnswerReader {
 impl AnswerReader {
     /// Forgets the last answer and waits for the next one.
     pub(super) fn begin(&mut self, is_head: bool, keep: Keep) {
-        self.state = State::Head;
+        self.state = ResponseState::Head;
         self.is_head = is_head;
         self.keep = keep;
         self.keep_alive = false;
@@ -89,7 +89,7 @@ impl AnswerReader {
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.state == ResponseState::Complete
     }
 
     /// Whether the server keeps the connection open after this answer.
@@ -120,40 +120,40 @@ impl AnswerReader {
     /// means: complete, or more bytes are needed behind the ones left over.
     pub(super) fn advance(&mut self, input: &[u8]) -> Result<usize, String> {
         let mut taken = 0;
-        while self.state != State::Complete {
+        while self.state != ResponseState::Complete {
             let rest = &input[taken..];
             let step = match self.state {
-                State::Head => self.head(rest)?,
-                State::Length { left } => {
+                ResponseState::Head => self.head(rest)?,
+                ResponseState::Length { left } => {
                     let step = self.take_body(rest, left);
                     self.state = match left - step as u64 {
-                        0 => State::Complete,
-                        left => State::Length { left },
+                        0 => ResponseState::Complete,
+                        left => ResponseState::Length { left },
                     };
                     step
                 }
-                State::UntilClose => self.take_body(rest, u64::MAX),
-                State::ChunkSize => self.chunk_size(rest)?,
-                State::Chunk { left } => {
+                ResponseState::UntilClose => self.take_body(rest, u64::MAX),
+                ResponseState::ChunkSize => self.chunk_size(rest)?,
+                ResponseState::Chunk { left } => {
                     let step = self.take_body(rest, left);
                     self.state = match left - step as u64 {
-                        0 => State::ChunkEnd,
-                        left => State::Chunk { left },
+                        0 => ResponseState::ChunkEnd,
+                        left => ResponseState::Chunk { left },
                     };
                     step
                 }
-                State::ChunkEnd => match rest {
+                ResponseState::ChunkEnd => match rest {
                     [b'\r', b'\n', ..] => {
-                        self.state = State::ChunkSize;
+                        self.state = ResponseState::ChunkSize;
                         2
                     }
                     [] | [b'\r'] => 0,
                     _ => return Err("a chunk is longer than its size says".to_owned()),
                 },
-                State::Trailer => self.trailer(rest)?,
-                State::Complete => 0,
+                ResponseState::Trailer => self.trailer(rest)?,
+                ResponseState::Complete => 0,
             };
-            if step == 0 && self.state != State::Complete {
+            if step == 0 && self.state != ResponseState::Complete {
                 break;
             }
             taken += step;
@@ -163,8 +163,8 @@ impl AnswerReader {
 
     /// The server closed the connection: is the answer whole?
     pub(super) fn end_of_stream(&mut self) -> bool {
-        if self.state == State::UntilClose {
-            self.state = State::Complete;
+        if self.state == ResponseState::UntilClose {
+            self.state = ResponseState::Complete;
         }
         self.is_complete()
     }
@@ -203,16 +203,16 @@ impl AnswerReader {
         self.status = code;
         self.keep_alive = framing.keep_alive;
         self.state = if self.is_head || code == 204 || code == 304 {
-            State::Complete
+            ResponseState::Complete
         } else if framing.chunked {
-            State::ChunkSize
+            ResponseState::ChunkSize
         } else {
             match framing.length {
-                Some(0) => State::Complete,
-                Some(left) => State::Length { left },
+                Some(0) => ResponseState::Complete,
+                Some(left) => ResponseState::Length { left },
                 None => {
                     self.keep_alive = false;
-                    State::UntilClose
+                    ResponseState::UntilClose
                 }
             }
         };
@@ -225,7 +225,8 @@ impl AnswerReader {
     fn chunk_size(&mut self, input: &[u8]) -> Result<usize, String> {
         match httparse::parse_chunk_size(input) {
             Ok(httparse::Status::Complete((size, left))) => {
-                self.state = if left == 0 { State::Trailer } else { State::Chunk { left } };
+                self.state =
+                    if left == 0 { ResponseState::Trailer } else { ResponseState::Chunk { left } };
                 Ok(size)
             }
             Ok(httparse::Status::Partial) => Ok(0),
@@ -237,7 +238,7 @@ impl AnswerReader {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         match httparse::parse_headers(input, &mut headers) {
             Ok(httparse::Status::Complete((size, _))) => {
-                self.state = State::Complete;
+                self.state = ResponseState::Complete;
                 Ok(size)
             }
             Ok(httparse::Status::Partial) => Ok(0),

@@ -26,7 +26,7 @@ pub enum Interest {
 
 /// How far a call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WireStep {
     /// Call again when the socket is ready for this.
     Waits(Interest),
     /// Connected, or the answer is complete.
@@ -36,14 +36,14 @@ pub enum Step {
 /// A connection, and the exchange under way on it.
 pub struct Wire<'a> {
     target: &'a Target,
-    state: State,
+    state: WireState,
     reader: AnswerReader,
     /// The beginning of a head, or of a line between chunks, whose end has not come yet.
     held: Vec<u8>,
     sockets_made: u64,
 }
 
-enum State {
+enum WireState {
     Closed,
     /// To the address of this index of the target.
     Connecting {
@@ -51,17 +51,17 @@ enum State {
         socket: TcpStream,
     },
     Handshaking(Tls),
-    Idle(Stream),
+    Idle(WireStream),
     Sending {
-        stream: Stream,
+        stream: WireStream,
         sent: usize,
     },
-    Receiving(Stream),
+    Receiving(WireStream),
 }
 
 type Tls = Box<StreamOwned<ClientConnection, TcpStream>>;
 
-enum Stream {
+enum WireStream {
     Plain(TcpStream),
     Tls(Tls),
 }
@@ -69,16 +69,16 @@ enum Stream {
 impl<'a> Wire<'a> {
     pub fn new(target: &'a Target) -> Self {
         let (reader, held) = (AnswerReader::default(), Vec::new());
-        Self { target, state: State::Closed, reader, held, sockets_made: 0 }
+        Self { target, state: WireState::Closed, reader, held, sockets_made: 0 }
     }
 
     /// Whether a request can be sent without connecting first.
     pub fn is_idle(&self) -> bool {
-        matches!(self.state, State::Idle(_))
+        matches!(self.state, WireState::Idle(_))
     }
 
     pub fn close(&mut self) {
-        self.state = State::Closed;
+        self.state = WireState::Closed;
     }
 
     /// The answer that was read last.
@@ -94,17 +94,17 @@ impl<'a> Wire<'a> {
     /// What to wait on; none while closed.
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         Some(match &self.state {
-            State::Closed => return None,
-            State::Connecting { socket, .. } => socket.as_fd(),
-            State::Handshaking(stream) => stream.sock.as_fd(),
-            State::Idle(stream) | State::Sending { stream, .. } | State::Receiving(stream) => {
-                stream.socket().as_fd()
-            }
+            WireState::Closed => return None,
+            WireState::Connecting { socket, .. } => socket.as_fd(),
+            WireState::Handshaking(stream) => stream.sock.as_fd(),
+            WireState::Idle(stream)
+            | WireState::Sending { stream, .. }
+            | WireState::Receiving(stream) => stream.socket().as_fd(),
         })
     }
 
     /// Begins to connect, to the first address of the target that does not refuse at once.
-    pub fn connect(&mut self) -> Result<Step, HttpError> {
+    pub fn connect(&mut self) -> Result<WireStep, HttpError> {
         self.connect_from(0, None)
     }
 
@@ -112,14 +112,14 @@ impl<'a> Wire<'a> {
         &mut self,
         first: usize,
         mut refusal: Option<io::Error>,
-    ) -> Result<Step, HttpError> {
-        self.state = State::Closed;
+    ) -> Result<WireStep, HttpError> {
+        self.state = WireState::Closed;
         for (index, address) in self.target.addresses.iter().enumerate().skip(first) {
             match begin_connecting(address) {
                 Ok(socket) => {
                     self.sockets_made += 1;
-                    self.state = State::Connecting { address: index, socket };
-                    return Ok(Step::Waits(Interest::Write));
+                    self.state = WireState::Connecting { address: index, socket };
+                    return Ok(WireStep::Waits(Interest::Write));
                 }
                 Err(error) => refusal = Some(error),
             }
@@ -138,13 +138,13 @@ impl<'a> Wire<'a> {
         request: &PreparedRequest,
         keep: Keep,
         buffer: &mut [u8],
-    ) -> Result<Step, HttpError> {
-        let State::Idle(stream) = std::mem::replace(&mut self.state, State::Closed) else {
+    ) -> Result<WireStep, HttpError> {
+        let WireState::Idle(stream) = std::mem::replace(&mut self.state, WireState::Closed) else {
             return Err(self.closed());
         };
         self.reader.begin(request.is_head, keep);
         self.held.clear();
-        self.state = State::Sending { stream, sent: 0 };
+        self.state = WireState::Sending { stream, sent: 0 };
         self.advance(Some(request), buffer)
     }
 
@@ -153,28 +153,28 @@ impl<'a> Wire<'a> {
         &mut self,
         request: Option<&PreparedRequest>,
         buffer: &mut [u8],
-    ) -> Result<Step, HttpError> {
+    ) -> Result<WireStep, HttpError> {
         // Put back only where the connection is still good.
-        match std::mem::replace(&mut self.state, State::Closed) {
-            State::Closed => Err(self.closed()),
-            State::Connecting { address, socket } => self.connecting(address, socket),
-            State::Handshaking(stream) => self.handshake(stream),
-            State::Idle(stream) => {
-                self.state = State::Idle(stream);
-                Ok(Step::Done)
+        match std::mem::replace(&mut self.state, WireState::Closed) {
+            WireState::Closed => Err(self.closed()),
+            WireState::Connecting { address, socket } => self.connecting(address, socket),
+            WireState::Handshaking(stream) => self.handshake(stream),
+            WireState::Idle(stream) => {
+                self.state = WireState::Idle(stream);
+                Ok(WireStep::Done)
             }
-            State::Sending { stream, sent } => match request {
+            WireState::Sending { stream, sent } => match request {
                 Some(request) => self.write(stream, sent, request, buffer),
                 None => Err(self.closed()),
             },
-            State::Receiving(stream) => self.read(stream, buffer),
+            WireState::Receiving(stream) => self.read(stream, buffer),
         }
     }
 
     /// The server said something, or farewell, on an idle connection. Nothing was asked, so it is
     /// of no further use, except where TLS sends tickets of its own accord.
     pub fn disturbed(&mut self, buffer: &mut [u8]) {
-        if let State::Idle(stream @ Stream::Tls(_)) = &mut self.state
+        if let WireState::Idle(stream @ WireStream::Tls(_)) = &mut self.state
             && stream.read(buffer).is_err_and(|error| is_pause(&error))
         {
             return;
@@ -182,44 +182,48 @@ impl<'a> Wire<'a> {
         self.close();
     }
 
-    fn connecting(&mut self, address: usize, socket: TcpStream) -> Result<Step, HttpError> {
+    fn connecting(&mut self, address: usize, socket: TcpStream) -> Result<WireStep, HttpError> {
         match socket.take_error() {
             Ok(None) => {}
             Ok(Some(error)) | Err(error) => return self.connect_from(address + 1, Some(error)),
         }
         socket.set_nodelay(true).map_err(|source| self.lost(source))?;
         let Some((name, config)) = &self.target.tls else {
-            self.state = State::Idle(Stream::Plain(socket));
-            return Ok(Step::Done);
+            self.state = WireState::Idle(WireStream::Plain(socket));
+            return Ok(WireStep::Done);
         };
         let session = ClientConnection::new(Arc::clone(config), name.clone())
             .map_err(|error| self.tls(&error))?;
         self.handshake(Box::new(StreamOwned::new(session, socket)))
     }
 
-    fn handshake(&mut self, mut stream: Tls) -> Result<Step, HttpError> {
+    fn handshake(&mut self, mut stream: Tls) -> Result<WireStep, HttpError> {
         while stream.conn.is_handshaking() {
             match stream.conn.complete_io(&mut stream.sock) {
                 Ok(_) => {}
                 Err(error) if is_pause(&error) => {
                     let writes = stream.conn.wants_write();
-                    self.state = State::Handshaking(stream);
-                    return Ok(Step::Waits(if writes { Interest::Write } else { Interest::Read }));
+                    self.state = WireState::Handshaking(stream);
+                    return Ok(WireStep::Waits(if writes {
+                        Interest::Write
+                    } else {
+                        Interest::Read
+                    }));
                 }
                 Err(error) => return Err(self.tls(&error)),
             }
         }
-        self.state = State::Idle(Stream::Tls(stream));
-        Ok(Step::Done)
+        self.state = WireState::Idle(WireStream::Tls(stream));
+        Ok(WireStep::Done)
     }
 
     fn write(
         &mut self,
-        mut stream: Stream,
+        mut stream: WireStream,
         mut sent: usize,
         request: &PreparedRequest,
         buffer: &mut [u8],
-    ) -> Result<Step, HttpError> {
+    ) -> Result<WireStep, HttpError> {
         loop {
             let rest = request.bytes.get(sent..).unwrap_or_default();
             let result = if rest.is_empty() { stream.flush() } else { Ok(()) };
@@ -227,22 +231,22 @@ impl<'a> Wire<'a> {
                 Ok(_) if rest.is_empty() => return self.read(stream, buffer),
                 Ok(0) => return Err(self.lost(ErrorKind::WriteZero.into())),
                 // Asking the socket at once would only tell that no answer is there yet.
-                Ok(count) if count == rest.len() && matches!(stream, Stream::Plain(_)) => {
-                    self.state = State::Receiving(stream);
-                    return Ok(Step::Waits(Interest::Read));
+                Ok(count) if count == rest.len() && matches!(stream, WireStream::Plain(_)) => {
+                    self.state = WireState::Receiving(stream);
+                    return Ok(WireStep::Waits(Interest::Read));
                 }
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if is_pause(&error) => {
-                    self.state = State::Sending { stream, sent };
-                    return Ok(Step::Waits(Interest::Write));
+                    self.state = WireState::Sending { stream, sent };
+                    return Ok(WireStep::Waits(Interest::Write));
                 }
                 Err(error) => return Err(self.lost(error)),
             }
         }
     }
 
-    fn read(&mut self, mut stream: Stream, buffer: &mut [u8]) -> Result<Step, HttpError> {
+    fn read(&mut self, mut stream: WireStream, buffer: &mut [u8]) -> Result<WireStep, HttpError> {
         loop {
             // What is held stands before what comes, so that a head is parsed in one piece.
             let held = self.held.len();
@@ -256,10 +260,10 @@ impl<'a> Wire<'a> {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => 0,
                 Err(error) => return Err(self.lost(error)),
             };
-            let drained = count < space.len() && matches!(stream, Stream::Plain(_));
+            let drained = count < space.len() && matches!(stream, WireStream::Plain(_));
             if count == 0 {
                 return if self.reader.end_of_stream() {
-                    Ok(Step::Done)
+                    Ok(WireStep::Done)
                 } else {
                     Err(self.closed())
                 };
@@ -272,10 +276,10 @@ impl<'a> Wire<'a> {
                     return Err(self.malformed("more bytes than its length says".to_owned()));
                 }
                 if self.reader.keep_alive() {
-                    self.state = State::Idle(stream);
+                    self.state = WireState::Idle(stream);
                 }
                 self.held.clear();
-                return Ok(Step::Done);
+                return Ok(WireStep::Done);
             }
             if rest.len() == buffer.len() {
                 let reason = "a head, or a line between chunks, of more than 64 KiB";
@@ -287,8 +291,8 @@ impl<'a> Wire<'a> {
                 break;
             }
         }
-        self.state = State::Receiving(stream);
-        Ok(Step::Waits(Interest::Read))
+        self.state = WireState::Receiving(stream);
+        Ok(WireStep::Waits(Interest::Read))
     }
 
     fn closed(&self) -> HttpError {
@@ -323,7 +327,7 @@ fn is_pause(error: &io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock
 }
 
-impl Stream {
+impl WireStream {
     fn socket(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
@@ -332,7 +336,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for WireStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buffer),
@@ -341,7 +345,7 @@ impl Read for Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for WireStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.write(bytes),

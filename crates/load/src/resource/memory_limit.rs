@@ -32,7 +32,7 @@ static MOVING: Mutex<()> = Mutex::new(());
 /// Tells groups of one process apart.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-struct Names {
+struct GroupNames {
     limit: &'static str,
     swap: &'static str,
     kills: &'static str,
@@ -41,15 +41,15 @@ struct Names {
 }
 
 impl Version {
-    fn names(self) -> Names {
+    fn names(self) -> GroupNames {
         match self {
-            Self::V1 => Names {
+            Self::V1 => GroupNames {
                 limit: "memory.limit_in_bytes",
                 swap: "memory.memsw.limit_in_bytes",
                 kills: "memory.oom_control",
                 refaults: ["total_workingset_refault_file", "total_workingset_refault"],
             },
-            Self::V2 => Names {
+            Self::V2 => GroupNames {
                 limit: "memory.max",
                 swap: "memory.swap.max",
                 kills: "memory.events",

@@ -22,12 +22,12 @@ pub(crate) enum Argument<'a> {
 /// The values of one execution; kept for its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
-    values: Vec<Value>,
+    values: Vec<DrawnValue>,
     text: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Value {
+enum DrawnValue {
     Number(i64),
     /// Where it begins and ends.
     Text(usize, usize),
@@ -36,8 +36,8 @@ enum Value {
 impl Arguments {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Argument<'_>> + Clone {
         self.values.iter().map(move |value| match *value {
-            Value::Number(number) => Argument::Number(number),
-            Value::Text(start, end) => {
+            DrawnValue::Number(number) => Argument::Number(number),
+            DrawnValue::Text(start, end) => {
                 Argument::Text(self.text.get(start..end).unwrap_or_default())
             }
         })
@@ -50,19 +50,19 @@ impl Arguments {
 
     fn number(&mut self, number: u64) {
         // Keys have 32 bits, and those that an engine chose are near them.
-        self.values.push(Value::Number(i64::try_from(number).unwrap_or(i64::MAX)));
+        self.values.push(DrawnValue::Number(i64::try_from(number).unwrap_or(i64::MAX)));
     }
 
     fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.text.len();
         write(&mut self.text);
-        self.values.push(Value::Text(start, self.text.len()));
+        self.values.push(DrawnValue::Text(start, self.text.len()));
     }
 }
 
 /// What a client draws from: small, so that it can be put back to where a transaction began.
 #[derive(Clone, Debug)]
-struct State {
+struct DrawState {
     random: Random,
     /// From 1.
     table: u32,
@@ -76,14 +76,14 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Drawer {
     client: u16,
-    now: State,
-    at_begin: State,
+    now: DrawState,
+    at_begin: DrawState,
 }
 
 impl Drawer {
     pub(crate) fn new(program: &Program, client: u16) -> Self {
         let random = Random::new(program.seed, [OF_CLIENT, u64::from(client), 0]);
-        let now = State { random, table: 1, key: 1, k: 1, town: 0, deleted: 0 };
+        let now = DrawState { random, table: 1, key: 1, k: 1, town: 0, deleted: 0 };
         Self { client, at_begin: now.clone(), now }
     }
 
@@ -114,7 +114,7 @@ impl Drawer {
 
     fn one(&mut self, program: &Program, draw: Draw, out: &mut Arguments) {
         let set = program.options.character_set;
-        let State { random, table, key, k, town, deleted } = &mut self.now;
+        let DrawState { random, table, key, k, town, deleted } = &mut self.now;
         match draw {
             Draw::Key => {
                 *key = u64::from(program.keys.draw(random));

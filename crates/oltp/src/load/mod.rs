@@ -28,7 +28,7 @@ pub use outcome::{ClientTotals, Load, Retries, StatementTotals, Transaction};
 pub use sink::{Latencies, Sink};
 
 use cancel::Canceller;
-use notes::{Account, Finished, Notes};
+use notes::{ClientAccount, FinishedThread, Notes};
 use program::Program;
 use watchdog::Watchdog;
 
@@ -43,7 +43,7 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 const ROUND_TRIPS: usize = 101;
 
 /// What all threads of a load share.
-struct Shared<'a> {
+struct SharedState<'a> {
     program: Program,
     /// When the first worker began, warm-up included.
     started: OnceLock<Instant>,
@@ -56,7 +56,7 @@ struct Shared<'a> {
     threads: usize,
 }
 
-impl Shared<'_> {
+impl SharedState<'_> {
     fn check_going_on(&self) -> Result<(), Error> {
         match self.interrupted.load(Ordering::Relaxed) || self.called_off.load(Ordering::Relaxed) {
             true => Err(Error::Interrupted),
@@ -81,9 +81,9 @@ trait Worker: Send {
     /// Offers load until the time of every client is over.
     fn work<S: Sink>(
         self,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
         notes: &mut Notes<'_, S>,
-    ) -> Result<Vec<Account>, Error>;
+    ) -> Result<Vec<ClientAccount>, Error>;
 }
 
 /// Connects every client, prepares its statements once, offers the load and disconnects. Threads
@@ -114,7 +114,7 @@ pub fn run<S: Sink>(
         _ => clients,
     };
     let program = Program::new(tables, options, oldest);
-    let shared = Shared {
+    let shared = SharedState {
         program,
         started: OnceLock::new(),
         interrupted,
@@ -129,9 +129,9 @@ pub fn run<S: Sink>(
 /// Connects the clients and lets them work.
 fn offer<S: Sink>(
     target: &Target,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     begin: &(impl Fn() -> S + Sync),
-) -> Result<Done<S::Kept>, Error> {
+) -> Result<FinishedLoad<S::Kept>, Error> {
     let connecting = Instant::now();
     let (threads, clients) = (shared.threads, usize::from(shared.program.clients));
     let canceller = |sessions| Canceller::new(target, sessions, shared.interrupted);
@@ -139,16 +139,20 @@ fn offer<S: Sink>(
         Target::Postgres { url, session } => {
             let connect = |worker: usize| {
                 let clients = (worker..clients).step_by(threads).map(|client| client as u16);
-                postgres::Lanes::connect(url, session, clients, shared)
+                postgres::PostgresLanes::connect(url, session, clients, shared)
             };
             let lanes = connect_all(threads, shared, connect)?;
             let connect_time = connecting.elapsed();
-            let watched = lanes.iter().flat_map(postgres::Lanes::watched);
+            let watched = lanes.iter().flat_map(postgres::PostgresLanes::watched);
             let mut watchdog = Watchdog::new(watched, shared.program.options.timeout);
             let look_up = &mut || watchdog.look_up(shared);
-            let mut canceller = canceller(lanes.iter().map(postgres::Lanes::sessions).collect());
+            let mut canceller =
+                canceller(lanes.iter().map(postgres::PostgresLanes::sessions).collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(Done { connect_time, threads: drive(lanes, shared, begin, look_up, cancel)? })
+            Ok(FinishedLoad {
+                connect_time,
+                threads: drive(lanes, shared, begin, look_up, cancel)?,
+            })
         }
         Target::Sqlite { path, pragmas } => {
             let file = SqliteFile { path, pragmas };
@@ -161,7 +165,10 @@ fn offer<S: Sink>(
                     handle.interrupt();
                 }
             };
-            Ok(Done { connect_time, threads: drive(workers, shared, begin, &mut || {}, cancel)? })
+            Ok(FinishedLoad {
+                connect_time,
+                threads: drive(workers, shared, begin, &mut || {}, cancel)?,
+            })
         }
         Target::Mysql { url, session } => {
             let server = MysqlServer { url, session };
@@ -172,7 +179,10 @@ fn offer<S: Sink>(
             let sessions = workers.iter().map(|worker| vec![worker.session_number()]);
             let mut canceller = canceller(sessions.collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(Done { connect_time, threads: drive(workers, shared, begin, &mut || {}, cancel)? })
+            Ok(FinishedLoad {
+                connect_time,
+                threads: drive(workers, shared, begin, &mut || {}, cancel)?,
+            })
         }
     }
 }
@@ -219,7 +229,7 @@ fn round_trip(console: &mut Console<'_>) -> Result<Duration, Error> {
 /// Makes every worker, as many at once as there are processors.
 fn connect_all<W: Send>(
     workers: usize,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     connect: impl Fn(usize) -> Result<W, Error> + Sync,
 ) -> Result<Vec<W>, Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(workers);
@@ -262,12 +272,12 @@ fn first_error<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
 
 /// What a thread leaves behind.
 struct ThreadDone<K> {
-    accounts: Vec<Account>,
-    finished: Finished,
+    accounts: Vec<ClientAccount>,
+    finished: FinishedThread,
     kept: K,
 }
 
-struct Done<K> {
+struct FinishedLoad<K> {
     connect_time: Duration,
     threads: Vec<ThreadDone<K>>,
 }
@@ -276,7 +286,7 @@ struct Done<K> {
 /// statements of the clients at these places, when clients must no longer wait.
 fn drive<W: Worker, S: Sink>(
     workers: Vec<W>,
-    shared: &Shared<'_>,
+    shared: &SharedState<'_>,
     begin: &(impl Fn() -> S + Sync),
     look_up: &mut dyn FnMut(),
     cancel: &mut dyn FnMut(&[usize]),
@@ -331,7 +341,7 @@ fn drive<W: Worker, S: Sink>(
 }
 
 /// Puts the notes of all threads together.
-fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load<K> {
+fn assemble<K>(shared: &SharedState<'_>, round_trip: Duration, done: FinishedLoad<K>) -> Load<K> {
     let mut load = Load {
         clients: Vec::new(),
         per_second: Vec::new(),
@@ -348,8 +358,9 @@ fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load
     let mut first_failure = None;
     let mut in_time = 0;
     for thread in done.threads {
-        let Finished { per_second, ended_in_time, statements, last_end, measured_from, .. } =
-            thread.finished;
+        let FinishedThread {
+            per_second, ended_in_time, statements, last_end, measured_from, ..
+        } = thread.finished;
         let failure = thread.finished.first_failure;
         in_time += ended_in_time;
         load.wall_time = load.wall_time.max(last_end - measured_from);
@@ -370,7 +381,7 @@ fn assemble<K>(shared: &Shared<'_>, round_trip: Duration, done: Done<K>) -> Load
         load.kept.push(thread.kept);
         accounts.extend(thread.accounts);
     }
-    accounts.sort_by_key(|account: &Account| account.client);
+    accounts.sort_by_key(|account: &ClientAccount| account.client);
     load.clients = accounts.into_iter().map(|account| account.totals).collect();
     load.first_failure = first_failure.map(|(_, failure, text)| (failure, text));
     let time = match shared.program.options.until {

@@ -4,24 +4,24 @@ use mysql::prelude::Queryable as _;
 use mysql::{Conn, Params, Statement, Value};
 
 use super::drawer::{Argument, Arguments};
-use super::notes::{Account, Notes};
-use super::session::{Refused, Session, work};
+use super::notes::{ClientAccount, Notes};
+use super::session::{ClientSession, Refused, work};
 use super::sink::Sink;
-use super::{Shared, Worker};
+use super::{SharedState, Worker};
 use crate::statement::Dialect;
 use crate::target::MysqlServer;
 use crate::{CharacterSet, Error, Failure};
 
 pub(super) struct MysqlClient {
-    session: MysqlSession,
-    account: Account,
+    session: MysqlClientSession,
+    account: ClientAccount,
 }
 
 impl MysqlClient {
     pub(super) fn connect(
         server: MysqlServer<'_>,
         client: u16,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
     ) -> Result<Self, Error> {
         let options = &shared.program.options;
         let mut connection = server.connect(options.timeout).map_err(|cause| Error::Connect {
@@ -45,8 +45,8 @@ impl MysqlClient {
         };
         let statements =
             texts.iter().map(prepare).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-        let session = MysqlSession { connection, statements, in_transaction: false };
-        Ok(Self { session, account: Account::new(client) })
+        let session = MysqlClientSession { connection, statements, in_transaction: false };
+        Ok(Self { session, account: ClientAccount::new(client) })
     }
 }
 
@@ -60,9 +60,9 @@ impl MysqlClient {
 impl Worker for MysqlClient {
     fn work<S: Sink>(
         mut self,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
         notes: &mut Notes<'_, S>,
-    ) -> Result<Vec<Account>, Error> {
+    ) -> Result<Vec<ClientAccount>, Error> {
         self.session.in_transaction = shared.program.has_transaction;
         work(&mut self.session, &mut self.account, shared, notes)?;
         Ok(vec![self.account])
@@ -79,7 +79,7 @@ enum Sent {
 /// The server's number for a statement that it does not prepare.
 const NOT_PREPARED: u16 = 1295;
 
-struct MysqlSession {
+struct MysqlClientSession {
     connection: Conn,
     statements: Vec<Sent>,
     /// Whether transactions are begun: then a refused one is rolled back, though the server may
@@ -87,7 +87,7 @@ struct MysqlSession {
     in_transaction: bool,
 }
 
-impl Session for MysqlSession {
+impl ClientSession for MysqlClientSession {
     fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused> {
         let statement = match self.statements.get(place) {
             Some(Sent::Prepared(statement)) => statement,

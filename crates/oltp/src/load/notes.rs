@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::outcome::{ClientTotals, StatementTotals, Transaction};
 use super::sink::Sink;
-use super::{Shared, Until};
+use super::{SharedState, Until};
 use crate::Failure;
 use crate::statement::Statement;
 
@@ -19,7 +19,7 @@ const FAILURES_MAX: u32 = 100;
 
 /// One client's totals and its transaction under way.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct ClientAccount {
     pub client: u16,
     pub totals: ClientTotals,
     start: Instant,
@@ -34,7 +34,7 @@ pub(crate) struct Account {
     rows_added: i64,
 }
 
-impl Account {
+impl ClientAccount {
     pub(crate) fn new(client: u16) -> Self {
         Self {
             client,
@@ -58,12 +58,12 @@ pub(crate) struct Notes<'a, S: Sink> {
     /// Set when transactions under way must be given up.
     cut_off: &'a AtomicBool,
     transactions_max: u64,
-    finished: Finished,
+    finished: FinishedThread,
 }
 
 /// What a thread leaves behind beside its sink and its accounts.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedThread {
     pub per_second: Vec<u64>,
     /// Transactions that succeeded and ended before the time was over.
     pub ended_in_time: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Finished {
 
 impl<'a, S: Sink> Notes<'a, S> {
     /// By the thread itself, when it begins to offer load.
-    pub(crate) fn new(shared: &'a Shared<'_>, make_sink: &'a (dyn Fn() -> S + Sync)) -> Self {
+    pub(crate) fn new(shared: &'a SharedState<'_>, make_sink: &'a (dyn Fn() -> S + Sync)) -> Self {
         let options = &shared.program.options;
         let measured_from = *shared.started.get_or_init(Instant::now) + options.warmup;
         let (stops_at, transactions_max) = match options.until {
@@ -84,7 +84,7 @@ impl<'a, S: Sink> Notes<'a, S> {
             Until::Transactions(count) => (None, count),
         };
         let statements = vec![StatementTotals::default(); shared.program.statements.len()];
-        let finished = Finished {
+        let finished = FinishedThread {
             per_second: Vec::new(),
             ended_in_time: 0,
             statements,
@@ -102,7 +102,7 @@ impl<'a, S: Sink> Notes<'a, S> {
     }
 
     /// A client is to begin a transaction. False: its time is over.
-    pub(crate) fn begin(&mut self, account: &mut Account, now: Instant) -> bool {
+    pub(crate) fn begin(&mut self, account: &mut ClientAccount, now: Instant) -> bool {
         if account.failures_in_a_row >= FAILURES_MAX || self.is_cut_off() {
             return false;
         }
@@ -129,7 +129,7 @@ impl<'a, S: Sink> Notes<'a, S> {
 
     pub(crate) fn answered(
         &mut self,
-        account: &mut Account,
+        account: &mut ClientAccount,
         (statement, slot): (Statement, usize),
         rows: u64,
     ) {
@@ -145,7 +145,11 @@ impl<'a, S: Sink> Notes<'a, S> {
 
     /// A statement was refused, or is not sent any more. None: the transaction must be tried again;
     /// otherwise the failure that ended it.
-    pub(crate) fn refused(&mut self, account: &mut Account, failure: Failure) -> Option<Failure> {
+    pub(crate) fn refused(
+        &mut self,
+        account: &mut ClientAccount,
+        failure: Failure,
+    ) -> Option<Failure> {
         account.rows_added = 0;
         account.attempts += 1;
         account.statements += 1;
@@ -175,14 +179,14 @@ impl<'a, S: Sink> Notes<'a, S> {
     }
 
     /// A statement that is none of the program's was sent: the rollback of a refused transaction.
-    pub(crate) fn rolled_back(&mut self, account: &mut Account) {
+    pub(crate) fn rolled_back(&mut self, account: &mut ClientAccount) {
         account.statements += 1;
     }
 
     /// The transaction is over. Returns when.
     pub(crate) fn end(
         &mut self,
-        account: &mut Account,
+        account: &mut ClientAccount,
         failed: Option<(Failure, String)>,
     ) -> Instant {
         let end = Instant::now();
@@ -227,7 +231,7 @@ impl<'a, S: Sink> Notes<'a, S> {
     }
 
     /// A transaction of the measured part; none that was cut off.
-    fn count(&mut self, account: &mut Account, end: Instant, failure: Option<Failure>) {
+    fn count(&mut self, account: &mut ClientAccount, end: Instant, failure: Option<Failure>) {
         if !account.counted {
             return;
         }
@@ -246,7 +250,7 @@ impl<'a, S: Sink> Notes<'a, S> {
     }
 
     /// The thread has no clients any more.
-    pub(crate) fn finish(self) -> (Finished, S::Kept) {
+    pub(crate) fn finish(self) -> (FinishedThread, S::Kept) {
         let sink = self.sink.unwrap_or_else(self.make_sink);
         (self.finished, sink.end())
     }
@@ -265,7 +269,7 @@ mod tests {
     fn throughput_counts_what_ends_in_the_time_whenever_it_began() {
         let options = LoadOptions::new(Mix::PointSelect, 1, Duration::from_secs(2));
         let never = AtomicBool::new(false);
-        let shared = Shared {
+        let shared = SharedState {
             program: Program::new(&TableOptions::default(), &options, Vec::new()),
             started: OnceLock::new(),
             interrupted: &never,

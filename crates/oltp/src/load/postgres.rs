@@ -14,10 +14,10 @@ use engine::postgres::thin::{
 use load::Poller;
 
 use super::drawer::{Argument, Arguments, Drawer};
-use super::notes::{Account, Notes};
+use super::notes::{ClientAccount, Notes};
 use super::sink::Sink;
 use super::watchdog::Watched;
-use super::{Shared, Worker};
+use super::{SharedState, Worker};
 use crate::error::{Failure, failure_of};
 use crate::statement::Dialect;
 use crate::{CharacterSet, Error};
@@ -26,18 +26,18 @@ use crate::{CharacterSet, Error};
 const INT4: u32 = 23;
 
 /// Some clients and what they execute.
-pub(super) struct Lanes {
-    lanes: Vec<Lane>,
+pub(super) struct PostgresLanes {
+    lanes: Vec<PostgresLane>,
     statements: Vec<Statement>,
     /// The server's numbers of their sessions.
     sessions: Vec<u32>,
 }
 
 /// A client: its connection and where it is in its transaction.
-struct Lane {
+struct PostgresLane {
     channel: Channel,
     drawer: Drawer,
-    account: Account,
+    account: ClientAccount,
     /// Which call of the program is under way.
     call: usize,
     /// The refusal for which it is rolling back.
@@ -47,13 +47,13 @@ struct Lane {
     ended: bool,
 }
 
-impl Lanes {
+impl PostgresLanes {
     /// Connects these clients one after another, so that no server meets them all at once.
     pub(super) fn connect(
         url: &PostgresUrl,
         session: &[(String, String)],
         clients: impl Iterator<Item = u16>,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
     ) -> Result<Self, Error> {
         let program = &shared.program;
         let texts = program.texts(Dialect::Postgres);
@@ -79,11 +79,11 @@ impl Lanes {
             all.statements =
                 prepare(&mut connection, &texts).map_err(|error| failed(url, error))?;
             let channel = connection.into_channel().map_err(|error| failed(url, error))?;
-            all.lanes.push(Lane {
+            all.lanes.push(PostgresLane {
                 watched: Watched::new(&channel).map_err(|error| failed(url, error.into()))?,
                 channel,
                 drawer: Drawer::new(program, client),
-                account: Account::new(client),
+                account: ClientAccount::new(client),
                 call: 0,
                 rolling_back: None,
                 ended: false,
@@ -131,12 +131,12 @@ fn failed(url: &PostgresUrl, error: ThinError) -> Error {
     }
 }
 
-impl Worker for Lanes {
+impl Worker for PostgresLanes {
     fn work<S: Sink>(
         self,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
         notes: &mut Notes<'_, S>,
-    ) -> Result<Vec<Account>, Error> {
+    ) -> Result<Vec<ClientAccount>, Error> {
         let active = self.lanes.len();
         let mut at_work = EventLoop {
             shared,
@@ -155,10 +155,10 @@ impl Worker for Lanes {
 
 /// A thread at work on its lanes.
 struct EventLoop<'w, 'n, 's, S: Sink> {
-    shared: &'w Shared<'s>,
+    shared: &'w SharedState<'s>,
     notes: &'w mut Notes<'n, S>,
     statements: &'w [Statement],
-    lanes: Vec<Lane>,
+    lanes: Vec<PostgresLane>,
     /// Lanes that have not ended.
     active: usize,
     /// Received bytes; one buffer for all sessions of the loop.

@@ -3,14 +3,14 @@
 
 use std::time::Instant;
 
-use super::Shared;
+use super::SharedState;
 use super::drawer::{Arguments, Drawer};
-use super::notes::{Account, Notes};
+use super::notes::{ClientAccount, Notes};
 use super::sink::Sink;
 use crate::{Error, Failure};
 
 /// A connection whose statements are prepared.
-pub(super) trait Session {
+pub(super) trait ClientSession {
     /// Executes the statement at this place of [`super::program::Program::texts`]; rows returned
     /// or changed.
     fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused>;
@@ -27,12 +27,12 @@ pub(super) struct Refused {
 
 /// Offers load by one session until its time is over.
 pub(super) fn work<S: Sink>(
-    session: &mut impl Session,
-    account: &mut Account,
-    shared: &Shared<'_>,
+    session: &mut impl ClientSession,
+    account: &mut ClientAccount,
+    shared: &SharedState<'_>,
     notes: &mut Notes<'_, S>,
 ) -> Result<(), Error> {
-    let mut client = Client {
+    let mut client = SessionClient {
         drawer: Drawer::new(&shared.program, account.client),
         session,
         account,
@@ -52,15 +52,15 @@ pub(super) fn work<S: Sink>(
     Ok(())
 }
 
-struct Client<'c, 's, T: Session> {
+struct SessionClient<'c, 's, T: ClientSession> {
     session: &'c mut T,
-    account: &'c mut Account,
-    shared: &'c Shared<'s>,
+    account: &'c mut ClientAccount,
+    shared: &'c SharedState<'s>,
     drawer: Drawer,
     arguments: Arguments,
 }
 
-impl<T: Session> Client<'_, '_, T> {
+impl<T: ClientSession> SessionClient<'_, '_, T> {
     /// One transaction, tried until it succeeds or must be given up.
     fn transaction<S: Sink>(&mut self, notes: &mut Notes<'_, S>) -> Result<(), Refused> {
         loop {

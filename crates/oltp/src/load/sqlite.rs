@@ -13,10 +13,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, Statement, ToSql};
 
 use super::drawer::{Argument, Arguments};
-use super::notes::{Account, Notes};
-use super::session::{Refused, Session, work};
+use super::notes::{ClientAccount, Notes};
+use super::session::{ClientSession, Refused, work};
 use super::sink::Sink;
-use super::{Shared, Worker};
+use super::{SharedState, Worker};
 use crate::statement::Dialect;
 use crate::target::{SqliteFile, place_of_file};
 use crate::{Error, Failure};
@@ -27,7 +27,7 @@ const BUSY_DELAY_LAST_MS: u64 = 100;
 
 pub(super) struct SqliteClient {
     connection: Connection,
-    account: Account,
+    account: ClientAccount,
     busy_waits: Arc<AtomicU64>,
     place: String,
 }
@@ -37,7 +37,7 @@ impl SqliteClient {
     pub(super) fn open(
         file: SqliteFile<'_>,
         client: u16,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
     ) -> Result<(Self, InterruptHandle), Error> {
         let options = &shared.program.options;
         let mut connection = file.open_existing().map_err(|cause| Error::Connect {
@@ -57,7 +57,7 @@ impl SqliteClient {
             .map_err(engine::Error::from)?;
         let handle = connection.get_interrupt_handle();
         let place = place_of_file(file.path);
-        Ok((Self { connection, account: Account::new(client), busy_waits, place }, handle))
+        Ok((Self { connection, account: ClientAccount::new(client), busy_waits, place }, handle))
     }
 }
 
@@ -91,32 +91,32 @@ impl BusyHandler {
 impl Worker for SqliteClient {
     fn work<S: Sink>(
         self,
-        shared: &Shared<'_>,
+        shared: &SharedState<'_>,
         notes: &mut Notes<'_, S>,
-    ) -> Result<Vec<Account>, Error> {
+    ) -> Result<Vec<ClientAccount>, Error> {
         let Self { connection, mut account, busy_waits, place } = self;
         let texts = shared.program.texts(Dialect::Sqlite);
         let prepared = texts.iter().map(|(_, sql)| connection.prepare(sql));
         let statements = prepared
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| Error::Engine { place, problem: error.to_string() })?;
-        let mut session = SqliteSession { connection: &connection, statements };
+        let mut session = SqliteClientSession { connection: &connection, statements };
         work(&mut session, &mut account, shared, notes)?;
         account.totals.busy_waits = busy_waits.load(Ordering::Relaxed);
         Ok(vec![account])
     }
 }
 
-struct SqliteSession<'c> {
+struct SqliteClientSession<'c> {
     connection: &'c Connection,
     statements: Vec<Statement<'c>>,
 }
 
-impl Session for SqliteSession<'_> {
+impl ClientSession for SqliteClientSession<'_> {
     fn execute(&mut self, place: usize, arguments: &Arguments) -> Result<u64, Refused> {
         let Some(statement) = self.statements.get_mut(place) else { return Ok(0) };
         for (index, argument) in arguments.iter().enumerate() {
-            statement.raw_bind_parameter(index + 1, Bound(argument)).map_err(refused)?;
+            statement.raw_bind_parameter(index + 1, BoundArgument(argument)).map_err(refused)?;
         }
         if statement.column_count() == 0 {
             return Ok(statement.raw_execute().map_err(refused)? as u64);
@@ -143,9 +143,9 @@ impl Session for SqliteSession<'_> {
     }
 }
 
-struct Bound<'a>(Argument<'a>);
+struct BoundArgument<'a>(Argument<'a>);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundArgument<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Argument::Number(number) => ValueRef::Integer(number),

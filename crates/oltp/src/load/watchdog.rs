@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::Shutdown;
 
-use super::Shared;
+use super::SharedState;
 
 /// What a client and its watchdog share.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Watchdog {
     }
 
     /// To be called again and again: an answer is late by as much as lies between two calls.
-    pub(super) fn look_up(&mut self, shared: &Shared<'_>) {
+    pub(super) fn look_up(&mut self, shared: &SharedState<'_>) {
         let called_off = shared.check_going_on().is_err();
         let now = Instant::now();
         for (client, seen, since) in &mut self.clients {

@@ -11,9 +11,9 @@ use rand::RngExt as _;
 
 use super::{Fault, expect_end, judge, let_run, usual_time, while_it_runs};
 use crate::damage::Damage;
-use crate::random::Random;
-use crate::site::{Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Engine, FaultSite};
+use crate::subject::FaultSubject;
 
 /// Less than a session lasts.
 const DAYS_MOST: i32 = 10;
@@ -30,11 +30,11 @@ impl Fault for Jump {
     }
 
     /// PostgreSQL keeps its own time: there only the command's clock jumps.
-    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, subject: &dyn FaultSubject, engine: Engine) -> bool {
         engine == Engine::Sqlite || subject.name() != "bench"
     }
 
-    fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()> {
         let library = library().context("there is no libfaketime; install `faketime`")?;
         let offset = site.aside("offset");
         fs::write(&offset, "+0")?;
@@ -54,9 +54,9 @@ impl Fault for Jump {
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         site.clear()?;
         subject.begin(site)?;

@@ -15,9 +15,9 @@ use rand::RngExt as _;
 
 use super::{Fault, expect_end, judge, let_run, while_it_runs};
 use crate::damage::Damage;
-use crate::random::Random;
-use crate::site::{Ended, Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Ended, Engine, FaultSite};
+use crate::subject::FaultSubject;
 
 const SOCKET: &str = ".s.PGSQL.5432";
 
@@ -32,11 +32,11 @@ impl Fault for Cut {
         "connections cut"
     }
 
-    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, subject: &dyn FaultSubject, engine: Engine) -> bool {
         engine == Engine::Postgres && subject.name() != "bench"
     }
 
-    fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()> {
         let (bytes, ended) = through_proxy(site, subject, u64::MAX)?;
         expect_end(subject, &ended)?;
         self.usual_bytes = bytes;
@@ -45,9 +45,9 @@ impl Fault for Cut {
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         let allowed = random.random_range(0..self.usual_bytes);
         let (bytes, ended) = through_proxy(site, subject, allowed)?;
@@ -58,8 +58,8 @@ impl Fault for Cut {
 
 /// One try through a proxy that cuts everything after `allowed` bytes, once; the bytes that passed.
 fn through_proxy(
-    site: &mut Site,
-    subject: &dyn Subject,
+    site: &mut FaultSite,
+    subject: &dyn FaultSubject,
     allowed: u64,
 ) -> anyhow::Result<(u64, Ended)> {
     site.clear()?;

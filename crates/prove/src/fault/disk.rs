@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use super::{Fault, SERVED, expect_end, judge, let_run, while_it_runs};
 use crate::damage::Damage;
 use crate::postgres::Postgres;
-use crate::random::Random;
-use crate::site::{Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Engine, FaultSite};
+use crate::subject::FaultSubject;
 use crate::tool::run;
 
 /// More than any subject needs.
@@ -25,24 +25,24 @@ pub struct FullDisk {
     /// Growth of the disk during an undisturbed try.
     needed_bytes: u64,
     /// Of PostgreSQL; unmounted before its folder is removed.
-    server: Option<(Rc<Disk>, TempDir)>,
+    server: Option<(Rc<SmallDisk>, TempDir)>,
 }
 
 impl FullDisk {
     /// Moves the server to a disk of its own.
     fn move_server(&mut self, postgres: &mut Postgres) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let disk = Disk::mount(folder.path())?;
+        let disk = SmallDisk::mount(folder.path())?;
         postgres.move_to(folder.path())?;
         self.server = Some((Rc::new(disk), folder));
         Ok(())
     }
 
     /// The one that becomes full; of SQLite a new one for each try.
-    fn disk(&self, site: &Site) -> anyhow::Result<Rc<Disk>> {
+    fn disk(&self, site: &FaultSite) -> anyhow::Result<Rc<SmallDisk>> {
         match &self.server {
             Some((disk, _)) => Ok(Rc::clone(disk)),
-            None => Ok(Rc::new(Disk::mount(&site.folder())?)),
+            None => Ok(Rc::new(SmallDisk::mount(&site.folder())?)),
         }
     }
 }
@@ -52,12 +52,12 @@ impl Fault for FullDisk {
         "the disk full"
     }
 
-    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, subject: &dyn FaultSubject, engine: Engine) -> bool {
         // An experiment keeps the data of its server itself.
         engine == Engine::Sqlite || subject.name() != "bench"
     }
 
-    fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()> {
         if let Some(postgres) = site.postgres_mut() {
             self.move_server(postgres)?;
             // A server whose log has no room ends, and it starts again only after the command.
@@ -80,9 +80,9 @@ impl Fault for FullDisk {
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         let disk = self.disk(site)?;
         subject.begin(site)?;
@@ -108,9 +108,9 @@ impl Fault for FullDisk {
 }
 
 /// A mounted file system, removed with all it holds.
-struct Disk(std::path::PathBuf);
+struct SmallDisk(std::path::PathBuf);
 
-impl Disk {
+impl SmallDisk {
     fn mount(folder: &Path) -> anyhow::Result<Self> {
         run(&["mount", "-t", "tmpfs", "-o", &format!("{ROOM},mode=0755"), "tmpfs"], folder)?;
         Ok(Self(folder.to_owned()))
@@ -126,7 +126,7 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         let _ = run(&["umount", "--lazy"], &self.0);
     }

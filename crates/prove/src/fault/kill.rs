@@ -8,9 +8,9 @@ use rand::RngExt as _;
 use super::{Fault, judge, usual_time, while_it_runs};
 use crate::damage::Damage;
 use crate::postgres;
-use crate::random::Random;
-use crate::site::{Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Engine, FaultSite};
+use crate::subject::FaultSubject;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Victim {
@@ -38,20 +38,20 @@ impl Fault for Kill {
         }
     }
 
-    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, _: &dyn FaultSubject, engine: Engine) -> bool {
         self.victim == Victim::Command || engine == Engine::Postgres
     }
 
-    fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()> {
         self.usual = usual_time(site, subject)?;
         Ok(())
     }
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         site.clear()?;
         subject.begin(site)?;

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use crate::damage::Damage;
-use crate::random::Random;
-use crate::site::{Ended, Engine, Running, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Ended, Engine, FaultSite, Running};
+use crate::subject::FaultSubject;
 
 /// A server that never ends by itself is disturbed within this time.
 const SERVED: Duration = Duration::from_millis(1500);
@@ -29,17 +29,17 @@ pub trait Fault {
     /// Ends the name of a row in the table: "our process killed".
     fn name(&self) -> &'static str;
 
-    fn suits(&self, subject: &dyn Subject, engine: Engine) -> bool;
+    fn suits(&self, subject: &dyn FaultSubject, engine: Engine) -> bool;
 
     /// What is needed once, and how long an undisturbed try takes.
-    fn prepare(&mut self, site: &mut Site, subject: &dyn Subject) -> anyhow::Result<()>;
+    fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()>;
 
     /// One try; none where the fault came too late to be one.
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>>;
 }
 
@@ -57,7 +57,7 @@ pub fn of_part(part: &str) -> Vec<Box<dyn Fault>> {
 }
 
 /// How long the subject takes undisturbed, after everything is begun.
-fn usual_time(site: &Site, subject: &dyn Subject) -> anyhow::Result<Duration> {
+fn usual_time(site: &FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<Duration> {
     if !subject.ends() {
         return Ok(SERVED);
     }
@@ -69,7 +69,7 @@ fn usual_time(site: &Site, subject: &dyn Subject) -> anyhow::Result<Duration> {
     Ok(begun.elapsed())
 }
 
-fn expect_end(subject: &dyn Subject, ended: &Ended) -> anyhow::Result<()> {
+fn expect_end(subject: &dyn FaultSubject, ended: &Ended) -> anyhow::Result<()> {
     match ended.code {
         _ if !subject.ends() => Ok(()),
         // 3: done, with findings.
@@ -81,8 +81,8 @@ fn expect_end(subject: &dyn Subject, ended: &Ended) -> anyhow::Result<()> {
 /// Starts the subject, and calls `disturb` with it while what accompanies it goes on. Then its end
 /// is waited for; a server that has none is killed.
 fn while_it_runs<T>(
-    site: &Site,
-    subject: &dyn Subject,
+    site: &FaultSite,
+    subject: &dyn FaultSubject,
     disturb: impl FnOnce(&mut Running) -> anyhow::Result<T>,
 ) -> anyhow::Result<(T, Ended)> {
     let mut running = site.start(subject.command(site))?;
@@ -103,7 +103,7 @@ fn while_it_runs<T>(
 }
 
 /// Waits for the end of the subject, or as long as one without end is served.
-fn let_run(subject: &dyn Subject, running: &mut Running) -> anyhow::Result<()> {
+fn let_run(subject: &dyn FaultSubject, running: &mut Running) -> anyhow::Result<()> {
     let begun = Instant::now();
     while !running.has_ended()? && (subject.ends() || begun.elapsed() < SERVED) {
         thread::sleep(LOOK);
@@ -112,7 +112,11 @@ fn let_run(subject: &dyn Subject, running: &mut Running) -> anyhow::Result<()> {
 }
 
 /// Goes on after a fault, and adds up the damage.
-fn judge(site: &mut Site, subject: &dyn Subject, ended: &Ended) -> anyhow::Result<Damage> {
+fn judge(
+    site: &mut FaultSite,
+    subject: &dyn FaultSubject,
+    ended: &Ended,
+) -> anyhow::Result<Damage> {
     if let Some(postgres) = site.postgres_mut() {
         postgres.start_again()?;
     }

@@ -5,9 +5,9 @@ use anyhow::ensure;
 
 use super::{Fault, judge, let_run, while_it_runs};
 use crate::damage::Damage;
-use crate::random::Random;
-use crate::site::{Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::site::{Engine, FaultSite};
+use crate::subject::FaultSubject;
 use crate::tool::run;
 
 pub struct ReadOnly;
@@ -17,19 +17,19 @@ impl Fault for ReadOnly {
         "files that may only be read"
     }
 
-    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, _: &dyn FaultSubject, engine: Engine) -> bool {
         engine == Engine::Sqlite
     }
 
-    fn prepare(&mut self, _: &mut Site, _: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, _: &mut FaultSite, _: &dyn FaultSubject) -> anyhow::Result<()> {
         Ok(())
     }
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        _: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        _: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         site.clear()?;
         subject.begin(site)?;

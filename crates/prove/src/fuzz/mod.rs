@@ -13,12 +13,12 @@ use anyhow::Context as _;
 use rand::SeedableRng as _;
 
 use crate::damage::Damage;
-use crate::document::Document;
-use crate::random::Random;
+use crate::document::ReliabilityTable;
+use crate::random::SeededRandom;
 use crate::say;
 
 use mutate::Mutator;
-use target::Target;
+use target::FuzzTarget;
 
 /// Tries between two looks at the clock and the table.
 const BATCH: u64 = 100;
@@ -27,7 +27,7 @@ const INPUT_BYTES_MOST: usize = 1 << 16;
 /// Runs every target whose name contains `only` for `duration`.
 pub fn run(
     program: &Path,
-    document: &mut Document,
+    document: &mut ReliabilityTable,
     duration: Duration,
     only: &str,
     seed: u64,
@@ -37,9 +37,9 @@ pub fn run(
     for name in target::NAMES.iter().filter(|name| name.contains(only)) {
         let what = format!("mutated input: {name}");
         say(&format!("{what}: {duration:?}"));
-        let mut target = Target::new(name, program)?;
+        let mut target = FuzzTarget::new(name, program)?;
         let mutator = Mutator::new(corpus(name)?);
-        let mut random = Random::seed_from_u64(seed);
+        let mut random = SeededRandom::seed_from_u64(seed);
         let begun = Instant::now();
         while begun.elapsed() < duration {
             let mut damage = Damage::default();
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn no_kept_input_does_damage() {
         for name in target::NAMES.iter().filter(|name| **name != target::REQUESTS) {
-            let mut target = Target::new(name, Path::new("none")).unwrap();
+            let mut target = FuzzTarget::new(name, Path::new("none")).unwrap();
             let inputs = corpus(name).unwrap();
             let mutator = Mutator::new(inputs.clone());
-            let mut random = Random::seed_from_u64(testing::seed());
+            let mut random = SeededRandom::seed_from_u64(testing::seed());
             let mutated = (0..testing::repetitions(50)).map(|_| mutator.input(&mut random));
             for input in inputs.into_iter().chain(mutated) {
                 let damage = target.attempt(&input).unwrap();

@@ -2,7 +2,7 @@
 
 use rand::RngExt as _;
 
-use crate::random::Random;
+use crate::random::SeededRandom;
 
 const WORDS: [&[u8]; 28] = [
     b"0",
@@ -47,7 +47,7 @@ impl Mutator {
         Self { corpus }
     }
 
-    pub fn input(&self, random: &mut Random) -> Vec<u8> {
+    pub fn input(&self, random: &mut SeededRandom) -> Vec<u8> {
         let mut input = self.any(random).to_vec();
         for _ in 0..random.random_range(1..=CHANGES_MOST) {
             self.change(&mut input, random);
@@ -55,11 +55,11 @@ impl Mutator {
         input
     }
 
-    fn any(&self, random: &mut Random) -> &[u8] {
+    fn any(&self, random: &mut SeededRandom) -> &[u8] {
         self.corpus.get(random.random_range(0..self.corpus.len())).map_or(&[], Vec::as_slice)
     }
 
-    fn change(&self, input: &mut Vec<u8>, random: &mut Random) {
+    fn change(&self, input: &mut Vec<u8>, random: &mut SeededRandom) {
         let at = random.random_range(0..=input.len());
         let end = at + random.random_range(0..=(input.len() - at).min(64));
         match random.random_range(0..7) {

@@ -26,7 +26,7 @@ const URLS: &str = "URLs and engines";
 /// Also the names of the corpora's folders.
 pub const NAMES: [&str; 6] = [CSV, JSON, PLANS, SQLITE, URLS, REQUESTS];
 
-pub struct Target {
+pub struct FuzzTarget {
     name: &'static str,
     folder: TempDir,
     runtime: tokio::runtime::Runtime,
@@ -40,7 +40,7 @@ struct Served {
     panics: u64,
 }
 
-impl Target {
+impl FuzzTarget {
     pub fn new(name: &'static str, program: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let runtime = tokio::runtime::Runtime::new()?;

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::{Subject, begin_from_base, generate, keep_as_base};
+use super::{FaultSubject, begin_from_base, generate, keep_as_base};
 use crate::contents::Contents;
 use crate::damage::Damage;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 const COPY: &str = "copy.db";
 
@@ -14,26 +14,26 @@ pub struct Backup {
     whole: Contents,
 }
 
-impl Subject for Backup {
+impl FaultSubject for Backup {
     fn name(&self) -> &'static str {
         "backup"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         generate(site)?;
         self.whole = Contents::of(site)?;
         keep_as_base(site)
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         begin_from_base(site)
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&["dashboard", "backup", COPY, "--database", &site.database()])
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let original = Contents::of(site)?.damage(&self.whole);
         match site.path(COPY).exists() {
             true => Ok(original + self.damage(site)?),
@@ -41,14 +41,14 @@ impl Subject for Backup {
         }
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         if !site.path(COPY).exists() {
             site.run(&["dashboard", "backup", COPY, "--database", &site.database()])?;
         }
         Ok(())
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::of_file(&site.path(COPY))?.damage(&self.whole))
     }
 }

@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::bail;
 use rustix::process::Pid;
 
-use super::Subject;
+use super::FaultSubject;
 use crate::damage::Damage;
-use crate::site::{Engine, Site};
+use crate::site::{Engine, FaultSite};
 
 const DATA: &str = "
     CREATE TABLE item (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
@@ -39,12 +39,12 @@ impl Bench {
         }
     }
 
-    fn run(site: &Site) -> Option<PathBuf> {
+    fn run(site: &FaultSite) -> Option<PathBuf> {
         let runs = std::fs::read_dir(site.path("runs")).ok()?;
         runs.flatten().map(|run| run.path()).find(|run| run.join("run.json").exists())
     }
 
-    fn trials(site: &Site) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    fn trials(site: &FaultSite) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
         let Some(run) = Self::run(site) else { return Ok(BTreeMap::new()) };
         let Ok(entries) = std::fs::read_dir(run.join("trials")) else { return Ok(BTreeMap::new()) };
         let paths = entries.flatten().map(|entry| entry.path());
@@ -53,12 +53,12 @@ impl Bench {
     }
 }
 
-impl Subject for Bench {
+impl FaultSubject for Bench {
     fn name(&self) -> &'static str {
         "bench"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         engine::sqlite::create(&site.kept("data.db"))?.execute_batch(DATA)?;
         let plan = format!(
             "title = \"a plan\"\nworkload = \"sql\"\nengines = {:?}\ndata = \"data.db\"\n\
@@ -73,28 +73,28 @@ impl Subject for Bench {
         self.finish(site)
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         self.whole.lock().unwrap_or_else(PoisonError::into_inner).clear();
         std::fs::copy(site.kept("plan.toml"), site.path("plan.toml"))?;
         std::fs::copy(site.kept("data.db"), site.path("data.db"))?;
         Ok(())
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&["bench", "plan.toml"])
     }
 
     /// It starts one of its own.
-    fn server(&self, site: &Site) -> anyhow::Result<Option<Pid>> {
+    fn server(&self, site: &FaultSite) -> anyhow::Result<Option<Pid>> {
         site.experiment_server()
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Self::trials(site)?;
         Ok(Damage::default())
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         let words = match Self::run(site) {
             Some(_) => vec!["bench", "--resume", "latest"],
             None => vec!["bench", "plan.toml"],
@@ -108,7 +108,7 @@ impl Subject for Bench {
         Ok(())
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let trials = Self::trials(site)?;
         let before = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = before.iter().filter(|(path, text)| trials.get(*path) != Some(*text)).count();

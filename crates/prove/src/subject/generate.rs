@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::{Subject, size, verify_totals};
+use super::{FaultSubject, size, verify_totals};
 use crate::contents::Contents;
 use crate::damage::Damage;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 #[derive(Default)]
 pub struct Generate {
@@ -13,7 +13,7 @@ pub struct Generate {
 }
 
 impl Generate {
-    fn is_there(site: &Site) -> anyhow::Result<bool> {
+    fn is_there(site: &FaultSite) -> anyhow::Result<bool> {
         match site.postgres() {
             None => Ok(site.file().exists()),
             Some(_) => Ok(!Contents::of(site)?.is_empty()),
@@ -21,35 +21,35 @@ impl Generate {
     }
 }
 
-impl Subject for Generate {
+impl FaultSubject for Generate {
     fn name(&self) -> &'static str {
         "generate"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         self.begin(site)?;
         super::generate(site)?;
         self.whole = Contents::of(site)?;
         Ok(())
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         site.postgres().map_or(Ok(()), |postgres| postgres.renew_trial(false))
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         let [scale, value] = size(site);
         site.command(&["dashboard", "generate", scale, value, "--database", &site.database()])
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         match Self::is_there(site)? {
             true => self.damage(site),
             false => Ok(Damage::default()),
         }
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         match Self::is_there(site)? {
             // In PostgreSQL the totals follow the facts in a transaction of their own.
             true => drop(site.run(&[
@@ -64,7 +64,7 @@ impl Subject for Generate {
         verify_totals(site)
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::of(site)?.damage(&self.whole))
     }
 }

@@ -6,10 +6,10 @@ use std::io::{BufWriter, Write as _};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Subject, begin_from_base, generate, keep_as_base, verify_totals};
+use super::{FaultSubject, begin_from_base, generate, keep_as_base, verify_totals};
 use crate::contents::Contents;
 use crate::damage::Damage;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 /// The last days of the dataset, which the file replaces; at full size all of it.
 const DAYS: i64 = 60;
@@ -22,14 +22,14 @@ pub struct Import {
 }
 
 impl Import {
-    fn words(site: &Site) -> Vec<String> {
+    fn words(site: &FaultSite) -> Vec<String> {
         let file = site.kept("traffic.csv").display().to_string();
         let words = ["dashboard", "import", "traffic", &file, "--database", &site.database()];
         words.map(str::to_owned).to_vec()
     }
 
     /// A file with the days of a SQLite dashboard, one page view more in each row.
-    fn write_file(site: &Site) -> anyhow::Result<()> {
+    fn write_file(site: &FaultSite) -> anyhow::Result<()> {
         let source = site.kept("source.db");
         let [scale, value] = super::size(site);
         let url = format!("sqlite://{}", source.display());
@@ -62,12 +62,12 @@ impl Import {
     }
 }
 
-impl Subject for Import {
+impl FaultSubject for Import {
     fn name(&self) -> &'static str {
         "import"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         Self::write_file(site)?;
         if let Some(postgres) = site.postgres() {
             postgres.renew_trial(false)?;
@@ -81,16 +81,16 @@ impl Subject for Import {
         Ok(())
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         begin_from_base(site)
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&Self::words(site))
     }
 
     /// A server has the file open as well, so that no end of the import settles the log.
-    fn accompany(&self, site: &Site, over: &AtomicBool) -> anyhow::Result<()> {
+    fn accompany(&self, site: &FaultSite, over: &AtomicBool) -> anyhow::Result<()> {
         if site.postgres().is_some() {
             return Ok(());
         }
@@ -103,17 +103,17 @@ impl Subject for Import {
         Ok(())
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let days = Contents::by_day(site, "traffic")?;
         Ok(days.damage_of_parts(&self.days_before, &self.days_after))
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         site.run(&Self::words(site))?;
         verify_totals(site)
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::of(site)?.damage(&self.whole))
     }
 }

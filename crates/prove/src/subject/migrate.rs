@@ -4,10 +4,10 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use super::Subject;
+use super::FaultSubject;
 use crate::contents::Contents;
 use crate::damage::Damage;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 /// Tables with and without keys, an index, a foreign key.
 const SHOP: &str = "
@@ -28,11 +28,11 @@ pub struct Migrate {
 }
 
 impl Migrate {
-    fn source(site: &Site) -> String {
+    fn source(site: &FaultSite) -> String {
         site.kept("source.db").display().to_string()
     }
 
-    fn words(site: &Site) -> Vec<String> {
+    fn words(site: &FaultSite) -> Vec<String> {
         let part = if site.full { "16MiB" } else { "50000" };
         let words =
             ["migrate", &Self::source(site), &site.database(), "--resume", "--part-bytes", part];
@@ -40,19 +40,19 @@ impl Migrate {
     }
 
     /// Whether both sides hold the same rows, told by the program itself.
-    fn is_moved(site: &Site) -> anyhow::Result<bool> {
+    fn is_moved(site: &FaultSite) -> anyhow::Result<bool> {
         let verify = ["verify", &Self::source(site), &site.database()];
         let verified = site.command(&verify).output()?;
         Ok(verified.status.success())
     }
 }
 
-impl Subject for Migrate {
+impl FaultSubject for Migrate {
     fn name(&self) -> &'static str {
         "migrate"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         if site.full {
             let url = format!("sqlite://{}", Self::source(site));
             site.run(&["dashboard", "generate", "--database", &url])?;
@@ -65,20 +65,20 @@ impl Subject for Migrate {
         Ok(())
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         site.postgres().map_or(Ok(()), |postgres| postgres.renew_trial(false))
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&Self::words(site))
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let found = Contents::of(site)?;
         Ok(if found.is_empty() { Damage::default() } else { found.damage(&self.whole) })
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         if !Self::is_moved(site)? {
             site.run(&Self::words(site))?;
         }
@@ -88,7 +88,7 @@ impl Subject for Migrate {
         Ok(())
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::of(site)?.damage(&self.whole))
     }
 }

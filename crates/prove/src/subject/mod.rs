@@ -17,22 +17,22 @@ use rustix::process::Pid;
 
 use crate::damage::Damage;
 use crate::postgres::Postgres;
-use crate::site::{Engine, Site};
+use crate::site::{Engine, FaultSite};
 
 /// One command on one engine.
-pub trait Subject: Sync {
+pub trait FaultSubject: Sync {
     fn name(&self) -> &'static str;
 
     /// Makes what every try begins from, once.
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()>;
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()>;
 
     /// Makes the data of a try, in an empty folder.
-    fn begin(&self, site: &Site) -> anyhow::Result<()>;
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()>;
 
-    fn command(&self, site: &Site) -> Command;
+    fn command(&self, site: &FaultSite) -> Command;
 
     /// Does something to the running command until `over`.
-    fn accompany(&self, _site: &Site, _over: &AtomicBool) -> anyhow::Result<()> {
+    fn accompany(&self, _site: &FaultSite, _over: &AtomicBool) -> anyhow::Result<()> {
         Ok(())
     }
 
@@ -42,7 +42,7 @@ pub trait Subject: Sync {
     }
 
     /// The first process of the server that it works on, if there is one now.
-    fn server(&self, site: &Site) -> anyhow::Result<Option<Pid>> {
+    fn server(&self, site: &FaultSite) -> anyhow::Result<Option<Pid>> {
         Ok(site.postgres().map(Postgres::pid))
     }
 
@@ -50,17 +50,17 @@ pub trait Subject: Sync {
     fn only_acknowledged(&self, _known: &[String]) {}
 
     /// Damage that shows before anything is mended.
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage>;
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage>;
 
     /// Goes on as the messages say, until everything is done.
-    fn finish(&self, site: &Site) -> anyhow::Result<()>;
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()>;
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage>;
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage>;
 }
 
 /// All of them on one engine.
-pub fn all(engine: Engine) -> Vec<Box<dyn Subject>> {
-    let mut all: Vec<Box<dyn Subject>> = vec![
+pub fn all(engine: Engine) -> Vec<Box<dyn FaultSubject>> {
+    let mut all: Vec<Box<dyn FaultSubject>> = vec![
         Box::new(generate::Generate::default()),
         Box::new(import::Import::default()),
         Box::new(upgrade::Upgrade::default()),
@@ -75,19 +75,19 @@ pub fn all(engine: Engine) -> Vec<Box<dyn Subject>> {
 }
 
 /// How many articles and rows `dashboard generate` makes.
-fn size(site: &Site) -> [&'static str; 2] {
+fn size(site: &FaultSite) -> [&'static str; 2] {
     ["--scale", if site.full { "1" } else { "0.01" }]
 }
 
 /// Makes a dashboard in the try's database.
-fn generate(site: &Site) -> anyhow::Result<()> {
+fn generate(site: &FaultSite) -> anyhow::Result<()> {
     let [scale, value] = size(site);
     site.run(&["dashboard", "generate", scale, value, "--database", &site.database()])?;
     Ok(())
 }
 
 /// Keeps the try's database for [`begin_from_base`].
-fn keep_as_base(site: &Site) -> anyhow::Result<()> {
+fn keep_as_base(site: &FaultSite) -> anyhow::Result<()> {
     match site.postgres() {
         None => copy(&site.file(), &site.kept("base.db")),
         Some(postgres) => postgres.keep_trial_as_base(),
@@ -95,7 +95,7 @@ fn keep_as_base(site: &Site) -> anyhow::Result<()> {
 }
 
 /// Gives the try a copy of what was kept.
-fn begin_from_base(site: &Site) -> anyhow::Result<()> {
+fn begin_from_base(site: &FaultSite) -> anyhow::Result<()> {
     match site.postgres() {
         None => copy(&site.kept("base.db"), &site.file()),
         Some(postgres) => postgres.renew_trial(true),
@@ -108,7 +108,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Proves the totals of the try's database.
-fn verify_totals(site: &Site) -> anyhow::Result<()> {
+fn verify_totals(site: &FaultSite) -> anyhow::Result<()> {
     site.run(&["dashboard", "rollup", "verify", "--database", &site.database()])?;
     Ok(())
 }

@@ -9,10 +9,10 @@ use std::thread;
 use anyhow::{Context as _, ensure};
 use testing::dashboard::{Client, Server};
 
-use super::{Subject, begin_from_base, generate, keep_as_base};
+use super::{FaultSubject, begin_from_base, generate, keep_as_base};
 use crate::damage::Damage;
 use crate::replay::note_acknowledgement;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 const PASSWORD: &str = "correct horse battery staple";
 
@@ -27,7 +27,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    fn words(site: &Site) -> Vec<String> {
+    fn words(site: &FaultSite) -> Vec<String> {
         let words =
             ["dashboard", "serve", "--listen", "127.0.0.1:0", "--database", &site.database()];
         words.map(str::to_owned).to_vec()
@@ -48,12 +48,12 @@ impl Serve {
     }
 }
 
-impl Subject for Serve {
+impl FaultSubject for Serve {
     fn name(&self) -> &'static str {
         "serve"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         if let Some(postgres) = site.postgres() {
             postgres.renew_trial(false)?;
         }
@@ -66,13 +66,13 @@ impl Subject for Serve {
         keep_as_base(site)
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.asked.store(0, Ordering::Relaxed);
         begin_from_base(site)
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&Self::words(site))
     }
 
@@ -80,7 +80,7 @@ impl Subject for Serve {
         false
     }
 
-    fn accompany(&self, site: &Site, over: &AtomicBool) -> anyhow::Result<()> {
+    fn accompany(&self, site: &FaultSite, over: &AtomicBool) -> anyhow::Result<()> {
         let address = loop {
             let said = std::fs::read_to_string(site.aside("output"))?;
             let line = said.lines().find_map(|line| line.strip_prefix("http://"));
@@ -106,15 +106,15 @@ impl Subject for Serve {
         acknowledged.retain(|cookie| known.contains(cookie));
     }
 
-    fn after_fault(&self, _site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, _site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Damage::default())
     }
 
-    fn finish(&self, _site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, _site: &FaultSite) -> anyhow::Result<()> {
         Ok(())
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
         let server = Server::start(&mut site.command(&Self::words(site)))?;
         let mut client = server.connect()?;

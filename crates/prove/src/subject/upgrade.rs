@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::{Subject, begin_from_base, keep_as_base, verify_totals};
+use super::{FaultSubject, begin_from_base, keep_as_base, verify_totals};
 use crate::contents::Contents;
 use crate::damage::Damage;
-use crate::site::Site;
+use crate::site::FaultSite;
 
 /// What the program of version 1 has left.
 const SQLITE: &str = include_str!("../../../dashboard/tests/fixtures/version-1.sqlite.sql");
@@ -18,7 +18,7 @@ pub struct Upgrade {
 }
 
 impl Upgrade {
-    fn upgrade(site: &Site) -> anyhow::Result<()> {
+    fn upgrade(site: &FaultSite) -> anyhow::Result<()> {
         site.run(&["dashboard", "upgrade", "--database", &site.database()])?;
         Ok(())
     }
@@ -35,12 +35,12 @@ impl Upgrade {
     }
 }
 
-impl Subject for Upgrade {
+impl FaultSubject for Upgrade {
     fn name(&self) -> &'static str {
         "upgrade"
     }
 
-    fn prepare(&mut self, site: &Site) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
         let more = Self::more_facts(if site.full { 150_000 } else { 1_500 });
         match site.postgres() {
             None => {
@@ -61,24 +61,24 @@ impl Subject for Upgrade {
         Ok(())
     }
 
-    fn begin(&self, site: &Site) -> anyhow::Result<()> {
+    fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
         begin_from_base(site)
     }
 
-    fn command(&self, site: &Site) -> Command {
+    fn command(&self, site: &FaultSite) -> Command {
         site.command(&["dashboard", "upgrade", "--database", &site.database()])
     }
 
-    fn after_fault(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::by_day(site, "traffic")?.damage(&self.facts))
     }
 
-    fn finish(&self, site: &Site) -> anyhow::Result<()> {
+    fn finish(&self, site: &FaultSite) -> anyhow::Result<()> {
         Self::upgrade(site)?;
         verify_totals(site)
     }
 
-    fn damage(&self, site: &Site) -> anyhow::Result<Damage> {
+    fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         Ok(Contents::of(site)?.damage(&self.whole))
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment
             if !seen.insert((key(engine), key(base))) {
                 continue;
             }
-            let pair = Pair::new(plan, &group, engine.label(), base.label());
+            let pair = SweepPair::new(plan, &group, engine.label(), base.label());
             together.push(pair.sweep(plan, None, treatments));
             // A rate is that of whole rounds of the mix, so single requests have none.
             let operations = plan.operations().into_iter();
@@ -137,19 +137,19 @@ pub(super) fn judged(plan: &Plan, family: Vec<RawSweep>, planned: usize) -> Vec<
 }
 
 /// The sets of levels of the factors that are not swept, each with the swept levels measured.
-struct Group {
+struct SweepGroup {
     others: Levels,
     swept: Vec<f64>,
 }
 
-impl Group {
+impl SweepGroup {
     fn any_cell(&self, plan: &Plan) -> Levels {
         let level = self.swept.first().copied().unwrap_or_default();
         cell(&self.others, plan.swept().map(|(name, _)| name), level)
     }
 }
 
-fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
+fn groups(plan: &Plan, cells: &[Levels]) -> Vec<SweepGroup> {
     let swept = plan.swept().map(|(name, _)| name);
     // In the order of the cells, which is the plan's: its base first.
     let mut groups: Vec<(Levels, BTreeSet<Level>)> = Vec::new();
@@ -164,11 +164,14 @@ fn groups(plan: &Plan, cells: &[Levels]) -> Vec<Group> {
         }
     }
     let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
-    groups.into_iter().map(|(others, levels)| Group { others, swept: numbers(levels) }).collect()
+    groups
+        .into_iter()
+        .map(|(others, levels)| SweepGroup { others, swept: numbers(levels) })
+        .collect()
 }
 
 /// The engines that are compared at the levels of `group`, the base of each pair first.
-fn pairs<'p>(plan: &'p Plan, group: &Group) -> Vec<[&'p EngineSpec; 2]> {
+fn pairs<'p>(plan: &'p Plan, group: &SweepGroup) -> Vec<[&'p EngineSpec; 2]> {
     let cell = group.any_cell(plan);
     let measured = |index: &usize| !plan.repeats(*index, &cell);
     let engines: Vec<&EngineSpec> = plan
@@ -189,9 +192,9 @@ fn pairs<'p>(plan: &'p Plan, group: &Group) -> Vec<[&'p EngineSpec; 2]> {
     engines.iter().enumerate().take(bases).flat_map(of_base).collect()
 }
 
-struct Pair<'a> {
+struct SweepPair<'a> {
     response: Response,
-    group: &'a Group,
+    group: &'a SweepGroup,
     swept: Option<&'a str>,
     a: String,
     b: String,
@@ -245,8 +248,8 @@ impl RawSweep {
     }
 }
 
-impl<'a> Pair<'a> {
-    fn new(plan: &'a Plan, group: &'a Group, a: String, b: String) -> Self {
+impl<'a> SweepPair<'a> {
+    fn new(plan: &'a Plan, group: &'a SweepGroup, a: String, b: String) -> Self {
         let response = plan.response();
         Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
     }

@@ -10,10 +10,10 @@ use crate::analysis::{Shown, Sweep};
 /// The sweeps of one set of levels and pair of engines.
 struct Group<'s> {
     first: &'s Sweep,
-    outcomes: Vec<Outcome<'s>>,
+    outcomes: Vec<RequestOutcome<'s>>,
 }
 
-struct Outcome<'s> {
+struct RequestOutcome<'s> {
     text: String,
     requests: Vec<&'s str>,
 }
@@ -42,7 +42,7 @@ impl<'s> Group<'s> {
         let text = outcome(wording, sweep);
         match self.outcomes.iter_mut().find(|outcome| outcome.text == text) {
             Some(outcome) => outcome.requests.push(request),
-            None => self.outcomes.push(Outcome { text, requests: vec![request] }),
+            None => self.outcomes.push(RequestOutcome { text, requests: vec![request] }),
         }
     }
 

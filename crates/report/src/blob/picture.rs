@@ -11,39 +11,39 @@ use plan::{BlobOperation, clients};
 use plan::{BlobStorage, StorageForm};
 
 /// A picture: its name, its title, the operation, and the line that is 1.
-struct Subject {
+struct PictureSubject {
     id: &'static str,
     title: &'static str,
     operation: BlobOperation,
     base: fn(&BlobStorage) -> bool,
 }
 
-const SUBJECTS: [Subject; 5] = [
-    Subject {
+const SUBJECTS: [PictureSubject; 5] = [
+    PictureSubject {
         id: "read_sql",
         title: "Reads, by SQLite's SQL",
         operation: BlobOperation::Read,
         base: is_by_sql,
     },
-    Subject {
+    PictureSubject {
         id: "read_blob_api",
         title: "Reads, by SQLite's blob API",
         operation: BlobOperation::Read,
         base: is_by_blob_api,
     },
-    Subject {
+    PictureSubject {
         id: "read_mmap",
         title: "Reads, by SQLite with the file mapped into memory",
         operation: BlobOperation::Read,
         base: is_mapped,
     },
-    Subject {
+    PictureSubject {
         id: "update_wal",
         title: "Updates, SQLite in WAL mode with synchronous NORMAL",
         operation: BlobOperation::Update,
         base: is_wal_normal,
     },
-    Subject {
+    PictureSubject {
         id: "update_off",
         title: "Updates, SQLite without journal and without sync",
         operation: BlobOperation::Update,
@@ -56,7 +56,7 @@ pub(super) fn pictures(board: &Board<'_>) -> Vec<PicturePart> {
     SUBJECTS.iter().filter_map(|subject| picture(board, subject)).collect()
 }
 
-fn picture(board: &Board<'_>, subject: &Subject) -> Option<PicturePart> {
+fn picture(board: &Board<'_>, subject: &PictureSubject) -> Option<PicturePart> {
     let view = board.view(subject.operation, false)?;
     let base = view.first(subject.base)?;
     let beside = |line: &BlobStorage| match subject.operation {

@@ -91,7 +91,7 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
     };
     let build = |run: &Finished| run.run.program_digest.clone();
     let checks = [
-        (Difference::Work, Work::of(a) != Work::of(b)),
+        (Difference::Work, ComparedWork::of(a) != ComparedWork::of(b)),
         (Difference::Load, a.load != b.load || !same_mode(&a.trial, &b.trial)),
         (Difference::TrialTime, a.trial != b.trial && same_mode(&a.trial, &b.trial)),
         (
@@ -107,7 +107,7 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
 
 /// Everything that is asked of the engines.
 #[derive(PartialEq)]
-struct Work {
+struct ComparedWork {
     operations: Vec<Operation>,
     /// The constants filled in, since they are what tells two runs of one plan apart; placeholders
     /// of factors stay, for treatments are matched by their levels.
@@ -117,7 +117,7 @@ struct Work {
     workload: WorkloadKind,
 }
 
-impl Work {
+impl ComparedWork {
     fn of(plan: &Plan) -> Self {
         let filled = |text: String| {
             let constants = plan.constants.iter();

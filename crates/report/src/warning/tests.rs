@@ -11,13 +11,13 @@ use plan::{Factor, Level};
 use record::{CapturedPlan, EngineRecord, FailureCounts, OperationPlan, Status};
 
 /// Seven blocks of the article's plan, in which both engines take the same time.
-struct Record {
+struct RecordedRun {
     plan: Plan,
     run: Run,
     trials: Vec<Trial>,
 }
 
-impl Record {
+impl RecordedRun {
     fn sound() -> Self {
         let mut plan = plan(7);
         plan.server_cpus = Some(vec![0]);
@@ -84,20 +84,20 @@ impl Record {
 
 #[test]
 fn a_sound_record_gives_rise_to_no_doubt() {
-    assert_eq!(Record::sound().warnings(), []);
+    assert_eq!(RecordedRun::sound().warnings(), []);
 }
 
 #[test]
 fn synchronous_off_beside_fsync_on_warns_mildly_for_reads() {
-    let weaken = |record: &mut Record| {
+    let weaken = |record: &mut RecordedRun| {
         let sqlite = record.run.engines.get_mut("sqlite").unwrap();
         sqlite.durability = Durability::SurvivesProgramCrash;
     };
-    let warning = Record::after(weaken);
+    let warning = RecordedRun::after(weaken);
     assert_eq!(warning.kind(), "durability_differs");
     let message = warning.message();
     assert!(message.contains("sqlite") && message.contains("hardly matters"), "{message}");
-    let warning = Record::after(|record| {
+    let warning = RecordedRun::after(|record| {
         weaken(record);
         record.plan.requests[0].method = "POST".to_owned();
     });
@@ -106,7 +106,7 @@ fn synchronous_off_beside_fsync_on_warns_mildly_for_reads() {
 
 #[test]
 fn a_client_that_waited_for_its_processor_is_named() {
-    let warning = Record::after(|record| {
+    let warning = RecordedRun::after(|record| {
         let wait = ("client_processor_wait_fraction".to_owned(), 0.4);
         record.trials[3].counters.extend([wait]);
     });
@@ -116,15 +116,15 @@ fn a_client_that_waited_for_its_processor_is_named() {
 #[test]
 fn one_distant_block_is_an_outlier_and_noise_is_not() {
     let first =
-        |record: &Record| (record.trials[0].engine.clone(), record.trials[0].levels.clone());
-    let warning = Record::after(|record| {
+        |record: &RecordedRun| (record.trials[0].engine.clone(), record.trials[0].levels.clone());
+    let warning = RecordedRun::after(|record| {
         record.trials[0].response_time_ms_mean =
             record.trials[0].response_time_ms_mean.map(|t| t * 3.0);
     });
     let Warning::Outlier { block, ratio, treatments, .. } = &warning else { panic!("{warning:?}") };
     assert_eq!((*block, *treatments), (1, 1));
     assert!((2.7..3.3).contains(ratio), "{ratio}");
-    let mut noisy = Record::sound();
+    let mut noisy = RecordedRun::sound();
     let (engine, levels) = first(&noisy);
     let same = noisy.trials.iter_mut().filter(|t| t.engine == engine && t.levels == levels);
     for (trial, factor) in same.zip([1.0, 1.5, 0.8, 1.3, 0.7, 1.1, 0.9]) {
@@ -139,22 +139,22 @@ fn a_plan_changed_between_blocks_warns_with_its_operations() {
         operation: "days".to_owned(),
         plan: CapturedPlan::Observed { hash: hash.to_owned(), text: String::new() },
     };
-    let set = |record: &mut Record, later: &str| {
+    let set = |record: &mut RecordedRun, later: &str| {
         let levels = record.trials[0].levels.clone();
         let same = record.trials.iter_mut().filter(|t| t.engine == "sqlite" && t.levels == levels);
         same.zip(["a", later]).for_each(|(trial, hash)| trial.plans = vec![plan(hash)]);
     };
-    let warning = Record::after(|record| set(record, "b"));
+    let warning = RecordedRun::after(|record| set(record, "b"));
     let operations = vec!["days".to_owned()];
     assert_eq!(warning, Warning::PlanChanged { engine: "sqlite".to_owned(), operations });
-    let mut same = Record::sound();
+    let mut same = RecordedRun::sound();
     set(&mut same, "a");
     assert_eq!(same.warnings(), []);
 }
 
 #[test]
 fn trials_moving_alike_in_every_block_are_unsteady() {
-    let warning = Record::after(|record| {
+    let warning = RecordedRun::after(|record| {
         record.of("sqlite").for_each(|trial| trial.second_half_ratio = Some(0.8));
     });
     let Warning::NotSteady { engine, ratio: Some(ratio), read_ahead: false, unsettled: 0 } =
@@ -163,20 +163,20 @@ fn trials_moving_alike_in_every_block_are_unsteady() {
         panic!("{warning:?}")
     };
     assert!(engine == "sqlite" && (ratio - 0.8).abs() < 1e-9);
-    let mut noise = Record::sound();
+    let mut noise = RecordedRun::sound();
     noise.trials[5].second_half_ratio = Some(0.5);
     assert_eq!(noise.warnings(), []);
-    let warning = Record::after(|record| record.trials[5].warm_up_steady = Some(false));
+    let warning = RecordedRun::after(|record| record.trials[5].warm_up_steady = Some(false));
     assert!(matches!(warning, Warning::NotSteady { unsettled: 1, ratio: None, .. }));
 }
 
 #[test]
 fn client_and_server_on_one_core_warn_in_any_trial() {
-    let shared = Record::after(|record| record.plan.client_cpus = Some(vec![0]));
+    let shared = RecordedRun::after(|record| record.plan.client_cpus = Some(vec![0]));
     assert_eq!(shared, Warning::SharedCores);
-    let unbound = Record::after(|record| record.plan.client_cpus = None);
+    let unbound = RecordedRun::after(|record| record.plan.client_cpus = None);
     assert_eq!(unbound, Warning::SharedCores);
-    let mut by_level = Record::sound();
+    let mut by_level = RecordedRun::sound();
     let both = Level::Text("0,1".to_owned());
     by_level.trials[3].levels.insert("server_cpus".to_owned(), both);
     assert!(by_level.warnings().contains(&Warning::SharedCores));
@@ -184,16 +184,16 @@ fn client_and_server_on_one_core_warn_in_any_trial() {
 
 #[test]
 fn the_machine_warns_of_pressure_swap_memory_and_idle_cores() {
-    let kind = |change: fn(&mut Record)| Record::after(change).kind();
+    let kind = |change: fn(&mut RecordedRun)| RecordedRun::after(change).kind();
     assert_eq!(kind(|record| record.trials[0].quiet_wait_seconds = 60.2), "not_quiet");
     assert_eq!(kind(|record| record.trials[0].swapped_bytes = Some(4096)), "swapped");
     assert_eq!(
         kind(|record| record.run.environment.memory_bytes = Some(1 << 30)),
         "data_exceeds_memory"
     );
-    let pressed = |record: &mut Record| record.trials[0].memory_pressure_fraction = Some(0.2);
+    let pressed = |record: &mut RecordedRun| record.trials[0].memory_pressure_fraction = Some(0.2);
     assert_eq!(kind(pressed), "memory_pressure");
-    let mut limited = Record::sound();
+    let mut limited = RecordedRun::sound();
     pressed(&mut limited);
     limited.plan.server_memory = "1GiB".parse().ok();
     assert_eq!(limited.warnings(), []);
@@ -212,7 +212,7 @@ fn the_machine_warns_of_pressure_swap_memory_and_idle_cores() {
         ),
         "statistics_missing"
     );
-    let mut chosen = Record::sound();
+    let mut chosen = RecordedRun::sound();
     chosen.plan.engines[0] = "sqlite[analyze=off,label=sqlite]".parse().unwrap();
     chosen.run.engines.get_mut("sqlite").unwrap().statistics_present = Some(false);
     assert_eq!(chosen.warnings(), []);
@@ -220,17 +220,17 @@ fn the_machine_warns_of_pressure_swap_memory_and_idle_cores() {
 
 #[test]
 fn an_engine_with_more_cores_refers_to_treatments_at_one() {
-    let more = |record: &mut Record| {
+    let more = |record: &mut RecordedRun| {
         record.of("postgres:18").for_each(|trial| trial.cores_used = Some(2.0));
     };
-    let warning = Record::after(more);
+    let warning = RecordedRun::after(more);
     assert!(warning.advice().contains("--server-cpus 0"), "{}", warning.advice());
     let Warning::UnequalCores { equal_at: None, .. } = warning else { panic!("{warning:?}") };
 }
 
 #[test]
 fn wrong_answers_are_more_than_failures() {
-    let mut record = Record::sound();
+    let mut record = RecordedRun::sound();
     let trial = record.of("sqlite").next().unwrap();
     trial.failures = 1;
     let wrong = FailureCounts { all: 1, wrong: 1, ..FailureCounts::default() };
@@ -241,7 +241,7 @@ fn wrong_answers_are_more_than_failures() {
 
 #[test]
 fn a_server_that_did_not_keep_up_is_told_with_its_rates() {
-    let warning = Record::after(|record: &mut Record| {
+    let warning = RecordedRun::after(|record: &mut RecordedRun| {
         record.of("sqlite").take(2).for_each(|trial| {
             trial.saturated = true;
             trial.offered_per_second = Some(500.0);
@@ -254,9 +254,9 @@ fn a_server_that_did_not_keep_up_is_told_with_its_rates() {
 
 #[test]
 fn use_of_the_machine_by_others_and_the_client_warns() {
-    let kind = |change: fn(&mut Record)| Record::after(change).kind();
+    let kind = |change: fn(&mut RecordedRun)| RecordedRun::after(change).kind();
     assert_eq!(kind(|record| record.trials[0].steal_fraction = Some(0.1)), "steal");
-    let others = |record: &mut Record| {
+    let others = |record: &mut RecordedRun| {
         record.trials.iter_mut().for_each(|trial| trial.other_cores_used = Some(0.3));
     };
     assert_eq!(kind(others), "busy_machine");
@@ -265,7 +265,7 @@ fn use_of_the_machine_by_others_and_the_client_warns() {
 
 #[test]
 fn a_slow_change_over_the_blocks_is_drift() {
-    let warning = Record::after(|record| {
+    let warning = RecordedRun::after(|record| {
         for trial in record.of("sqlite") {
             let later = 1.0 + 0.07 * (trial.block - 1) as f64;
             trial.response_time_ms_mean = trial.response_time_ms_mean.map(|time| time * later);
@@ -277,15 +277,16 @@ fn a_slow_change_over_the_blocks_is_drift() {
 
 #[test]
 fn what_the_record_lacks_is_told() {
-    let kind = |change: fn(&mut Record)| Record::after(change).kind();
+    let kind = |change: fn(&mut RecordedRun)| RecordedRun::after(change).kind();
     assert_eq!(kind(|record| record.run.environment.build_profile = "debug".into()), "debug_build");
-    let void = |record: &mut Record| record.trials[0].status = Status::Void("it died".to_owned());
-    let warning = Record::after(void);
+    let void =
+        |record: &mut RecordedRun| record.trials[0].status = Status::Void("it died".to_owned());
+    let warning = RecordedRun::after(void);
     assert_eq!(warning.message(), "1 trial is void: it died.");
-    let resumed = |record: &mut Record| record.run.resumed.push(jiff::Timestamp::UNIX_EPOCH);
-    let warning = Record::after(resumed);
+    let resumed = |record: &mut RecordedRun| record.run.resumed.push(jiff::Timestamp::UNIX_EPOCH);
+    let warning = RecordedRun::after(resumed);
     assert!(warning.kind() == "resumed" && warning.message().contains(" again once;"));
-    let record = Record::sound();
+    let record = RecordedRun::sound();
     let planned = record.trials.len() + 1;
     let found = find(&record.plan, &record.run, &record.trials, planned);
     assert_eq!(found, [Warning::Incomplete { recorded: planned - 1, planned }]);
@@ -293,9 +294,9 @@ fn what_the_record_lacks_is_told() {
 
 #[test]
 fn blocks_are_counted_as_measured_and_not_as_planned() {
-    let few = Record::after(|record| record.run.rounds[0].blocks = 1);
+    let few = RecordedRun::after(|record| record.run.rounds[0].blocks = 1);
     assert!(few.message().starts_with("1 block: "), "{}", few.message());
-    let mut precise = Record::sound();
+    let mut precise = RecordedRun::sound();
     precise.plan.replicates = 3;
     precise.run.rounds[0].blocks = 10;
     assert_eq!(precise.warnings(), [], "a precision has added blocks");
@@ -303,7 +304,7 @@ fn blocks_are_counted_as_measured_and_not_as_planned() {
 
 #[test]
 fn unequal_cores_refer_to_treatments_at_one_core_if_any() {
-    let mut record = Record::sound();
+    let mut record = RecordedRun::sound();
     let one = Level::Number(1.0);
     record.plan.factors.insert("server_cpus".to_owned(), Factor::new(vec![one.clone()]));
     for trial in &mut record.trials {

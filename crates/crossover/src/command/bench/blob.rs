@@ -21,7 +21,7 @@ const CLIENTS: &str = include_str!("../../../../../experiments/blob-clients.toml
 pub struct Arguments {
     /// Which question is asked
     #[arg(value_enum, default_value = "article")]
-    question: Question,
+    question: BlobQuestion,
     /// An engine: sqlite, 'sqlite[access=blob_api]', 'dir[read=openat]', tree, sqlite+dir,
     /// postgres:18; repeatable
     #[arg(long = "on", value_name = "ENGINE")]
@@ -43,7 +43,7 @@ pub struct Arguments {
         value_delimiter = ',',
         env = "CROSSOVER_OPERATIONS"
     )]
-    operations: Vec<Operation>,
+    operations: Vec<OperationFlag>,
     /// Let a trial be N passes over all blobs, not a length of time
     #[arg(long, value_name = "N", conflicts_with = "time", env = "CROSSOVER_PASSES")]
     passes: Option<u32>,
@@ -59,7 +59,7 @@ pub struct Arguments {
 
 /// The plans, by what they ask.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Question {
+enum BlobQuestion {
     /// The article's table and its claims
     Article,
     /// From which size on files are faster
@@ -75,14 +75,14 @@ enum Question {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Operation {
+enum OperationFlag {
     /// Every blob read in random order
     Read,
     /// Some overwritten by others of the same size
     Update,
 }
 
-impl Operation {
+impl OperationFlag {
     fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -126,12 +126,12 @@ fn say_what_exceeds_the_budget(plan: &Plan, shared: &Shared) -> anyhow::Result<(
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let (text, name) = match arguments.question {
-        Question::Article => (ARTICLE, "blob.toml"),
-        Question::Size => (SIZE, "blob-size.toml"),
-        Question::PageSize => (PAGE_SIZE, "blob-page-size.toml"),
-        Question::Cold => (COLD, "blob-cold.toml"),
-        Question::Durability => (DURABILITY, "blob-durability.toml"),
-        Question::Clients => (CLIENTS, "blob-clients.toml"),
+        BlobQuestion::Article => (ARTICLE, "blob.toml"),
+        BlobQuestion::Size => (SIZE, "blob-size.toml"),
+        BlobQuestion::PageSize => (PAGE_SIZE, "blob-page-size.toml"),
+        BlobQuestion::Cold => (COLD, "blob-cold.toml"),
+        BlobQuestion::Durability => (DURABILITY, "blob-durability.toml"),
+        BlobQuestion::Clients => (CLIENTS, "blob-clients.toml"),
     };
     let mut plan = plan::parse(text, &format!("experiments/{name}"))?;
     if !arguments.engines.is_empty() {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use engine::EngineSpec;
 use server::Locations;
 
-use super::data::{Contents, largest_blog};
+use super::data::{FileContents, largest_blog};
 use super::{
-    Filling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
+    PlanFilling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
 };
 use crate::command::report;
 use crate::shared::{Outcome, Shared, Usage, scale, sqlite_file};
@@ -45,7 +45,7 @@ pub struct Arguments {
     count: Option<Count>,
     /// `steady` loops until the time ends; `article` sends one pass of nine per client
     #[arg(long, value_enum, env = "CROSSOVER_MODE")]
-    mode: Option<Mode>,
+    mode: Option<LoadMode>,
     /// Measure the periods named and no others, even where the lines cross
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
@@ -65,7 +65,7 @@ enum Count {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Mode {
+enum LoadMode {
     /// One pass of nine per client, a connection per request, best of three
     Article,
     /// Loop until the time ends; verdicts use this
@@ -119,15 +119,15 @@ impl Arguments {
 }
 
 fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<plan::Plan> {
-    let mut filling = Filling {
+    let mut filling = PlanFilling {
         engines: arguments.engines.clone(),
         periods: arguments.periods.clone(),
         start: arguments.start.clone(),
         clients: arguments.clients.iter().map(|clients| clients.get()).collect(),
         count_articles: arguments.count == Some(Count::Articles),
-        article_mode: arguments.mode == Some(Mode::Article),
+        article_mode: arguments.mode == Some(LoadMode::Article),
         no_bisection: arguments.no_bisection,
-        ..Filling::default()
+        ..PlanFilling::default()
     };
     // Mistakes in periods, dates, engines and their settings are named before anything is generated.
     let mut bare = article(&filling).map_err(|error| Usage(format!("{error:#}")))?;
@@ -154,7 +154,7 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<plan::Plan> {
         Some(blog) => Some(blog.to_owned()),
         None => Some(largest_blog(&data)?),
     };
-    let contents = Contents::read(&data)?;
+    let contents = FileContents::read(&data)?;
     filling.data = Some(data);
     let mut plan = article(&filling)?;
     contents.check_start(plan.constants.get("start").map_or("", String::as_str))?;

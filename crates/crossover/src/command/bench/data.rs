@@ -40,14 +40,14 @@ pub fn reference(
 
 /// What a dashboard's file holds: for the first line of a report, and to refuse a period of which
 /// nothing would be measured but empty answers.
-pub struct Contents {
+pub struct FileContents {
     articles: i64,
     rows: i64,
     first_day: i64,
     last_day: i64,
 }
 
-impl Contents {
+impl FileContents {
     /// Counts articles and rows of traffic.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let connection = engine::sqlite::open_read_only(path)?;

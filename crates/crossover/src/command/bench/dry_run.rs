@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::preview::{Block, Preview, Start, Treatment};
+use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
 use plan::Plan;
 use plan::counted;
 
@@ -37,7 +37,7 @@ fn text(preview: &Preview, verbose: bool) -> String {
     lines.push("Treatments:".to_owned());
     let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());
     if verbose {
-        let line = |one: &Treatment| format!("  {}: {}", one.engine, one.levels);
+        let line = |one: &PreviewTreatment| format!("  {}: {}", one.engine, one.levels);
         lines.extend(preview.treatments.iter().map(line));
         lines.push(format!("\n{order}:"));
         lines.extend(preview.order.iter().map(block_in_words));
@@ -50,13 +50,13 @@ fn text(preview: &Preview, verbose: bool) -> String {
 
 fn block_in_words(block: &Block) -> String {
     let mut lines = vec![format!("  block {}", block.block)];
-    let line = |one: &Start| format!("    {}: {}", one.engine, one.treatments.join(" | "));
+    let line = |one: &PreviewStart| format!("    {}: {}", one.engine, one.treatments.join(" | "));
     lines.extend(block.starts.iter().map(line));
     lines.join("\n")
 }
 
 /// The treatments of one engine in a line: all where they are few.
-fn of_engine(treatments: &[Treatment]) -> String {
+fn of_engine(treatments: &[PreviewTreatment]) -> String {
     match treatments {
         [first, _, _, .., last] => format!(
             "  {}: {} treatments, from \"{}\" to \"{}\"",

@@ -74,7 +74,7 @@ pub struct Arguments {
     headers: Vec<(String, String)>,
     /// What is compared between engines and times
     #[arg(long, value_enum, default_value = "exact", env = "CROSSOVER_ANSWER")]
-    answer: Answer,
+    answer: HttpComparison,
     /// A JSON pointer to what may differ between answers, such as /time; repeatable
     #[arg(long = "json-ignore", value_name = "POINTER", conflicts_with = "answer")]
     json_ignore: Vec<String>,
@@ -102,7 +102,7 @@ pub struct Arguments {
 
 /// How answers are compared.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Answer {
+enum HttpComparison {
     /// Every byte
     Exact,
     /// The status alone
@@ -201,9 +201,9 @@ fn fill_load(plan: &mut Plan, arguments: &Arguments) {
 
 fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
     let answer = match (arguments.json_ignore.as_slice(), arguments.answer) {
-        ([], Answer::Exact) => AnswerCheck::Exact,
-        ([], Answer::Status) => AnswerCheck::Status,
-        ([], Answer::JsonAnyOrder) => AnswerCheck::JsonAnyOrder,
+        ([], HttpComparison::Exact) => AnswerCheck::Exact,
+        ([], HttpComparison::Status) => AnswerCheck::Status,
+        ([], HttpComparison::JsonAnyOrder) => AnswerCheck::JsonAnyOrder,
         (pointers, _) => AnswerCheck::JsonIgnore(pointers.to_vec()),
     };
     let headers: BTreeMap<String, String> = arguments.headers.iter().cloned().collect();

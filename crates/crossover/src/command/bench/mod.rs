@@ -28,7 +28,7 @@ use crate::progress;
 use crate::shared::{Outcome, Shared, Usage};
 
 pub use data::{ReferenceData, largest_blog, reference};
-pub use shipped::{Filling, article};
+pub use shipped::{PlanFilling, article};
 
 /// `crossover bench`
 #[derive(clap::Args)]

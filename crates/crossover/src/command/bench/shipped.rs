@@ -9,7 +9,7 @@ const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
 
 /// What `bench dashboard` and `demo` fill into the article's plan; what is absent stays.
 #[derive(Default)]
-pub struct Filling {
+pub struct PlanFilling {
     pub engines: Vec<EngineSpec>,
     /// The SQLite file with the dashboard's data.
     pub data: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub struct Filling {
 }
 
 /// The article's plan with `filling`.
-pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
+pub fn article(filling: &PlanFilling) -> anyhow::Result<Plan> {
     let mut plan = plan::read(ARTICLE, "experiments/article.toml")?;
     if !filling.engines.is_empty() {
         plan.engines.clone_from(&filling.engines);
@@ -63,7 +63,7 @@ pub fn article(filling: &Filling) -> anyhow::Result<Plan> {
     Ok(plan.resolved()?)
 }
 
-fn fill_query(plan: &mut Plan, filling: &Filling) {
+fn fill_query(plan: &mut Plan, filling: &PlanFilling) {
     let mut query = String::new();
     if let Some(blog) = &filling.blog {
         query = format!("&blog={}", percent_encoded(blog));

@@ -42,7 +42,7 @@ pub struct Arguments {
     transaction: bool,
     /// How answers are compared between engines
     #[arg(long, value_enum, default_value = "rows")]
-    answer: Answer,
+    answer: RowComparison,
     /// Numbers of clients
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     clients: Vec<u16>,
@@ -55,7 +55,7 @@ pub struct Arguments {
 
 /// How answers are compared.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Answer {
+enum RowComparison {
     /// The same rows in any order
     Rows,
     /// The same rows in the same order
@@ -144,10 +144,10 @@ fn statements(
     whole.file = Some(path.to_owned());
     whole.transaction = arguments.transaction;
     whole.answer = match arguments.answer {
-        Answer::Rows => Comparison::Rows,
-        Answer::Ordered => Comparison::Ordered,
-        Answer::Count => Comparison::Count,
-        Answer::None => Comparison::None,
+        RowComparison::Rows => Comparison::Rows,
+        RowComparison::Ordered => Comparison::Ordered,
+        RowComparison::Count => Comparison::Count,
+        RowComparison::None => Comparison::None,
     };
     whole.read_files(None).map_err(Usage)?;
     let parts = parts(path, &whole.text, "sqlite")?;

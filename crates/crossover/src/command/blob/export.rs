@@ -34,7 +34,7 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Made<'a> {
+struct ExportedBlobs<'a> {
     folder: String,
     form: Form,
     #[serde(flatten)]
@@ -64,7 +64,9 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     }
     let folder = folder.display().to_string();
     match shared.output_format {
-        OutputFormat::Json => shared.print_json(&Made { folder, form, exported: &exported })?,
+        OutputFormat::Json => {
+            shared.print_json(&ExportedBlobs { folder, form, exported: &exported })?
+        }
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{folder}\n"))?,
     }
     Ok(Outcome::Done)

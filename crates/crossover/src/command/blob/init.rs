@@ -45,7 +45,7 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Made<'a> {
+struct NewStore<'a> {
     file: String,
     #[serde(flatten)]
     initialized: &'a Initialized,
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         started.elapsed().as_secs_f64(),
     ));
     match shared.output_format {
-        OutputFormat::Json => shared.print_json(&Made { file, initialized: &made })?,
+        OutputFormat::Json => shared.print_json(&NewStore { file, initialized: &made })?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{file}\n"))?,
     }
     Ok(Outcome::Done)

@@ -101,13 +101,13 @@ impl OrderArguments {
 }
 
 /// The target, open.
-enum Open {
+enum OpenStore {
     Sqlite(SqliteAccess),
     Files(FileAccess),
     Lookup(LookupAccess),
 }
 
-impl Open {
+impl OpenStore {
     fn access(&mut self) -> &mut dyn Access {
         match self {
             Self::Sqlite(access) => access,
@@ -165,11 +165,11 @@ impl Arguments {
         target.form() == Form::Database || self.files.names.is_some()
     }
 
-    fn open(&self, target: &Target) -> Result<Open, blob::Error> {
+    fn open(&self, target: &Target) -> Result<OpenStore, blob::Error> {
         Ok(match (target.form(), &self.files.names) {
-            (Form::Database, _) => Open::Sqlite(target.sqlite(&self.sqlite.settings())?),
-            (_, None) => Open::Files(target.files(&self.files.settings())?),
-            (_, Some(names)) => Open::Lookup(LookupAccess::open(
+            (Form::Database, _) => OpenStore::Sqlite(target.sqlite(&self.sqlite.settings())?),
+            (_, None) => OpenStore::Files(target.files(&self.files.settings())?),
+            (_, Some(names)) => OpenStore::Lookup(LookupAccess::open(
                 names,
                 target.path(),
                 &SqliteSettings::default(),
@@ -257,7 +257,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let work = arguments.work(&mut target)?;
     let state = arguments.temper(shared)?;
     let mut open = arguments.open(&target)?;
-    if let (true, Open::Sqlite(access)) = (arguments.stats, &open) {
+    if let (true, OpenStore::Sqlite(access)) = (arguments.stats, &open) {
         statistics::sqlite(access.connection())?;
     }
     let before = statistics::kernel();
@@ -274,7 +274,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let timed = timed.map_err(|error| explain(error, arguments, &target))?;
     let mut counted = statistics::since(&before, statistics::kernel());
     let mut result = RunResult::new(&target, work, order, max_id, &timed);
-    if let Open::Sqlite(access) = &open {
+    if let OpenStore::Sqlite(access) = &open {
         counted.extend(statistics::sqlite(access.connection())?);
         result.read_settings(access, arguments.sqlite.blob_api)?;
     } else {

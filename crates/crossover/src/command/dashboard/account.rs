@@ -19,9 +19,9 @@ pub enum Command {
     /// Make an account; asks for its password
     Add(Secret),
     /// List all accounts
-    List(All),
+    List(AccountList),
     /// Remove an account and end its sessions
-    Remove(Named),
+    Remove(NamedAccount),
     /// Give an account another password and end its sessions
     Password(Secret),
 }
@@ -38,7 +38,7 @@ pub struct Secret {
 }
 
 #[derive(clap::Args)]
-pub struct Named {
+pub struct NamedAccount {
     /// The name of the account
     name: String,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub struct Named {
 }
 
 #[derive(clap::Args)]
-pub struct All {
+pub struct AccountList {
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -59,11 +59,11 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
             shared.runtime().block_on(account::add(&database, &name, password))?;
             tell(shared, &name, "added")?;
         }
-        Command::List(All { database }) => {
+        Command::List(AccountList { database }) => {
             let accounts = shared.runtime().block_on(account::list(&database.resolve()?))?;
             print_list(&accounts, shared)?;
         }
-        Command::Remove(Named { name, database }) => {
+        Command::Remove(NamedAccount { name, database }) => {
             shared.runtime().block_on(account::remove(&database.resolve()?, &name))?;
             tell(shared, &name, "removed")?;
         }

@@ -22,7 +22,7 @@ pub struct DatabaseArgument {
 }
 
 #[derive(Default, Deserialize)]
-struct Settings {
+struct DatabaseSettings {
     database: Option<String>,
 }
 
@@ -47,7 +47,7 @@ fn from_settings(file: &Path) -> anyhow::Result<Option<String>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
     };
-    let settings: Settings =
+    let settings: DatabaseSettings =
         toml::from_str(&text).with_context(|| format!("in {}", file.display()))?;
     Ok(settings.database)
 }

@@ -82,7 +82,7 @@ impl Arguments {
 
 /// The summary together with where it was written.
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenDatabase<'a> {
     database: String,
     #[serde(flatten)]
     summary: &'a Summary,
@@ -106,7 +106,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     match shared.output_format {
         OutputFormat::Json => {
             let database = database.to_string();
-            shared.print_json(&Written { database, summary: &summary })?;
+            shared.print_json(&WrittenDatabase { database, summary: &summary })?;
         }
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{}\n", summary.digest))?,
     }

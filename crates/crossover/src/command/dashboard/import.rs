@@ -32,7 +32,7 @@ pub struct Articles {
     /// The file to import
     file: PathBuf,
     #[command(flatten)]
-    reading: Reading,
+    reading: ImportReading,
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -53,7 +53,7 @@ pub struct Traffic {
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: ImportReading,
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -69,7 +69,7 @@ pub struct UnmatchedArguments {
 }
 
 #[derive(clap::Args)]
-struct Reading {
+struct ImportReading {
     /// A column by the name that the file gives it; repeatable
     #[arg(
         long = "map",

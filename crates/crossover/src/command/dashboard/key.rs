@@ -16,9 +16,9 @@ pub enum Command {
     /// Make a key and print it: the only time it is shown
     Add(New),
     /// List all keys, without the keys themselves
-    List(All),
+    List(KeyList),
     /// Refuse a key from now on
-    Revoke(Named),
+    Revoke(NamedKey),
 }
 
 #[derive(clap::Args)]
@@ -33,7 +33,7 @@ pub struct New {
 }
 
 #[derive(clap::Args)]
-pub struct Named {
+pub struct NamedKey {
     /// Names the key, for example the program that uses it
     name: String,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub struct Named {
 }
 
 #[derive(clap::Args)]
-pub struct All {
+pub struct KeyList {
     #[command(flatten)]
     database: DatabaseArgument,
 }
@@ -59,11 +59,11 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
             }
             shared.say("keep this key: only its hash is stored, it is not shown again");
         }
-        Command::List(All { database }) => {
+        Command::List(KeyList { database }) => {
             let keys = shared.runtime().block_on(key::list(&database.resolve()?))?;
             print_list(&keys, shared)?;
         }
-        Command::Revoke(Named { name, database }) => {
+        Command::Revoke(NamedKey { name, database }) => {
             shared.runtime().block_on(key::revoke(&database.resolve()?, &name))?;
             shared.say(&format!("revoked {name:?}"));
         }

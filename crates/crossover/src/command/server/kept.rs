@@ -27,8 +27,8 @@ pub struct RemoveArguments {
 
 /// One thing that is kept.
 #[derive(Serialize)]
-struct Kept {
-    kind: Kind,
+struct KeptData {
+    kind: KeptKind,
     name: String,
     version: Option<String>,
     bytes: Option<u64>,
@@ -37,7 +37,7 @@ struct Kept {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum KeptKind {
     Fetched,
     Installed,
     Data,
@@ -45,7 +45,7 @@ enum Kind {
     Try,
 }
 
-impl Kind {
+impl KeptKind {
     fn name(self) -> &'static str {
         match self {
             Self::Fetched => "fetched",
@@ -81,8 +81,8 @@ pub fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
     })
 }
 
-fn all(locations: &Locations) -> Vec<Kept> {
-    let release = |kind, version: String, folder: PathBuf, bytes| Kept {
+fn all(locations: &Locations) -> Vec<KeptData> {
+    let release = |kind, version: String, folder: PathBuf, bytes| KeptData {
         kind,
         name: format!("postgres:{version}"),
         version: Some(version),
@@ -92,36 +92,36 @@ fn all(locations: &Locations) -> Vec<Kept> {
     let fetched = server::fetched_releases(locations).into_iter().map(|version| {
         let folder = locations.cache.join("postgres").join(version.to_string());
         let bytes = server::size_on_disk(&folder);
-        release(Kind::Fetched, version.to_string(), folder, Some(bytes))
+        release(KeptKind::Fetched, version.to_string(), folder, Some(bytes))
     });
     let installed = server::installed_releases().into_iter();
     let installed = installed
-        .map(|found| release(Kind::Installed, found.version.to_string(), found.binaries, None));
-    let data = server::data_directories(locations).into_iter().map(|data| Kept {
-        kind: Kind::Data,
+        .map(|found| release(KeptKind::Installed, found.version.to_string(), found.binaries, None));
+    let data = server::data_directories(locations).into_iter().map(|data| KeptData {
+        kind: KeptKind::Data,
         name: data.name,
         version: Some(data.version.to_string()),
         bytes: Some(data.bytes),
         folder: data.folder,
     });
-    let inside = |folder: &str, kind: Kind| entries(&locations.data.join(folder), kind);
-    let mut rows: Vec<Kept> = fetched.chain(installed).chain(data).collect();
-    rows.extend(inside("datasets", Kind::Dataset));
-    rows.extend(inside("try", Kind::Try));
+    let inside = |folder: &str, kind: KeptKind| entries(&locations.data.join(folder), kind);
+    let mut rows: Vec<KeptData> = fetched.chain(installed).chain(data).collect();
+    rows.extend(inside("datasets", KeptKind::Dataset));
+    rows.extend(inside("try", KeptKind::Try));
     rows
 }
 
 /// The datasets, which are files, or the tries, which are folders.
-fn entries(folder: &Path, kind: Kind) -> Vec<Kept> {
+fn entries(folder: &Path, kind: KeptKind) -> Vec<KeptData> {
     let found = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut kept: Vec<Kept> = found
+    let mut kept: Vec<KeptData> = found
         .filter_map(|entry| {
             let (path, metadata) = (entry.path(), entry.metadata().ok()?);
             let is_it = match kind {
-                Kind::Dataset => path.extension().is_some_and(|extension| extension == "db"),
+                KeptKind::Dataset => path.extension().is_some_and(|extension| extension == "db"),
                 _ => metadata.is_dir(),
             };
-            is_it.then(|| Kept {
+            is_it.then(|| KeptData {
                 kind,
                 name: entry.file_name().to_string_lossy().into_owned(),
                 version: None,
@@ -143,10 +143,10 @@ pub fn remove(
     arguments: &RemoveArguments,
     shared: &Shared,
 ) -> anyhow::Result<Outcome> {
-    let mut chosen: Vec<Kept> = Vec::new();
+    let mut chosen: Vec<KeptData> = Vec::new();
     let data = || all(locations).into_iter().filter(|kept| kept.kind.is_data());
     for name in &arguments.names {
-        let found: Vec<Kept> = data().filter(|kept| is_meant(kept, name)).collect();
+        let found: Vec<KeptData> = data().filter(|kept| is_meant(kept, name)).collect();
         if found.is_empty() && name != "all" {
             let known: Vec<String> = data().map(|kept| kept.name).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
@@ -179,8 +179,9 @@ pub fn remove(
     Ok(Outcome::Done)
 }
 
-fn is_meant(kept: &Kept, name: &str) -> bool {
-    if name == "all" || kept.name == name || (name == "datasets" && kept.kind == Kind::Dataset) {
+fn is_meant(kept: &KeptData, name: &str) -> bool {
+    if name == "all" || kept.name == name || (name == "datasets" && kept.kind == KeptKind::Dataset)
+    {
         return true;
     }
     let release = name.strip_prefix("postgres:").unwrap_or(name);
@@ -189,14 +190,14 @@ fn is_meant(kept: &Kept, name: &str) -> bool {
     wanted.zip(exact).is_some_and(|(wanted, exact)| wanted.matches(&exact))
 }
 
-fn remove_one(locations: &Locations, kept: &Kept) -> anyhow::Result<()> {
+fn remove_one(locations: &Locations, kept: &KeptData) -> anyhow::Result<()> {
     let path = &kept.folder;
     let busy = |what: &str| {
         anyhow::anyhow!("{} stays: {what}; wait until it ends, then remove it", path.display())
     };
     match kept.kind {
-        Kind::Data => server::remove_data_directory(locations, &kept.name)?,
-        Kind::Try => {
+        KeptKind::Data => server::remove_data_directory(locations, &kept.name)?,
+        KeptKind::Try => {
             anyhow::ensure!(!is_locked(&path.join("owner.lock")), busy("a try is under way in it"));
             std::fs::remove_dir_all(path)
                 .with_context(|| format!("cannot remove {}", path.display()))?;

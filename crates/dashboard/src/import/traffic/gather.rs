@@ -25,7 +25,7 @@ pub(super) struct CellFault {
 
 /// The target of a URL's traffic.
 #[derive(Debug, Clone, Copy)]
-enum Target {
+enum GatherTarget {
     Article(i32),
     /// The place of the form of its URL.
     Unmatched(i32),
@@ -43,7 +43,7 @@ pub(super) struct Gather<'a> {
     /// Codes of the countries met.
     pub codes: Vec<&'static str>,
     country_places: HashMap<String, u32>,
-    targets: HashMap<String, Target>,
+    targets: HashMap<String, GatherTarget>,
     /// Forms of the URLs that are those of no article.
     pub unmatched: Vec<String>,
     unmatched_places: HashMap<String, i32>,
@@ -113,8 +113,8 @@ impl<'a> Gather<'a> {
             hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
         }
         let (unmatched, target) = match target {
-            Target::Article(id) => (false, id),
-            Target::Unmatched(place) => (true, place),
+            GatherTarget::Article(id) => (false, id),
+            GatherTarget::Unmatched(place) => (true, place),
         };
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let record = TrafficRecord { unmatched, target, country, counts, hash, file, line };
@@ -152,7 +152,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Leaves the URL as it was written, with its host, in `address`.
-    fn target(&mut self, url: &str, host: &str) -> Result<Target, String> {
+    fn target(&mut self, url: &str, host: &str) -> Result<GatherTarget, String> {
         self.address.clear();
         if url.trim_start().starts_with('/') && !url.trim_start().starts_with("//") {
             self.address.push_str(host.trim());
@@ -170,8 +170,8 @@ impl<'a> Gather<'a> {
             form = normal_form(&format!("{site}{form}"));
         }
         let target = match self.articles.of(&form) {
-            Some(id) => Target::Article(id),
-            None => Target::Unmatched(self.unmatched_place(form)?),
+            Some(id) => GatherTarget::Article(id),
+            None => GatherTarget::Unmatched(self.unmatched_place(form)?),
         };
         if self.targets.len() == REMEMBERED {
             self.targets.clear();

@@ -10,7 +10,7 @@ use postgres_protocol::message::backend::{self, Header, Message};
 use rustix::event::PollFlags;
 
 use super::row::count_of_tag;
-use super::stream::Stream;
+use super::stream::ThinStream;
 use super::wire::is_timeout;
 use super::{ThinError, whole_message};
 
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A session whose waiting is done by an event loop.
 pub struct Channel {
-    stream: Stream,
+    stream: ThinStream,
     /// The beginning of a message whose end has not arrived.
     carry: Vec<u8>,
     /// What is known of the answer under way.
@@ -35,7 +35,7 @@ pub struct Answer {
 }
 
 impl Channel {
-    pub(super) fn new(stream: Stream) -> Result<Self, ThinError> {
+    pub(super) fn new(stream: ThinStream) -> Result<Self, ThinError> {
         stream.never_wait()?;
         Ok(Self { stream, carry: Vec::new(), answer: Answer::default() })
     }

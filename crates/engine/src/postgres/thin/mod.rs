@@ -24,7 +24,7 @@ use postgres_protocol::{IsNull, Oid};
 pub use channel::{Answer, Channel};
 pub use error::ThinError;
 pub use row::Row;
-use wire::Wire;
+use wire::ThinWire;
 
 use crate::{Error, PostgresUrl};
 
@@ -43,7 +43,7 @@ pub struct Patience<'a> {
 
 /// A session with a server.
 pub struct Connection<'a> {
-    wire: Wire<'a>,
+    wire: ThinWire<'a>,
     /// What is about to be sent; kept for its memory.
     out: BytesMut,
     prepared: u32,

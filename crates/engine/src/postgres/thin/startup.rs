@@ -17,13 +17,13 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding as WantedBinding, Host, SslMode};
 use tokio_postgres::error::SqlState;
 
-use super::stream::Stream;
-use super::wire::{STEP, Wire};
+use super::stream::ThinStream;
+use super::wire::{STEP, ThinWire};
 use super::{Connection, Patience, ThinError, whole_message};
 use crate::{Error, PostgresUrl};
 
 /// What a connection attempt came to.
-enum Failure {
+enum StartupFailure {
     /// The way out is in the text.
     Told(Error),
     /// To be explained as [`crate::postgres::explain`] does.
@@ -31,13 +31,13 @@ enum Failure {
     Thin(ThinError),
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for StartupFailure {
     fn from(error: std::io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<ThinError> for Failure {
+impl From<ThinError> for StartupFailure {
     fn from(error: ThinError) -> Self {
         Self::Thin(error)
     }
@@ -68,18 +68,20 @@ pub(super) fn connect<'a>(
     }
     Err(match last {
         None => refuse("no host is named".to_owned()),
-        Some(Failure::Told(error)) => error,
-        Some(Failure::Io(error)) => refuse(crate::postgres::explain_io(&error)),
-        Some(Failure::Thin(ThinError::Server { code, message, .. })) => {
+        Some(StartupFailure::Told(error)) => error,
+        Some(StartupFailure::Io(error)) => refuse(crate::postgres::explain_io(&error)),
+        Some(StartupFailure::Thin(ThinError::Server { code, message, .. })) => {
             refuse(crate::postgres::explain_refusal(&config, &SqlState::from_code(&code), &message))
         }
-        Some(Failure::Thin(ThinError::Lost(error))) => refuse(crate::postgres::explain_io(&error)),
-        Some(Failure::Thin(error)) => refuse(error.to_string()),
+        Some(StartupFailure::Thin(ThinError::Lost(error))) => {
+            refuse(crate::postgres::explain_io(&error))
+        }
+        Some(StartupFailure::Thin(error)) => refuse(error.to_string()),
     })
 }
 
 /// The socket of the host at `index`, encrypted as `sslmode` says.
-fn open(url: &PostgresUrl, config: &Config, index: usize) -> Result<Stream, Failure> {
+fn open(url: &PostgresUrl, config: &Config, index: usize) -> Result<ThinStream, StartupFailure> {
     let port = |index: usize| config.get_ports().get(index).or(config.get_ports().first());
     let port = port(index).copied().unwrap_or(5432);
     let host = config.get_hosts().get(index);
@@ -87,7 +89,7 @@ fn open(url: &PostgresUrl, config: &Config, index: usize) -> Result<Stream, Fail
     let name = match (host, address) {
         (Some(Host::Unix(directory)), None) => {
             let path = crate::postgres::socket_path(directory, port);
-            return Ok(Stream::Unix(UnixStream::connect(Path::new(&path))?));
+            return Ok(ThinStream::Unix(UnixStream::connect(Path::new(&path))?));
         }
         (Some(Host::Tcp(name)), _) => name.clone(),
         (_, Some(address)) => address.to_string(),
@@ -113,24 +115,24 @@ fn encrypt(
     url: &PostgresUrl,
     config: &Config,
     name: &str,
-) -> Result<Stream, Failure> {
+) -> Result<ThinStream, StartupFailure> {
     use std::io::{Read as _, Write as _};
     if config.get_ssl_mode() == SslMode::Disable {
-        return Ok(Stream::Tcp(stream));
+        return Ok(ThinStream::Tcp(stream));
     }
     let mut request = BytesMut::new();
     frontend::ssl_request(&mut request);
     stream.write_all(&request)?;
     let mut answer = [0];
     stream.read_exact(&mut answer)?;
-    let tls = |problem: String| Failure::Told(Error::Tls { problem });
+    let tls = |problem: String| StartupFailure::Told(Error::Tls { problem });
     if answer != *b"S" {
         return match config.get_ssl_mode() {
-            SslMode::Prefer => Ok(Stream::Tcp(stream)),
+            SslMode::Prefer => Ok(ThinStream::Tcp(stream)),
             _ => Err(tls(format!("{name} does not offer it; use sslmode=disable or prefer"))),
         };
     }
-    let options = crate::postgres::tls::client_config(url).map_err(Failure::Told)?;
+    let options = crate::postgres::tls::client_config(url).map_err(StartupFailure::Told)?;
     let server = ServerName::try_from(name.to_owned())
         .map_err(|error| tls(format!("{name} is no name for a certificate: {error}")))?;
     let session = rustls::ClientConnection::new(Arc::new(options), server)
@@ -141,15 +143,15 @@ fn encrypt(
     }
     // See `wire::receive`: the wait for a TLS record is a read with a timeout.
     stream.sock.set_read_timeout(Some(STEP))?;
-    Ok(Stream::Tls(Box::new(stream)))
+    Ok(ThinStream::Tls(Box::new(stream)))
 }
 
 fn log_in<'a>(
-    stream: Stream,
+    stream: ThinStream,
     config: &Config,
     session: &[(&str, &str)],
     patience: Patience<'a>,
-) -> Result<Connection<'a>, Failure> {
+) -> Result<Connection<'a>, StartupFailure> {
     let user = config.get_user().unwrap_or_default();
     stream.limit_writes(patience.timeout)?;
     let mut parameters = vec![("user", user), ("client_encoding", "UTF8")];
@@ -158,7 +160,7 @@ fn log_in<'a>(
     parameters.extend(config.get_application_name().map(|name| ("application_name", name)));
     parameters.extend(session.iter().copied());
     let mut connection = Connection {
-        wire: Wire::new(stream, patience),
+        wire: ThinWire::new(stream, patience),
         out: BytesMut::new(),
         prepared: 0,
         in_transaction: false,
@@ -189,9 +191,9 @@ fn authenticate(
     config: &Config,
     scram: &mut Option<ScramSha256>,
     out: &mut BytesMut,
-) -> Result<(), Failure> {
+) -> Result<(), StartupFailure> {
     let password = || {
-        config.get_password().ok_or(Failure::Told(Error::CannotConnect {
+        config.get_password().ok_or(StartupFailure::Told(Error::CannotConnect {
             server: crate::postgres::server_name(config),
             problem: crate::postgres::PASSWORD_MISSING.to_owned(),
         }))

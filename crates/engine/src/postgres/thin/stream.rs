@@ -12,13 +12,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{ClientConnection, StreamOwned};
 
 /// A connection with a server, the startup packet not sent yet or long gone.
-pub(super) enum Stream {
+pub(super) enum ThinStream {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
-impl Stream {
+impl ThinStream {
     pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.write_all(bytes),
@@ -88,7 +88,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for ThinStream {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Unix(stream) => stream.read(room),
@@ -98,7 +98,7 @@ impl Read for Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for ThinStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Unix(stream) => stream.as_fd(),
@@ -108,7 +108,7 @@ impl AsFd for Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for ThinStream {
     fn drop(&mut self) {
         let mut goodbye = BytesMut::new();
         frontend::terminate(&mut goodbye);

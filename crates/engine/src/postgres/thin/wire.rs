@@ -7,7 +7,7 @@ use std::time::Duration;
 use postgres_protocol::message::backend::Header;
 use rustix::event::PollFlags;
 
-use super::stream::Stream;
+use super::stream::ThinStream;
 use super::{Patience, ThinError};
 
 /// How often a waiting client looks whether the user asked to stop.
@@ -17,8 +17,8 @@ pub(super) const STEP: Duration = Duration::from_millis(250);
 const BUFFER_BYTES: usize = 16 * 1024;
 
 /// A socket with the messages that arrived on it.
-pub(super) struct Wire<'a> {
-    stream: Stream,
+pub(super) struct ThinWire<'a> {
+    stream: ThinStream,
     patience: Patience<'a>,
     buffer: Vec<u8>,
     /// The part of `buffer` that is not consumed yet.
@@ -26,8 +26,8 @@ pub(super) struct Wire<'a> {
     end: usize,
 }
 
-impl<'a> Wire<'a> {
-    pub(super) fn new(stream: Stream, patience: Patience<'a>) -> Self {
+impl<'a> ThinWire<'a> {
+    pub(super) fn new(stream: ThinStream, patience: Patience<'a>) -> Self {
         Self { stream, patience, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
     }
 
@@ -46,7 +46,7 @@ impl<'a> Wire<'a> {
     }
 
     /// The socket alone; what has arrived and was not looked at is given up.
-    pub(super) fn into_stream(self) -> Stream {
+    pub(super) fn into_stream(self) -> ThinStream {
         self.stream
     }
 
@@ -93,7 +93,7 @@ impl<'a> Wire<'a> {
 
 /// A blocking read of a Unix socket wakes twice per answer where poll() and read wake once.
 fn receive(
-    stream: &mut Stream,
+    stream: &mut ThinStream,
     room: &mut [u8],
     patience: Patience<'_>,
 ) -> Result<usize, ThinError> {

@@ -8,7 +8,7 @@ use engine::postgres::thin::{Connection, Patience};
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
 use super::postgres;
-use super::session::{Place, SessionError};
+use super::session::{BlobPlace, SessionError};
 use super::store::{Store, failed, room_of};
 use crate::error::RunError;
 use host::{DataUse, Database, Site, TRIAL, copy_statement, drop_statements};
@@ -26,12 +26,12 @@ const SHOWN_SQLITE: [&str; 6] =
     ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "wal_autocheckpoint"];
 
 /// A line that is ready for sessions.
-pub(super) struct Deployed {
+pub(super) struct DeployedBlobs {
     pub record: EngineRecord,
     pub line: BlobStorage,
     pub cell: BlobCell,
     pub recipe: Recipe,
-    pub place: Place,
+    pub place: BlobPlace,
     pub side: Option<ServerSide>,
     pub data_paths: Vec<PathBuf>,
     /// A server to be stopped.
@@ -43,7 +43,7 @@ pub(super) fn deploy(
     site: &Site<'_>,
     engine: &EngineSpec,
     levels: &Levels,
-) -> Result<Deployed, RunError> {
+) -> Result<DeployedBlobs, RunError> {
     let cell = site.plan.blob_at(levels)?;
     let (engine, line) = BlobStorage::at(engine, &cell)?;
     let store = Store::new(site, &cell);
@@ -52,13 +52,13 @@ pub(super) fn deploy(
         StorageForm::Files { tree, settings } => {
             let form = if *tree { Form::Tree } else { Form::Folder };
             let folder = store.folder(form)?;
-            let place = Place::Files { folder: folder.clone(), form, settings: *settings };
+            let place = BlobPlace::Files { folder: folder.clone(), form, settings: *settings };
             Parts::of_files(place, vec![folder], *settings)?
         }
         StorageForm::Lookup(sqlite, files) => {
             let folder = store.folder(Form::Folder)?;
             let names = store.names(&folder)?;
-            let place = Place::Lookup {
+            let place = BlobPlace::Lookup {
                 names: names.clone(),
                 folder: folder.clone(),
                 sqlite: sqlite.clone(),
@@ -91,7 +91,7 @@ pub(super) fn deploy(
         ..EngineRecord::default()
     };
     let warm_paths = if cell.cold { Vec::new() } else { deployed.data_paths };
-    Ok(Deployed {
+    Ok(DeployedBlobs {
         record,
         recipe: store.recipe,
         line,
@@ -105,7 +105,7 @@ pub(super) fn deploy(
 
 /// What each form comes to.
 struct Parts {
-    place: Place,
+    place: BlobPlace,
     version: String,
     settings: Vec<(String, String)>,
     side: Option<ServerSide>,
@@ -118,7 +118,7 @@ struct Parts {
 impl Parts {
     /// Files have no server; reading and writing them is this process.
     fn of_files(
-        place: Place,
+        place: BlobPlace,
         data_paths: Vec<PathBuf>,
         settings: blob::FileSettings,
     ) -> Result<Self, RunError> {
@@ -168,7 +168,7 @@ fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunE
     drop(access);
     Ok(Parts {
         room: room_of(&file)?,
-        place: Place::Sqlite { file: file.clone(), settings },
+        place: BlobPlace::Sqlite { file: file.clone(), settings },
         version: format!("SQLite {}", engine::sqlite::version()),
         settings: read_back,
         side: Some(ServerSide { roots: vec![std::process::id()] }),
@@ -222,7 +222,7 @@ fn server(
     let roots = database.pid().into_iter().collect();
     let data_paths = database.data_paths.iter().map(|path| path.join(&folder));
     Ok(Parts {
-        place: Place::Postgres { url },
+        place: BlobPlace::Postgres { url },
         version: database.record.version.clone(),
         settings: database.record.settings.clone(),
         side: Some(ServerSide { roots }),

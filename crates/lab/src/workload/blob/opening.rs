@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::session::SessionError;
-use super::trial::Work;
+use super::trial::TrialWork;
 use load::LoadError;
 use load::resource::ThreadUse;
 
@@ -24,7 +24,7 @@ pub(super) struct Opening {
     pub opening_and_closing_us: f64,
 }
 
-pub(super) fn opening(work: &Work<'_>) -> Result<Opening, LoadError> {
+pub(super) fn opening(work: &TrialWork<'_>) -> Result<Opening, LoadError> {
     let mut attempt = 0;
     loop {
         let before = ThreadUse::of_this_thread();
@@ -55,7 +55,7 @@ impl Took {
 }
 
 /// In turn some files are read and others opened, so that whatever the machine does meets both.
-fn measure(work: &Work<'_>, attempt: u64) -> Result<Opening, LoadError> {
+fn measure(work: &TrialWork<'_>, attempt: u64) -> Result<Opening, LoadError> {
     let mut session = work.open()?;
     // An order that no pass of the trial has.
     let mut ids = work.order(u64::MAX - attempt);

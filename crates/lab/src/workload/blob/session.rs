@@ -12,14 +12,14 @@ use engine::postgres::thin::Patience;
 use super::postgres::PostgresBlobs;
 
 /// Where the sessions of a line go.
-pub(super) enum Place {
+pub(super) enum BlobPlace {
     Sqlite { file: PathBuf, settings: SqliteSettings },
     Files { folder: PathBuf, form: Form, settings: FileSettings },
     Lookup { names: PathBuf, folder: PathBuf, sqlite: SqliteSettings, files: FileSettings },
     Postgres { url: PostgresUrl },
 }
 
-pub(super) enum Session<'a> {
+pub(super) enum BlobSession<'a> {
     Here(Box<dyn Access>),
     Postgres(Box<PostgresBlobs<'a>>),
 }
@@ -35,16 +35,16 @@ impl SessionError {
     }
 }
 
-impl Place {
+impl BlobPlace {
     /// Opens a session; one that only reads tells the engine so.
     pub(super) fn open<'a>(
         &self,
         read_only: bool,
         timeout: Duration,
         interrupted: &'a AtomicBool,
-    ) -> Result<Session<'a>, SessionError> {
+    ) -> Result<BlobSession<'a>, SessionError> {
         let here = |access: Result<Box<dyn Access>, blob::Error>| {
-            access.map(Session::Here).map_err(SessionError::of)
+            access.map(BlobSession::Here).map_err(SessionError::of)
         };
         match self {
             Self::Sqlite { file, settings } => {
@@ -60,13 +60,13 @@ impl Place {
             Self::Postgres { url } => {
                 let patience = Patience { timeout, interrupted };
                 let opened = PostgresBlobs::connect(url, read_only, patience)?;
-                Ok(Session::Postgres(Box::new(opened)))
+                Ok(BlobSession::Postgres(Box::new(opened)))
             }
         }
     }
 }
 
-impl Session<'_> {
+impl BlobSession<'_> {
     /// Shows the bytes of blob `id` to `visit`; whether there is such a blob.
     pub(super) fn read(
         &mut self,

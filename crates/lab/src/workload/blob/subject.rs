@@ -10,11 +10,11 @@ use blob::{Access as _, FileAccess, FileSettings, Form};
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
-use super::deploy::{Deployed, drop_copy};
+use super::deploy::{DeployedBlobs, drop_copy};
 use super::opening::opening;
-use super::session::{Place, Session};
+use super::session::{BlobPlace, BlobSession};
 use super::store::failed;
-use super::trial::{Done, Work, offer};
+use super::trial::{TrialDone, TrialWork, offer};
 use super::watch::watched;
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, MeasuredPart, Subject, WriteBack};
@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// A line of the plan.
 pub(super) struct BlobSubject<'a> {
     site: &'a Site<'a>,
-    deployed: Deployed,
+    deployed: DeployedBlobs,
     /// By id, how often a blob was overwritten in this turn.
     generations: Mutex<Vec<u64>>,
     first_error: Mutex<Option<String>>,
@@ -61,14 +61,14 @@ pub(super) struct BlobSubject<'a> {
 }
 
 /// What a load came to.
-struct Offered {
+struct OfferedOperations {
     sample: TrialSample,
-    done: Done,
+    done: TrialDone,
     /// None where it ended before all of its clients were ready.
     part: Option<MeasuredPart>,
 }
 
-impl Offered {
+impl OfferedOperations {
     /// The share of what was read that came from storage; none where it is unknown.
     fn storage_share(&self) -> Option<f64> {
         let bytes = self.part.as_ref()?.used?.read_bytes?;
@@ -79,12 +79,12 @@ impl Offered {
 impl<'a> BlobSubject<'a> {
     /// Caches that must be cold are emptied here already, so that the record says how far that
     /// goes.
-    pub(super) fn new(site: &'a Site<'a>, deployed: Deployed) -> Result<Self, RunError> {
+    pub(super) fn new(site: &'a Site<'a>, deployed: DeployedBlobs) -> Result<Self, RunError> {
         let blobs = usize::try_from(deployed.recipe.count).unwrap_or(0);
         let evicted_paths = match (&deployed.place, deployed.cell.cold) {
-            (Place::Sqlite { file, .. }, true) => vec![file.clone()],
-            (Place::Files { folder, .. }, true) => vec![folder.clone()],
-            (Place::Lookup { names, folder, .. }, true) => vec![names.clone(), folder.clone()],
+            (BlobPlace::Sqlite { file, .. }, true) => vec![file.clone()],
+            (BlobPlace::Files { folder, .. }, true) => vec![folder.clone()],
+            (BlobPlace::Lookup { names, folder, .. }, true) => vec![names.clone(), folder.clone()],
             _ => Vec::new(),
         };
         let mut subject = Self {
@@ -104,7 +104,7 @@ impl<'a> BlobSubject<'a> {
     }
 
     /// A session that only reads.
-    fn session<'s>(&'s self, interrupted: &'s AtomicBool) -> Result<Session<'s>, RunError> {
+    fn session<'s>(&'s self, interrupted: &'s AtomicBool) -> Result<BlobSession<'s>, RunError> {
         let opened = self.deployed.place.open(true, PATIENCE, interrupted);
         opened.map_err(|error| self.wrong(&error.0))
     }
@@ -169,9 +169,9 @@ impl<'a> BlobSubject<'a> {
     /// turn, as a database is.
     fn put_back(&self) -> Result<(), RunError> {
         let (folder, form) = match &self.deployed.place {
-            Place::Files { folder, form, .. } => (folder, *form),
-            Place::Lookup { folder, .. } => (folder, Form::Folder),
-            Place::Sqlite { .. } | Place::Postgres { .. } => return Ok(()),
+            BlobPlace::Files { folder, form, .. } => (folder, *form),
+            BlobPlace::Lookup { folder, .. } => (folder, Form::Folder),
+            BlobPlace::Sqlite { .. } | BlobPlace::Postgres { .. } => return Ok(()),
         };
         let mut files = FileAccess::open(folder, form, &FileSettings::default()).map_err(failed)?;
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,18 +217,18 @@ impl<'a> BlobSubject<'a> {
     }
 
     /// Offers load and watches the machine at the same time.
-    fn offered(&self, options: &LoadOptions) -> Result<Offered, RunError> {
+    fn offered(&self, options: &LoadOptions) -> Result<OfferedOperations, RunError> {
         *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let (work, side) = (self.work(options), self.deployed.side.as_ref());
         let (offered, part) = watched(options.clients, side, |edges| offer(&work, edges));
         let (sample, done) = offered?;
-        Ok(Offered { sample, done, part })
+        Ok(OfferedOperations { sample, done, part })
     }
 
     /// Offers load; warm reads again while too much of what they read came from storage. Something had
     /// dropped it from the page cache after all, and that offer was one more warm-up. Where memory is
     /// limited, reading from storage is what was asked for.
-    fn offered_warm(&mut self, options: &LoadOptions) -> Result<Offered, RunError> {
+    fn offered_warm(&mut self, options: &LoadOptions) -> Result<OfferedOperations, RunError> {
         let mut offered = self.offered(options)?;
         let shall_be_warm = self.reads_warm() && self.site.memory.is_none();
         for _ in 1..OFFERS_MAX {
@@ -242,8 +242,8 @@ impl<'a> BlobSubject<'a> {
         Ok(offered)
     }
 
-    fn work<'s>(&'s self, options: &'s LoadOptions) -> Work<'s> {
-        Work {
+    fn work<'s>(&'s self, options: &'s LoadOptions) -> TrialWork<'s> {
+        TrialWork {
             place: &self.deployed.place,
             recipe: &self.deployed.recipe,
             cell: &self.deployed.cell,
@@ -314,7 +314,7 @@ impl Subject for BlobSubject<'_> {
         if let (true, Some(path)) = (updates, self.deployed.data_paths.first()) {
             prewarm::settle(path, SETTLE_AT_MOST, self.site.interrupted)?;
         }
-        let Offered { mut sample, done, part } = self.offered_warm(&options)?;
+        let OfferedOperations { mut sample, done, part } = self.offered_warm(&options)?;
         let opening = match self.opens_files() {
             true => Some(opening(&self.work(&options))?),
             false => None,
@@ -352,8 +352,8 @@ impl Subject for BlobSubject<'_> {
         for name in self.counted() {
             counters.entry(name.to_owned()).or_default();
         }
-        let Deployed { place, database, .. } = &mut self.deployed;
-        if let (Place::Postgres { url }, Some(database)) = (place, database) {
+        let DeployedBlobs { place, database, .. } = &mut self.deployed;
+        if let (BlobPlace::Postgres { url }, Some(database)) = (place, database) {
             counters.extend(database.counters_of(url, self.site.runtime));
         }
         counters

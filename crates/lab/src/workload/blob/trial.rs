@@ -13,7 +13,7 @@ use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom as _;
 
-use super::session::{Place, Session, SessionError};
+use super::session::{BlobPlace, BlobSession, SessionError};
 use super::watch::Edges;
 use crate::workload::WriteBack;
 use host::prewarm;
@@ -33,8 +33,8 @@ const LOOK_UP_EVERY: u64 = 64;
 const FAILURES_MAX: u32 = 10;
 
 /// What a trial is about.
-pub(super) struct Work<'t> {
-    pub place: &'t Place,
+pub(super) struct TrialWork<'t> {
+    pub place: &'t BlobPlace,
     pub recipe: &'t Recipe,
     pub cell: &'t BlobCell,
     /// A file or folder of the data: what is written there is synced in the end.
@@ -50,7 +50,7 @@ pub(super) struct Work<'t> {
 
 /// What a trial did beside its observations.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Done {
+pub(super) struct TrialDone {
     pub bytes: u64,
     /// Between and after the transactions, in the time of none: what was committed moved to its
     /// final place, and from memory to storage.
@@ -58,9 +58,12 @@ pub(super) struct Done {
 }
 
 /// Offers the load of one trial.
-pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done), LoadError> {
+pub(super) fn offer(
+    work: &TrialWork<'_>,
+    edges: &Edges,
+) -> Result<(TrialSample, TrialDone), LoadError> {
     let clients = work.options.clients;
-    let (recorded, done): (Vec<Recorded>, Vec<Done>) =
+    let (recorded, done): (Vec<Recorded>, Vec<TrialDone>) =
         in_threads(clients, "client", |number, gate| {
             let pinned = work.options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
             let opened = work.open_for_trial();
@@ -70,12 +73,12 @@ pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done
             if !started {
                 return Err(LoadError::Interrupted);
             }
-            let mut desk = Desk {
+            let mut desk = TrialClient {
                 work,
                 number,
                 session: opened?,
                 recorder: Recorder::begin(1),
-                done: Done::default(),
+                done: TrialDone::default(),
                 failures: 0,
             };
             match work.cell.operation {
@@ -88,7 +91,7 @@ pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done
         })?
         .into_iter()
         .unzip();
-    let sum = done.iter().fold(Done::default(), |sum, one| Done {
+    let sum = done.iter().fold(TrialDone::default(), |sum, one| TrialDone {
         bytes: sum.bytes + one.bytes,
         // One client writes.
         write_back: match one.write_back.sync {
@@ -99,8 +102,8 @@ pub(super) fn offer(work: &Work<'_>, edges: &Edges) -> Result<(TrialSample, Done
     Ok((TrialSample::assemble(recorded), sum))
 }
 
-impl Work<'_> {
-    pub(super) fn open(&self) -> Result<Session<'_>, LoadError> {
+impl TrialWork<'_> {
+    pub(super) fn open(&self) -> Result<BlobSession<'_>, LoadError> {
         let read_only = self.cell.operation == BlobOperation::Read;
         self.place
             .open(read_only, self.options.timeout, self.interrupted)
@@ -110,7 +113,7 @@ impl Work<'_> {
     /// A session for the trial. The first pass of a fresh one costs more: pages of a mapped file
     /// are faulted in, and a server's process fills its own caches. A warm trial therefore begins
     /// with a pass that is not recorded; a cold one measures just that.
-    fn open_for_trial(&self) -> Result<Session<'_>, LoadError> {
+    fn open_for_trial(&self) -> Result<BlobSession<'_>, LoadError> {
         let mut session = self.open()?;
         if self.cell.operation == BlobOperation::Update || self.cell.cold {
             return Ok(session);
@@ -161,16 +164,16 @@ impl Work<'_> {
 }
 
 /// One client at work, and its notes.
-struct Desk<'t, 'w> {
-    work: &'t Work<'w>,
+struct TrialClient<'t, 'w> {
+    work: &'t TrialWork<'w>,
     number: u16,
-    session: Session<'t>,
+    session: BlobSession<'t>,
     recorder: Recorder,
-    done: Done,
+    done: TrialDone,
     failures: u32,
 }
 
-impl Desk<'_, '_> {
+impl TrialClient<'_, '_> {
     /// Reads this client's share of each pass, in one transaction or one for each blob.
     fn read_passes(&mut self) -> Result<(), LoadError> {
         let work = self.work;
@@ -261,7 +264,7 @@ impl Desk<'_, '_> {
             // Otherwise the next transaction would look every page up in the write-ahead log of
             // this one. A server checkpoints by itself, and each forced one would make it log
             // whole pages again.
-            if matches!(self.session, Session::Here(_)) {
+            if matches!(self.session, BlobSession::Here(_)) {
                 self.checkpoint()?;
             }
         }
@@ -269,7 +272,7 @@ impl Desk<'_, '_> {
     }
 
     /// The clock has stopped: what is left to do is timed by itself.
-    fn end(mut self) -> Result<(Recorded, Done), LoadError> {
+    fn end(mut self) -> Result<(Recorded, TrialDone), LoadError> {
         self.recorder.note_connections(1, u16::from(self.failures >= FAILURES_MAX));
         let recorded = self.recorder.end();
         // After a failure a transaction may be open still, and nothing may be moved.
@@ -310,7 +313,7 @@ impl Desk<'_, '_> {
 
     fn control(
         &mut self,
-        control: impl FnOnce(&mut Session<'_>) -> Result<(), SessionError>,
+        control: impl FnOnce(&mut BlobSession<'_>) -> Result<(), SessionError>,
     ) -> Result<(), LoadError> {
         control(&mut self.session).map_err(|error| LoadError::InvalidLoad(error.0))
     }
@@ -318,10 +321,10 @@ impl Desk<'_, '_> {
 
 /// Does `work` after the beginning and before the end of a transaction, where there are such.
 fn in_transaction<'a, T>(
-    session: &mut Session<'a>,
+    session: &mut BlobSession<'a>,
     begins: bool,
     ends: bool,
-    work: impl FnOnce(&mut Session<'a>) -> Result<T, SessionError>,
+    work: impl FnOnce(&mut BlobSession<'a>) -> Result<T, SessionError>,
 ) -> Result<T, SessionError> {
     if begins {
         session.begin()?;

@@ -17,7 +17,7 @@ use load::resource::{ServerSide, pin_this_thread};
 use load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
 
 /// Where a load goes, and under whose eyes.
-pub(super) struct Bench<'a> {
+pub(super) struct LoadBench<'a> {
     pub engine: &'a str,
     pub target: &'a Target,
     pub tables: &'a TableOptions,
@@ -40,9 +40,9 @@ pub(super) struct Offered {
 }
 
 /// A thread's notes of its transactions.
-struct Notes(Recorder);
+struct TransactionNotes(Recorder);
 
-impl Sink for Notes {
+impl Sink for TransactionNotes {
     type Kept = Recorded;
 
     fn observe(&mut self, transaction: &Transaction) {
@@ -69,7 +69,7 @@ fn outcome(failure: Failure) -> Outcome {
 }
 
 pub(super) fn offer(
-    bench: &Bench<'_>,
+    bench: &LoadBench<'_>,
     options: &LoadOptions,
     watcher: &mut dyn Watch,
 ) -> Result<Offered, RunError> {
@@ -118,7 +118,7 @@ fn why_void(load: &Load<Recorded>, options: &LoadOptions) -> Option<String> {
 
 /// In a thread of its own, whose processors those of the clients inherit.
 fn run(
-    bench: &Bench<'_>,
+    bench: &LoadBench<'_>,
     options: &LoadOptions,
     begun: Sender<()>,
 ) -> Result<Load<Recorded>, RunError> {
@@ -128,7 +128,7 @@ fn run(
     let begin = || {
         // Nobody listens where the time is over.
         let _ = begun.send(());
-        Notes(Recorder::begin(1))
+        TransactionNotes(Recorder::begin(1))
     };
     ::oltp::run(bench.target, bench.tables, options, &begin, bench.interrupted)
         .map_err(|error| of_engine(bench.engine, error))

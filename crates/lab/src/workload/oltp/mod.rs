@@ -32,17 +32,17 @@ use subject::OltpSubject;
 const SETTLE_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The transactions of a plan.
-pub(crate) struct Oltp<'p> {
+pub(crate) struct OltpWorkload<'p> {
     plan: &'p Plan,
 }
 
-impl<'p> Oltp<'p> {
+impl<'p> OltpWorkload<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Self {
         Self { plan }
     }
 }
 
-impl Workload for Oltp<'_> {
+impl Workload for OltpWorkload<'_> {
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         let plan = self.plan;
         plan.check_oltp_engine(engine)?;

@@ -216,7 +216,7 @@ impl OltpEngine for SqliteHost<'_> {
             Target::Sqlite { path, .. } => log_of(path),
             _ => PathBuf::new(),
         };
-        Box::new(Log { path: log })
+        Box::new(CheckpointLog { path: log })
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
@@ -230,11 +230,11 @@ impl OltpEngine for SqliteHost<'_> {
 
 /// The write-ahead log of a database under load. Its header counts how often it was restarted,
 /// which happens after a checkpoint that took all of it into the database.
-struct Log {
+struct CheckpointLog {
     path: PathBuf,
 }
 
-impl Watch for Log {
+impl Watch for CheckpointLog {
     fn counters(&mut self) -> Counters {
         let ended = begun_anew(&self.path).unwrap_or(0);
         Counters::from([("sqlite_checkpoints_ended".to_owned(), f64::from(ended))])

@@ -7,7 +7,7 @@ use ::oltp::{LoadOptions as OltpOptions, Mix, TableOptions, Target, Until};
 use engine::EngineSpec;
 
 use super::engine::OltpEngine;
-use super::load::{Bench, offer};
+use super::load::{LoadBench, offer};
 use super::of_engine;
 use crate::error::RunError;
 use crate::workload::{Answers, MeasuredPart, Subject};
@@ -27,11 +27,11 @@ pub(super) struct OltpSubject<'a> {
     record: EngineRecord,
     host: Box<dyn OltpEngine + 'a>,
     /// What the next trial works on.
-    next: Option<Prepared>,
+    next: Option<PreparedLoad>,
     last: Option<Last>,
 }
 
-struct Prepared {
+struct PreparedLoad {
     target: Target,
     tables: TableOptions,
     oltp: Oltp,
@@ -43,7 +43,7 @@ struct Last {
     words: Option<String>,
     ended: Option<String>,
     rows_added: i64,
-    prepared: Prepared,
+    prepared: PreparedLoad,
 }
 
 impl<'a> OltpSubject<'a> {
@@ -125,7 +125,7 @@ impl Subject for OltpSubject<'_> {
             false => self.host.filled(&tables)?,
         };
         self.site.progress.set_message(format!("{}, {}", self.label, oltp.mix));
-        self.next = Some(Prepared { target, tables, oltp });
+        self.next = Some(PreparedLoad { target, tables, oltp });
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl Subject for OltpSubject<'_> {
         if let (true, Some(server)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             cpus = Some(server);
         }
-        let bench = Bench {
+        let bench = LoadBench {
             engine: &self.label,
             target: &prepared.target,
             tables: &prepared.tables,
@@ -188,7 +188,7 @@ impl Subject for OltpSubject<'_> {
 
     fn check_data(&mut self) -> Result<(), RunError> {
         let Some(Last { rows_added, prepared, .. }) = &self.last else { return Ok(()) };
-        let Prepared { target, tables, oltp } = prepared;
+        let PreparedLoad { target, tables, oltp } = prepared;
         let mix: Mix = oltp.mix;
         if !mix.writes() {
             return Ok(());

@@ -4,20 +4,20 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::value::Value;
+use super::value::SqlValue;
 use plan::Comparison;
 
 /// What one statement returned. Of a statement that returns nothing, `affected` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Table {
+pub(crate) struct AnswerTable {
     /// Names of the columns; engines may call the same expression differently.
     pub columns: Vec<String>,
     /// The rows in their order.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<SqlValue>>,
     pub affected: u64,
 }
 
-impl Table {
+impl AnswerTable {
     pub(crate) fn count(&self) -> u64 {
         if self.columns.is_empty() { self.affected } else { self.rows.len() as u64 }
     }
@@ -26,8 +26,8 @@ impl Table {
 /// The first difference between the answers of two engines, in words, or `None`. `one` and `other`
 /// are the engines' labels with their answers.
 pub(crate) fn difference(
-    (one, ours): (&str, &Table),
-    (other, theirs): (&str, &Table),
+    (one, ours): (&str, &AnswerTable),
+    (other, theirs): (&str, &AnswerTable),
     comparison: &Comparison,
     digits: u8,
 ) -> Option<String> {
@@ -36,7 +36,7 @@ pub(crate) fn difference(
     }
     if *comparison != Comparison::Count && ours.columns.len() != theirs.columns.len() {
         let shown =
-            |table: &Table| format!("{} ({})", table.columns.len(), table.columns.join(", "));
+            |table: &AnswerTable| format!("{} ({})", table.columns.len(), table.columns.join(", "));
         return Some(format!(
             "the number of columns differs: {one} has {}, {other} has {}",
             shown(ours),
@@ -57,7 +57,7 @@ pub(crate) fn difference(
         Ok(key) => key,
         Err(why) => return Some(why),
     };
-    let order = Order::of(ours, theirs, key);
+    let order = RowOrder::of(ours, theirs, key);
     let sorted = |table| {
         if *comparison == Comparison::Ordered { in_order(table) } else { order.sorted(table) }
     };
@@ -68,13 +68,13 @@ pub(crate) fn difference(
     }
 }
 
-type Rows<'t> = Vec<&'t [Value]>;
+type AnswerRows<'t> = Vec<&'t [SqlValue]>;
 
-fn in_order(table: &Table) -> Rows<'_> {
+fn in_order(table: &AnswerTable) -> AnswerRows<'_> {
     table.rows.iter().map(Vec::as_slice).collect()
 }
 
-fn key_columns(table: &Table, comparison: &Comparison) -> Result<Vec<usize>, String> {
+fn key_columns(table: &AnswerTable, comparison: &Comparison) -> Result<Vec<usize>, String> {
     let Comparison::Key(names) = comparison else { return Ok(Vec::new()) };
     let place = |name: &String| {
         let found = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
@@ -90,10 +90,10 @@ fn key_columns(table: &Table, comparison: &Comparison) -> Result<Vec<usize>, Str
 
 fn first_difference(
     one: &str,
-    ours: &Rows<'_>,
+    ours: &AnswerRows<'_>,
     other: &str,
-    theirs: &Rows<'_>,
-    order: &Order,
+    theirs: &AnswerRows<'_>,
+    order: &RowOrder,
     digits: u8,
 ) -> Option<String> {
     let mut pairs = ours.iter().zip(theirs.iter());
@@ -105,7 +105,7 @@ fn first_difference(
             (at, ours.get(at), theirs.get(at))
         }
     };
-    let only = |engine: &str, row: &[Value]| format!("only {engine} has the row {}", shown(row));
+    let only = |engine: &str, row: &[SqlValue]| format!("only {engine} has the row {}", shown(row));
     match (a, b) {
         (None, None) => None,
         (Some(a), None) => Some(only(one, a)),
@@ -126,28 +126,28 @@ fn first_difference(
     }
 }
 
-fn agree(a: &[Value], b: &[Value], digits: u8) -> bool {
+fn agree(a: &[SqlValue], b: &[SqlValue], digits: u8) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.agrees(b, digits))
 }
 
 /// A row as it stands in messages.
-pub(crate) fn shown(row: &[Value]) -> String {
+pub(crate) fn shown(row: &[SqlValue]) -> String {
     let values: Vec<String> = row.iter().map(ToString::to_string).collect();
     format!("({})", values.join(", "))
 }
 
 /// In which order columns decide where a row stands: the key's, then those of exact values, then
 /// those with fractions, whose last digits may differ and must not tear a pair of rows apart.
-struct Order {
+struct RowOrder {
     columns: Vec<usize>,
     key: usize,
 }
 
-impl Order {
-    fn of(ours: &Table, theirs: &Table, key: Vec<usize>) -> Self {
+impl RowOrder {
+    fn of(ours: &AnswerTable, theirs: &AnswerTable, key: Vec<usize>) -> Self {
         let inexact = |column: usize| {
             let mut rows = ours.rows.iter().chain(&theirs.rows);
-            rows.any(|row| matches!(row.get(column), Some(Value::Double(_))))
+            rows.any(|row| matches!(row.get(column), Some(SqlValue::Double(_))))
         };
         let key_length = key.len();
         let mut columns = key;
@@ -163,18 +163,18 @@ impl Order {
         self.key > 0
     }
 
-    fn sorted<'t>(&self, table: &'t Table) -> Rows<'t> {
+    fn sorted<'t>(&self, table: &'t AnswerTable) -> AnswerRows<'t> {
         let mut rows = in_order(table);
         rows.sort_by(|a, b| compare(&self.columns, a, b));
         rows
     }
 
-    fn compare_keys(&self, a: &[Value], b: &[Value]) -> Ordering {
+    fn compare_keys(&self, a: &[SqlValue], b: &[SqlValue]) -> Ordering {
         compare(self.columns.get(..self.key).unwrap_or_default(), a, b)
     }
 }
 
-fn compare(columns: &[usize], a: &[Value], b: &[Value]) -> Ordering {
+fn compare(columns: &[usize], a: &[SqlValue], b: &[SqlValue]) -> Ordering {
     let by = |column: &usize| match (a.get(*column), b.get(*column)) {
         (Some(a), Some(b)) => a.order(b),
         _ => Ordering::Equal,
@@ -186,15 +186,15 @@ fn compare(columns: &[usize], a: &[Value], b: &[Value]) -> Ordering {
 mod tests {
     use super::*;
 
-    fn table(rows: &[(i64, &str, f64)]) -> Table {
+    fn table(rows: &[(i64, &str, f64)]) -> AnswerTable {
         let row = |(id, word, number): &(i64, &str, f64)| {
-            vec![Value::Integer(*id), Value::text(word), Value::number(*number)]
+            vec![SqlValue::Integer(*id), SqlValue::text(word), SqlValue::number(*number)]
         };
         let columns = ["id", "word", "number"].map(str::to_owned).to_vec();
-        Table { columns, rows: rows.iter().map(row).collect(), affected: 0 }
+        AnswerTable { columns, rows: rows.iter().map(row).collect(), affected: 0 }
     }
 
-    fn compared(a: &Table, b: &Table, comparison: &Comparison) -> Option<String> {
+    fn compared(a: &AnswerTable, b: &AnswerTable, comparison: &Comparison) -> Option<String> {
         difference(("A", a), ("B", b), comparison, 15)
     }
 
@@ -229,11 +229,11 @@ mod tests {
     #[test]
     fn last_digits_do_not_tear_pairs_apart() {
         // Sorted by the second column first, the rows would stand in another order.
-        let pair = |x: f64, y: f64| Table {
+        let pair = |x: f64, y: f64| AnswerTable {
             columns: vec!["sum".to_owned(), "name".to_owned()],
             rows: vec![
-                vec![Value::Double(x), Value::text("a")],
-                vec![Value::Double(y), Value::text("b")],
+                vec![SqlValue::Double(x), SqlValue::text("a")],
+                vec![SqlValue::Double(y), SqlValue::text("b")],
             ],
             affected: 0,
         };

@@ -1,36 +1,45 @@
 //! Interface of a connection to an engine, and the execution of a script by it.
 
-use super::answer::Table;
-use super::script::{Script, Step};
-use super::value::Value;
+use super::answer::AnswerTable;
+use super::script::{Script, ScriptStep};
+use super::value::SqlValue;
 use crate::workload::Counters;
 use plan::PlanError;
 
 /// One connection with its prepared statements; a file per kind of engine.
-pub(crate) trait Session {
+pub(crate) trait SqlSession {
     /// Prepares the steps of a script; whether they were not prepared yet.
     fn prepare(&mut self, script: &Script) -> Result<bool, SqlError>;
 
     /// Executes one step of a prepared script, looking at every row as it comes.
-    fn execute(&mut self, script: &Script, step: usize, values: &[Value])
-    -> Result<Seen, SqlError>;
+    fn execute(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[SqlValue],
+    ) -> Result<Seen, SqlError>;
 
     /// Executes one step and keeps its whole answer.
-    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError>;
+    fn fetch(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[SqlValue],
+    ) -> Result<AnswerTable, SqlError>;
 
     /// The plan that the engine chooses for one step with these values.
     fn explain(
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<String, SqlError>;
 
     /// Begins or ends a transaction.
     fn control(&mut self, control: Control) -> Result<(), SqlError>;
 
     /// The whole answer to a text without parameters.
-    fn query(&mut self, sql: &str) -> Result<Table, SqlError>;
+    fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError>;
 
     /// What this connection has counted, where the engine counts by connection.
     fn counters(&mut self) -> Counters {
@@ -93,7 +102,7 @@ impl SqlError {
     }
 
     /// As a mistake in the statement, with file and line.
-    pub(crate) fn in_step(self, engine: &str, script: &Script, step: &Step) -> SqlFailure {
+    pub(crate) fn in_step(self, engine: &str, script: &Script, step: &ScriptStep) -> SqlFailure {
         match self {
             Self::Refused { message, line } => SqlFailure::Statement(PlanError::Malformed {
                 place: format!("{}, line {}", script.place, step.line + line),
@@ -113,9 +122,9 @@ pub(crate) enum SqlFailure {
 
 /// Executes a script as it is measured.
 pub(crate) fn run(
-    session: &mut dyn Session,
+    session: &mut dyn SqlSession,
     script: &Script,
-    values: &[Value],
+    values: &[SqlValue],
 ) -> Result<Seen, SqlError> {
     if !script.transaction {
         return all_steps(session, script, values);
@@ -133,9 +142,9 @@ pub(crate) fn run(
 
 /// Executes a script as it is measured, except that nothing of it stays.
 pub(crate) fn rehearse(
-    session: &mut dyn Session,
+    session: &mut dyn SqlSession,
     script: &Script,
-    values: &[Value],
+    values: &[SqlValue],
 ) -> Result<(), SqlError> {
     if !script.writes {
         return run(session, script, values).map(drop);
@@ -149,9 +158,9 @@ pub(crate) fn rehearse(
 }
 
 fn all_steps(
-    session: &mut dyn Session,
+    session: &mut dyn SqlSession,
     script: &Script,
-    values: &[Value],
+    values: &[SqlValue],
 ) -> Result<Seen, SqlError> {
     let mut seen = Seen::default();
     for step in 0..script.steps.len() {
@@ -162,11 +171,11 @@ fn all_steps(
 
 /// Executes a script and keeps its answers. What it changes is rolled back.
 pub(crate) fn fetch(
-    session: &mut dyn Session,
+    session: &mut dyn SqlSession,
     engine: &str,
     script: &Script,
-    values: &[Value],
-) -> Result<Vec<Table>, SqlFailure> {
+    values: &[SqlValue],
+) -> Result<Vec<AnswerTable>, SqlFailure> {
     let first = script.steps.first();
     let in_first = |error: SqlError| match first {
         Some(step) => error.in_step(engine, script, step),

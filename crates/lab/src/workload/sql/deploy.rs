@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use engine::{DatabaseUrl, EngineSource, EngineSpec};
 
-use super::client::{Session as _, SqlError};
+use super::client::{SqlError, SqlSession as _};
 use super::sqlite::SqliteSession;
-use super::target::Target;
+use super::target::SqlTarget;
 use crate::error::RunError;
 use host::observe::{durability, durability_settings};
 use host::{DataUse, Database, DeployError, Site};
@@ -35,7 +35,7 @@ const SHOWN_MYSQL: [&str; 5] = [
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
     pub record: EngineRecord,
-    pub target: Target,
+    pub target: SqlTarget,
     pub side: Option<ServerSide>,
     pub data_paths: Vec<PathBuf>,
     /// To be retired; none for a MariaDB of the user's.
@@ -68,7 +68,7 @@ pub(super) fn deploy(
             let roots = database.pid().into_iter().collect();
             Ok(Deployed {
                 record: database.record.clone(),
-                target: Target::Postgres { url, read_only: data_use == DataUse::Read },
+                target: SqlTarget::Postgres { url, read_only: data_use == DataUse::Read },
                 side: (!database.out_of_sight).then_some(ServerSide { roots }),
                 data_paths: database.data_paths.clone(),
                 database: Some(database),
@@ -102,7 +102,7 @@ fn sqlite(
     };
     Ok(Deployed {
         record,
-        target: Target::Sqlite {
+        target: SqlTarget::Sqlite {
             path: path.clone(),
             read_only,
             settings,
@@ -131,7 +131,7 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
         Ok(EngineRecord { name, version, settings, durability, ..EngineRecord::default() })
     };
     let record = read().map_err(DeployError::from)?;
-    let target = Target::Mysql { url: url.to_owned(), read_only: true, settings };
+    let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
     Ok(Deployed { record, target, side: None, data_paths: Vec::new(), database: None })
 }
 

@@ -5,32 +5,32 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::client::Seen;
 use super::script::Script;
-use super::value::Value;
+use super::value::SqlValue;
 use load::Outcome;
 use plan::Comparison;
 
 /// An operation at one cell, shared by all clients of an engine.
-pub(crate) struct Entry {
+pub(crate) struct StatementEntry {
     /// Stands for operation and values on every engine.
     pub key: String,
     pub script: Script,
-    pub deck: Vec<Vec<Value>>,
+    pub deck: Vec<Vec<SqlValue>>,
     /// What was seen of the answer to each set.
-    known: Vec<Known>,
+    known: Vec<KnownEntry>,
     /// The first failure under the present load, in the engine's words.
     first_error: Mutex<Option<String>>,
 }
 
 /// The known answer: of the untimed pass, otherwise of the first execution.
 #[derive(Default)]
-struct Known {
+struct KnownEntry {
     rows: OnceLock<u64>,
     hash: OnceLock<u64>,
 }
 
-impl Entry {
-    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<Value>>) -> Self {
-        let known = deck.iter().map(|_| Known::default()).collect();
+impl StatementEntry {
+    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<SqlValue>>) -> Self {
+        let known = deck.iter().map(|_| KnownEntry::default()).collect();
         Self { key, script, deck, known, first_error: Mutex::default() }
     }
 
@@ -75,7 +75,7 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn entry(comparison: Comparison) -> Entry {
+    fn entry(comparison: Comparison) -> StatementEntry {
         let script = Script {
             id: 0,
             operation: 0,
@@ -87,7 +87,11 @@ mod tests {
             comparison,
             digits: 15,
         };
-        Entry::new("a".to_owned(), script, vec![vec![Value::Integer(1)], vec![Value::Integer(2)]])
+        StatementEntry::new(
+            "a".to_owned(),
+            script,
+            vec![vec![SqlValue::Integer(1)], vec![SqlValue::Integer(2)]],
+        )
     }
 
     #[test]

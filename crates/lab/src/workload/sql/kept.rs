@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::answer::Table;
-use super::entry::Entry;
+use super::answer::AnswerTable;
+use super::entry::StatementEntry;
 use crate::error::RunError;
 use crate::workload::Answers;
 use load::http::Answer;
@@ -19,17 +19,17 @@ use plan::Comparison;
 pub(crate) struct Kept {
     pub engine: String,
     /// By set, then by statement.
-    pub answers: Vec<Vec<Table>>,
+    pub answers: Vec<Vec<AnswerTable>>,
 }
 
 /// A run that is taken up again has only this to compare with: how many rows each answer had.
 pub(crate) fn note_for_resumption(
     engine: &str,
-    entry: &Entry,
-    fetched: &[Vec<Table>],
+    entry: &StatementEntry,
+    fetched: &[Vec<AnswerTable>],
     answers: &mut Answers,
 ) -> Result<(), RunError> {
-    let first: u64 = fetched.first().into_iter().flatten().map(Table::count).sum();
+    let first: u64 = fetched.first().into_iter().flatten().map(AnswerTable::count).sum();
     let hash = xxh3_128(format!("{:?}", entry.deck.first()).as_bytes());
     let answer = Answer { status: 0, body_bytes: first, body_hash: hash };
     match answers.get(&entry.key) {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use engine::postgres::thin::Patience;
 
-use super::client::{Session, SqlError, rehearse, run};
+use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
-use super::entry::Entry;
-use super::target::Target;
+use super::entry::StatementEntry;
+use super::target::SqlTarget;
 use load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
 
 /// Sessions by the number of their client; none where it is not open.
-pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn Session + Send + 'a>>>>;
+pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn SqlSession + Send + 'a>>>>;
 
 /// PostgreSQL plans a prepared statement again for each of its first five executions.
 const WARM_EXECUTIONS: usize = 6;
@@ -24,10 +24,10 @@ const WARM_AT_MOST: Duration = Duration::from_secs(2);
 
 /// All clients of a trial.
 pub(crate) struct SqlClients<'t, 'a> {
-    pub target: &'t Target,
+    pub target: &'t SqlTarget,
     pub pool: &'t Pool<'a>,
     /// The mix at this cell.
-    pub entries: Vec<Arc<Entry>>,
+    pub entries: Vec<Arc<StatementEntry>>,
     /// Whether the mix changes data.
     pub changing: bool,
     /// Of the run: every trial deals the same sets in the same order.
@@ -53,7 +53,7 @@ impl<'t, 'a> Clients for SqlClients<'t, 'a> {
 pub(crate) struct SqlClient<'c, 't, 'a> {
     all: &'c SqlClients<'t, 'a>,
     number: u16,
-    session: Option<Box<dyn Session + Send + 'a>>,
+    session: Option<Box<dyn SqlSession + Send + 'a>>,
     dealer: Dealer,
     opened: u64,
 }
@@ -103,7 +103,7 @@ impl Client for SqlClient<'_, '_, '_> {
 
 impl<'a> SqlClient<'_, '_, 'a> {
     /// The session; a new one where there is none.
-    fn connected(&mut self) -> Result<&mut (dyn Session + 'a), SqlError> {
+    fn connected(&mut self) -> Result<&mut (dyn SqlSession + 'a), SqlError> {
         if self.session.is_none() {
             let patience =
                 Patience { timeout: self.all.options.timeout, interrupted: self.all.interrupted };
@@ -133,7 +133,10 @@ impl Drop for SqlClient<'_, '_, '_> {
 
 /// Prepares what a session has not prepared yet, and executes it until its plan is settled. What it
 /// writes is rolled back.
-pub(crate) fn warm(session: &mut dyn Session, entries: &[Arc<Entry>]) -> Result<(), SqlError> {
+pub(crate) fn warm(
+    session: &mut dyn SqlSession,
+    entries: &[Arc<StatementEntry>],
+) -> Result<(), SqlError> {
     let begun = Instant::now();
     for entry in entries {
         if !session.prepare(&entry.script)? {

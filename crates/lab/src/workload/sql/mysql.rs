@@ -5,10 +5,10 @@ use mysql::prelude::Queryable as _;
 use mysql::{Column, Conn, Params, Row, Statement};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::answer::Table;
-use super::client::{Control, Seen, Session, SqlError};
-use super::script::{Script, Step};
-use super::value::Value;
+use super::answer::AnswerTable;
+use super::client::{Control, Seen, SqlError, SqlSession};
+use super::script::{Script, ScriptStep};
+use super::value::SqlValue;
 
 /// The character set that stands for "no characters but bytes".
 const BINARY: u16 = 63;
@@ -36,7 +36,7 @@ impl MysqlSession {
     }
 }
 
-impl Session for MysqlSession {
+impl SqlSession for MysqlSession {
     fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
         if self.prepared.len() <= script.id {
             self.prepared.resize_with(script.id + 1, || None);
@@ -44,7 +44,7 @@ impl Session for MysqlSession {
         if self.prepared.get(script.id).is_some_and(Option::is_some) {
             return Ok(false);
         }
-        let prepare = |step: &Step| self.connection.prep(&step.sql).map_err(failed);
+        let prepare = |step: &ScriptStep| self.connection.prep(&step.sql).map_err(failed);
         let steps = script.steps.iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         if let Some(place) = self.prepared.get_mut(script.id) {
             *place = Some(steps);
@@ -56,7 +56,7 @@ impl Session for MysqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<Seen, SqlError> {
         let statement = self.statement(script, step)?;
         let parameters = parameters(script, step, values);
@@ -73,7 +73,12 @@ impl Session for MysqlSession {
         Ok(seen)
     }
 
-    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
+    fn fetch(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[SqlValue],
+    ) -> Result<AnswerTable, SqlError> {
         let statement = self.statement(script, step)?;
         let parameters = parameters(script, step, values);
         table_of(self.connection.exec_iter(&statement, parameters).map_err(failed)?)
@@ -83,7 +88,7 @@ impl Session for MysqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<String, SqlError> {
         let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
         let sql = format!("EXPLAIN FORMAT=JSON {}", place.sql);
@@ -102,15 +107,17 @@ impl Session for MysqlSession {
             .map_err(failed)
     }
 
-    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+    fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
         // By the prepared protocol, which has typed values.
         table_of(self.connection.exec_iter(sql, ()).map_err(failed)?)
     }
 }
 
-fn table_of(mut result: mysql::QueryResult<'_, '_, '_, mysql::Binary>) -> Result<Table, SqlError> {
+fn table_of(
+    mut result: mysql::QueryResult<'_, '_, '_, mysql::Binary>,
+) -> Result<AnswerTable, SqlError> {
     let columns = result.columns().as_ref().iter().map(|one| one.name_str().into_owned()).collect();
-    let mut table = Table { columns, ..Table::default() };
+    let mut table = AnswerTable { columns, ..AnswerTable::default() };
     for row in result.by_ref() {
         let row = row.map_err(failed)?;
         let columns = row.columns();
@@ -123,14 +130,14 @@ fn table_of(mut result: mysql::QueryResult<'_, '_, '_, mysql::Binary>) -> Result
     Ok(table)
 }
 
-fn parameters(script: &Script, step: usize, values: &[Value]) -> Params {
+fn parameters(script: &Script, step: usize, values: &[SqlValue]) -> Params {
     let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
     let parameter = |bind: &usize| match values.get(*bind) {
-        None | Some(Value::Null) => mysql::Value::NULL,
-        Some(Value::Integer(integer)) => mysql::Value::Int(*integer),
-        Some(Value::Double(double)) => mysql::Value::Double(*double),
-        Some(Value::Text(text)) => mysql::Value::Bytes(text.as_bytes().to_vec()),
-        Some(Value::Bytes(bytes)) => mysql::Value::Bytes(bytes.clone()),
+        None | Some(SqlValue::Null) => mysql::Value::NULL,
+        Some(SqlValue::Integer(integer)) => mysql::Value::Int(*integer),
+        Some(SqlValue::Double(double)) => mysql::Value::Double(*double),
+        Some(SqlValue::Text(text)) => mysql::Value::Bytes(text.as_bytes().to_vec()),
+        Some(SqlValue::Bytes(bytes)) => mysql::Value::Bytes(bytes.clone()),
     };
     match binds.is_empty() {
         true => Params::Empty,
@@ -138,21 +145,21 @@ fn parameters(script: &Script, step: usize, values: &[Value]) -> Params {
     }
 }
 
-fn value_of(value: Option<&mysql::Value>, column: &Column) -> Value {
+fn value_of(value: Option<&mysql::Value>, column: &Column) -> SqlValue {
     use mysql::Value as V;
     match value {
-        None | Some(V::NULL) => Value::Null,
-        Some(V::Int(integer)) => Value::Integer(*integer),
+        None | Some(V::NULL) => SqlValue::Null,
+        Some(V::Int(integer)) => SqlValue::Integer(*integer),
         Some(V::UInt(integer)) => {
-            i64::try_from(*integer).map_or(Value::Double(*integer as f64), Value::Integer)
+            i64::try_from(*integer).map_or(SqlValue::Double(*integer as f64), SqlValue::Integer)
         }
         // The shortest text that means this single-precision number, as other engines print it.
-        Some(V::Float(float)) => Value::decimal(&float.to_string()),
-        Some(V::Double(double)) => Value::number(*double),
+        Some(V::Float(float)) => SqlValue::decimal(&float.to_string()),
+        Some(V::Double(double)) => SqlValue::number(*double),
         Some(V::Bytes(bytes)) => value_of_bytes(bytes, column),
         Some(V::Date(year, month, day, hour, minute, second, micro)) => {
             let date = format!("{year:04}-{month:02}-{day:02}");
-            Value::text(&match column.column_type() {
+            SqlValue::text(&match column.column_type() {
                 ColumnType::MYSQL_TYPE_DATE => date,
                 _ => format!("{date} {hour:02}:{minute:02}:{second:02}.{micro:06}"),
             })
@@ -161,21 +168,21 @@ fn value_of(value: Option<&mysql::Value>, column: &Column) -> Value {
             let sign = if *negative { "-" } else { "" };
             let hours = days * 24 + u32::from(*hours);
             let fraction = if *micro == 0 { String::new() } else { format!(".{micro:06}") };
-            Value::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+            SqlValue::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
         }
     }
 }
 
-fn value_of_bytes(bytes: &[u8], column: &Column) -> Value {
+fn value_of_bytes(bytes: &[u8], column: &Column) -> SqlValue {
     let text = std::str::from_utf8(bytes);
     let is_decimal = matches!(
         column.column_type(),
         ColumnType::MYSQL_TYPE_NEWDECIMAL | ColumnType::MYSQL_TYPE_DECIMAL
     );
     match text {
-        Ok(text) if is_decimal => Value::decimal(text),
-        Ok(text) if column.character_set() != BINARY || is_json(column) => Value::text(text),
-        _ => Value::Bytes(bytes.to_owned()),
+        Ok(text) if is_decimal => SqlValue::decimal(text),
+        Ok(text) if column.character_set() != BINARY || is_json(column) => SqlValue::text(text),
+        _ => SqlValue::Bytes(bytes.to_owned()),
     }
 }
 

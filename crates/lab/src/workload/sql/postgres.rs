@@ -5,10 +5,10 @@ use engine::PostgresUrl;
 use engine::postgres::thin::{Column, Connection, Parameter, Patience, Row, Statement, ThinError};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::answer::Table;
-use super::client::{Control, Seen, Session, SqlError, line_of};
+use super::answer::AnswerTable;
+use super::client::{Control, Seen, SqlError, SqlSession, line_of};
 use super::script::Script;
-use super::value::Value;
+use super::value::SqlValue;
 
 /// Object ids of the types whose text form is not their value's (pg_type.dat of PostgreSQL).
 mod oid {
@@ -65,7 +65,7 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
-impl Session for PostgresSession<'_> {
+impl SqlSession for PostgresSession<'_> {
     fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
         if self.prepared.len() <= script.id {
             self.prepared.resize_with(script.id + 1, || None);
@@ -92,7 +92,7 @@ impl Session for PostgresSession<'_> {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<Seen, SqlError> {
         let parameters = Parameters::of(script, step, values);
         let (connection, Prepared { statement, has_doubles }) = self.parts(script, step)?;
@@ -113,7 +113,12 @@ impl Session for PostgresSession<'_> {
         Ok(seen)
     }
 
-    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
+    fn fetch(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[SqlValue],
+    ) -> Result<AnswerTable, SqlError> {
         let sql = script.steps.get(step).map_or("", |step| &step.sql);
         let parameters = Parameters::of(script, step, values);
         let (connection, Prepared { statement, .. }) = self.parts(script, step)?;
@@ -124,7 +129,7 @@ impl Session for PostgresSession<'_> {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<String, SqlError> {
         let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
         let arguments: Vec<String> =
@@ -164,7 +169,7 @@ impl Session for PostgresSession<'_> {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+    fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
         let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
         fetch(&mut self.connection, &statement, &[], sql)
     }
@@ -175,9 +180,9 @@ fn fetch(
     statement: &Statement,
     parameters: &[Parameter<'_>],
     sql: &str,
-) -> Result<Table, SqlError> {
+) -> Result<AnswerTable, SqlError> {
     let columns = statement.columns.iter().map(|column| column.name.clone()).collect();
-    let mut table = Table { columns, ..Table::default() };
+    let mut table = AnswerTable { columns, ..AnswerTable::default() };
     let keep = |row: Row<'_>| {
         let values = row.values().zip(&statement.columns);
         table.rows.push(values.map(|(value, column)| value_of(value, column.type_oid)).collect());
@@ -201,14 +206,14 @@ struct Parameters<'v> {
 }
 
 impl<'v> Parameters<'v> {
-    fn of(script: &Script, step: usize, values: &'v [Value]) -> Self {
+    fn of(script: &Script, step: usize, values: &'v [SqlValue]) -> Self {
         let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
         let parameter = |bind: &usize| match values.get(*bind) {
-            None | Some(Value::Null) => Parameter::Null,
-            Some(Value::Integer(integer)) => Parameter::Integer(*integer),
-            Some(Value::Double(double)) => Parameter::Double(*double),
-            Some(Value::Text(text)) => Parameter::Text(text),
-            Some(Value::Bytes(bytes)) => Parameter::Binary(bytes),
+            None | Some(SqlValue::Null) => Parameter::Null,
+            Some(SqlValue::Integer(integer)) => Parameter::Integer(*integer),
+            Some(SqlValue::Double(double)) => Parameter::Double(*double),
+            Some(SqlValue::Text(text)) => Parameter::Text(text),
+            Some(SqlValue::Bytes(bytes)) => Parameter::Binary(bytes),
         };
         let mut parameters =
             Self { few: [Parameter::Null; FEW], many: Vec::new(), count: binds.len() };
@@ -242,19 +247,21 @@ fn hash_without_doubles(row: Row<'_>, columns: &[Column]) -> u64 {
     })
 }
 
-fn value_of(value: Option<&[u8]>, type_oid: u32) -> Value {
-    let Some(bytes) = value else { return Value::Null };
-    let Ok(text) = std::str::from_utf8(bytes) else { return Value::Bytes(bytes.to_owned()) };
+fn value_of(value: Option<&[u8]>, type_oid: u32) -> SqlValue {
+    let Some(bytes) = value else { return SqlValue::Null };
+    let Ok(text) = std::str::from_utf8(bytes) else { return SqlValue::Bytes(bytes.to_owned()) };
     match type_oid {
-        oid::BOOL => Value::Integer((text == "t").into()),
-        oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::NUMERIC => Value::decimal(text),
+        oid::BOOL => SqlValue::Integer((text == "t").into()),
+        oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::NUMERIC => SqlValue::decimal(text),
         oid::FLOAT4 | oid::FLOAT8 => {
-            text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::number)
+            text.parse().map_or_else(|_| SqlValue::Text(text.to_owned()), SqlValue::number)
         }
-        oid::BYTEA => bytes_of_hex(text).map_or_else(|| Value::Text(text.to_owned()), Value::Bytes),
+        oid::BYTEA => {
+            bytes_of_hex(text).map_or_else(|| SqlValue::Text(text.to_owned()), SqlValue::Bytes)
+        }
         // The blanks that fill a character(n) are no part of its value.
-        oid::BPCHAR => Value::text(text.trim_end_matches(' ')),
-        _ => Value::text(text),
+        oid::BPCHAR => SqlValue::text(text.trim_end_matches(' ')),
+        _ => SqlValue::text(text),
     }
 }
 
@@ -265,16 +272,16 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A value as an argument of EXECUTE, which the server reads as the parameter's type.
-fn literal(value: Option<&Value>) -> String {
+fn literal(value: Option<&SqlValue>) -> String {
     match value {
-        None | Some(Value::Null) => "NULL".to_owned(),
-        Some(Value::Integer(integer)) => format!("'{integer}'"),
-        Some(Value::Double(double)) => format!("'{double}'"),
-        Some(Value::Text(text)) => {
+        None | Some(SqlValue::Null) => "NULL".to_owned(),
+        Some(SqlValue::Integer(integer)) => format!("'{integer}'"),
+        Some(SqlValue::Double(double)) => format!("'{double}'"),
+        Some(SqlValue::Text(text)) => {
             // Backslashes mean what they say whatever standard_conforming_strings is.
             format!(" E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
         }
-        Some(Value::Bytes(bytes)) => {
+        Some(SqlValue::Bytes(bytes)) => {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!(" E'\\\\x{hex}'")
         }

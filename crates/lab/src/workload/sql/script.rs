@@ -15,7 +15,7 @@ pub(crate) struct Script {
     pub name: String,
     pub place: String,
     /// What is executed, one after another.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     pub transaction: bool,
     /// Whether it may change data.
     pub writes: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Script {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct ScriptStep {
     pub sql: String,
     /// For each parameter in the order of binding: its place among the values drawn.
     pub binds: Vec<usize>,
@@ -80,7 +80,7 @@ pub(crate) fn script(
             })
         };
         let binds = rendered.parameters.iter().map(bind).collect::<Result<_, _>>()?;
-        steps.push(Step { sql: rendered.sql, binds, line: one.first_line });
+        steps.push(ScriptStep { sql: rendered.sql, binds, line: one.first_line });
     }
     Ok(Script {
         id: 0,

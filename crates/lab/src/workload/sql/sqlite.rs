@@ -8,10 +8,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::answer::Table;
-use super::client::{Control, Seen, Session, SqlError, line_of};
-use super::script::{Script, Step};
-use super::value::Value;
+use super::answer::AnswerTable;
+use super::client::{Control, Seen, SqlError, SqlSession, line_of};
+use super::script::{Script, ScriptStep};
+use super::value::SqlValue;
 use crate::workload::Counters;
 use host::observe::explain_sqlite;
 
@@ -55,7 +55,11 @@ impl SqliteSession {
         self.connection.get_interrupt_handle()
     }
 
-    fn bound(&self, step: &Step, values: &[Value]) -> Result<CachedStatement<'_>, SqlError> {
+    fn bound(
+        &self,
+        step: &ScriptStep,
+        values: &[SqlValue],
+    ) -> Result<CachedStatement<'_>, SqlError> {
         let mut statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
         bind(&mut statement, step, values).map_err(refused)?;
         Ok(statement)
@@ -71,7 +75,7 @@ impl SqliteSession {
     }
 }
 
-impl Session for SqliteSession {
+impl SqlSession for SqliteSession {
     fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
         if self.scripts.get(script.id).is_some_and(|prepared| *prepared) {
             return Ok(false);
@@ -93,7 +97,7 @@ impl Session for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<Seen, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
         let mut statement = self.bound(step, values)?;
@@ -116,8 +120,13 @@ impl Session for SqliteSession {
         Ok(seen)
     }
 
-    fn fetch(&mut self, script: &Script, step: usize, values: &[Value]) -> Result<Table, SqlError> {
-        let Some(step) = script.steps.get(step) else { return Ok(Table::default()) };
+    fn fetch(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[SqlValue],
+    ) -> Result<AnswerTable, SqlError> {
+        let Some(step) = script.steps.get(step) else { return Ok(AnswerTable::default()) };
         let mut table = table_of(&mut self.bound(step, values)?)?;
         if table.columns.is_empty() {
             table.affected = self.connection.changes();
@@ -129,7 +138,7 @@ impl Session for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[Value],
+        values: &[SqlValue],
     ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
         let bind = |statement: &mut Statement<'_>| bind(statement, step, values);
@@ -150,7 +159,7 @@ impl Session for SqliteSession {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str) -> Result<Table, SqlError> {
+    fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
         table_of(&mut self.connection.prepare_cached(sql).map_err(refused)?)
     }
 
@@ -161,16 +170,20 @@ impl Session for SqliteSession {
     }
 }
 
-fn bind(statement: &mut Statement<'_>, step: &Step, values: &[Value]) -> rusqlite::Result<()> {
+fn bind(
+    statement: &mut Statement<'_>,
+    step: &ScriptStep,
+    values: &[SqlValue],
+) -> rusqlite::Result<()> {
     for (index, place) in step.binds.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, values.get(*place).unwrap_or(&Value::Null))?;
+        statement.raw_bind_parameter(index + 1, values.get(*place).unwrap_or(&SqlValue::Null))?;
     }
     Ok(())
 }
 
-fn table_of(statement: &mut CachedStatement<'_>) -> Result<Table, SqlError> {
+fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError> {
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let mut table = Table { columns, ..Table::default() };
+    let mut table = AnswerTable { columns, ..AnswerTable::default() };
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(refused)? {
         let value = |column| Ok(value_of(row.get_ref(column)?));
@@ -180,16 +193,16 @@ fn table_of(statement: &mut CachedStatement<'_>) -> Result<Table, SqlError> {
     Ok(table)
 }
 
-fn value_of(value: ValueRef<'_>) -> Value {
+fn value_of(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(integer) => Value::Integer(integer),
-        ValueRef::Real(double) => Value::number(double),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(integer) => SqlValue::Integer(integer),
+        ValueRef::Real(double) => SqlValue::number(double),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Value::text(text),
-            Err(_) => Value::Bytes(bytes.to_owned()),
+            Ok(text) => SqlValue::text(text),
+            Err(_) => SqlValue::Bytes(bytes.to_owned()),
         },
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
+        ValueRef::Blob(bytes) => SqlValue::Bytes(bytes.to_owned()),
     }
 }
 
@@ -204,7 +217,7 @@ fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
     }
 }
 
-impl ToSql for Value {
+impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,

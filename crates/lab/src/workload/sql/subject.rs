@@ -10,14 +10,14 @@ use engine::EngineSpec;
 use engine::postgres::thin::Patience;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::answer::{Table, difference};
-use super::client::{Session, SqlFailure, fetch};
+use super::answer::{AnswerTable, difference};
+use super::client::{SqlFailure, SqlSession, fetch};
 use super::deploy::Deployed;
-use super::entry::Entry;
+use super::entry::StatementEntry;
 use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
-use super::target::Target;
-use super::value::Value;
+use super::target::SqlTarget;
+use super::value::SqlValue;
 use super::{deck, script, used};
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, Subject, WriteBack};
@@ -40,12 +40,12 @@ pub(super) struct SqlSubject<'a> {
     spec: EngineSpec,
     deployed: Deployed,
     data_use: DataUse,
-    entries: BTreeMap<String, Arc<Entry>>,
+    entries: BTreeMap<String, Arc<StatementEntry>>,
     /// Answers to the plan's queries for values, by text.
-    queries: BTreeMap<String, Vec<Value>>,
+    queries: BTreeMap<String, Vec<SqlValue>>,
     pool: Pool<'a>,
     /// What the plan's invariant was at first.
-    invariant: Option<Table>,
+    invariant: Option<AnswerTable>,
 }
 
 impl<'a> SqlSubject<'a> {
@@ -69,7 +69,7 @@ impl<'a> SqlSubject<'a> {
         Ok(subject)
     }
 
-    fn open(&self) -> Result<Box<dyn Session + Send + 'a>, RunError> {
+    fn open(&self) -> Result<Box<dyn SqlSession + Send + 'a>, RunError> {
         let patience =
             Patience { timeout: self.site.plan.load.timeout(), interrupted: self.site.interrupted };
         let opened = self.deployed.target.open(patience);
@@ -80,7 +80,7 @@ impl<'a> SqlSubject<'a> {
         &self.deployed.record.name
     }
 
-    fn read_invariant(&self) -> Result<Option<Table>, RunError> {
+    fn read_invariant(&self) -> Result<Option<AnswerTable>, RunError> {
         let Some(invariant) = &self.site.plan.invariant else { return Ok(None) };
         let mut session = self.open()?;
         let table = self.stoppable(|| session.query(&invariant.text));
@@ -93,7 +93,7 @@ impl<'a> SqlSubject<'a> {
     }
 
     /// The mix at one cell.
-    fn cell(&mut self, levels: &Levels) -> Result<Vec<Arc<Entry>>, RunError> {
+    fn cell(&mut self, levels: &Levels) -> Result<Vec<Arc<StatementEntry>>, RunError> {
         let plan = self.site.plan;
         let placeholders = plan.placeholders(levels)?;
         let statements = plan.statements.iter().enumerate();
@@ -108,7 +108,7 @@ impl<'a> SqlSubject<'a> {
         statement: &Statement,
         placeholders: &Placeholders,
         levels: &Levels,
-    ) -> Result<Arc<Entry>, RunError> {
+    ) -> Result<Arc<StatementEntry>, RunError> {
         let key = key(statement, placeholders);
         if let Some(entry) = self.entries.get(&key) {
             return Ok(Arc::clone(entry));
@@ -121,7 +121,7 @@ impl<'a> SqlSubject<'a> {
         let sources = deck::sources(statement, &bound, levels, |text| self.values_of(text))?;
         let seed = self.site.plan.seed.unwrap_or_default();
         let sets = deck::draw(&sources, statement.draws, seed, operation);
-        let entry = Arc::new(Entry::new(key.clone(), script, sets));
+        let entry = Arc::new(StatementEntry::new(key.clone(), script, sets));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
     }
@@ -130,8 +130,8 @@ impl<'a> SqlSubject<'a> {
     /// plan a statement otherwise when it has executed it often.
     fn session_for_plans(
         &self,
-        cell: &[Arc<Entry>],
-    ) -> Result<Box<dyn Session + Send + 'a>, String> {
+        cell: &[Arc<StatementEntry>],
+    ) -> Result<Box<dyn SqlSession + Send + 'a>, String> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let open = pool.iter_mut().find_map(Option::take);
         drop(pool);
@@ -144,7 +144,7 @@ impl<'a> SqlSubject<'a> {
     }
 
     /// The first column of the answer to a query for parameter values.
-    fn values_of(&mut self, text: &str) -> Result<Vec<Value>, RunError> {
+    fn values_of(&mut self, text: &str) -> Result<Vec<SqlValue>, RunError> {
         if let Some(values) = self.queries.get(text) {
             return Ok(values.clone());
         }
@@ -152,8 +152,8 @@ impl<'a> SqlSubject<'a> {
         let table = self.stoppable(|| session.query(text)).map_err(|error| {
             RunError::Statement(format!("{}, query for parameters: {error}: {text}", self.label()))
         })?;
-        let first = |row: Vec<Value>| row.into_iter().next();
-        let values: Vec<Value> = table.rows.into_iter().filter_map(first).collect();
+        let first = |row: Vec<SqlValue>| row.into_iter().next();
+        let values: Vec<SqlValue> = table.rows.into_iter().filter_map(first).collect();
         self.queries.insert(text.to_owned(), values.clone());
         Ok(values)
     }
@@ -161,8 +161,8 @@ impl<'a> SqlSubject<'a> {
     /// Fetches the answers to the first sets of an entry and compares them.
     fn check_entry(
         &self,
-        session: &mut dyn Session,
-        entry: &Entry,
+        session: &mut dyn SqlSession,
+        entry: &StatementEntry,
         statement: &Statement,
         names: &[String],
         answers: &mut Answers,
@@ -191,9 +191,9 @@ impl<'a> SqlSubject<'a> {
 
     fn fetch_sets(
         &self,
-        session: &mut dyn Session,
-        entry: &Entry,
-    ) -> Result<Vec<Vec<Table>>, RunError> {
+        session: &mut dyn SqlSession,
+        entry: &StatementEntry,
+    ) -> Result<Vec<Vec<AnswerTable>>, RunError> {
         let begun = Instant::now();
         let script = &entry.script;
         let failed = |failure| match failure {
@@ -211,7 +211,7 @@ impl<'a> SqlSubject<'a> {
                 break;
             }
             let tables = fetch(session, self.label(), script, values).map_err(failed)?;
-            let counted = tables.iter().map(Table::count).sum();
+            let counted = tables.iter().map(AnswerTable::count).sum();
             entry.note_rows(set, counted);
             answers.push(tables);
         }
@@ -274,7 +274,7 @@ impl Subject for SqlSubject<'_> {
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
         let entries = self.cell(levels)?;
         entries.iter().for_each(|entry| entry.begin_load());
-        let in_this_process = matches!(self.deployed.target, Target::Sqlite { .. });
+        let in_this_process = matches!(self.deployed.target, SqlTarget::Sqlite { .. });
         let mut options = options.clone();
         if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             options.client_cpus = Some(cpus);
@@ -317,7 +317,7 @@ impl Subject for SqlSubject<'_> {
 
     fn counters(&mut self) -> Counters {
         let mut counters = match (&self.deployed.target, self.deployed.database.as_mut()) {
-            (Target::Postgres { url, .. }, Some(database)) => {
+            (SqlTarget::Postgres { url, .. }, Some(database)) => {
                 database.counters_of(url, self.site.runtime)
             }
             _ => Counters::new(),
@@ -335,7 +335,7 @@ impl Subject for SqlSubject<'_> {
         let Ok(cell) = self.cell(levels) else { return Vec::new() };
         let mut session = self.session_for_plans(&cell);
         let kind = self.deployed.target.kind();
-        let captured = |entry: &Arc<Entry>| OperationPlan {
+        let captured = |entry: &Arc<StatementEntry>| OperationPlan {
             operation: entry.script.name.clone(),
             plan: match plan_of(&mut session, entry) {
                 Ok(text) => CapturedPlan::Observed { hash: plan_hash(kind, &text), text },
@@ -371,8 +371,8 @@ impl Subject for SqlSubject<'_> {
 
 /// The plans of all steps of a script, with the first set of values.
 fn plan_of(
-    session: &mut Result<Box<dyn Session + Send + '_>, String>,
-    entry: &Entry,
+    session: &mut Result<Box<dyn SqlSession + Send + '_>, String>,
+    entry: &StatementEntry,
 ) -> Result<String, String> {
     let session = session.as_mut().map_err(|why| why.clone())?;
     let values = entry.deck.first().map(Vec::as_slice).unwrap_or_default();

@@ -10,7 +10,7 @@ use engine::PostgresUrl;
 use engine::postgres::thin::Patience;
 use rusqlite::InterruptHandle;
 
-use super::client::Session;
+use super::client::SqlSession;
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
 use super::sqlite::SqliteSession;
@@ -19,7 +19,7 @@ use super::sqlite::SqliteSession;
 const LOOK_UP: Duration = Duration::from_millis(250);
 
 /// An engine that can be connected to.
-pub(crate) enum Target {
+pub(crate) enum SqlTarget {
     /// A file, opened in this process.
     Sqlite {
         path: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) enum Target {
     Mysql { url: String, read_only: bool, settings: Vec<(String, String)> },
 }
 
-impl Target {
+impl SqlTarget {
     /// The kind of engine, as [`engine::EngineSource::kind`] has it.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Target {
     pub(crate) fn open<'a>(
         &self,
         patience: Patience<'a>,
-    ) -> Result<Box<dyn Session + Send + 'a>, engine::Error> {
+    ) -> Result<Box<dyn SqlSession + Send + 'a>, engine::Error> {
         Ok(match self {
             Self::Sqlite { path, read_only, settings, handles } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -9,10 +9,10 @@ use rand::RngExt as _;
 
 use super::{Fault, expect_end, judge, let_run, while_it_runs};
 use crate::damage::Damage;
-use crate::random::Random;
-use crate::replay::{Disk, Kind, Record, read_records};
-use crate::site::{Engine, Site};
-use crate::subject::Subject;
+use crate::random::SeededRandom;
+use crate::replay::{Disk, Kind, WriteRecord, read_records};
+use crate::site::{Engine, FaultSite};
+use crate::subject::FaultSubject;
 use crate::tool::run;
 
 const RECORDER: &str = include_str!("recorder.c");
@@ -28,11 +28,11 @@ impl Fault for Power {
     }
 
     /// PostgreSQL's files are its own affair.
-    fn suits(&self, _: &dyn Subject, engine: Engine) -> bool {
+    fn suits(&self, _: &dyn FaultSubject, engine: Engine) -> bool {
         engine == Engine::Sqlite
     }
 
-    fn prepare(&mut self, site: &mut Site, _: &dyn Subject) -> anyhow::Result<()> {
+    fn prepare(&mut self, site: &mut FaultSite, _: &dyn FaultSubject) -> anyhow::Result<()> {
         let (source, library) = (site.aside("recorder.c"), site.aside("recorder.so"));
         fs::write(&source, RECORDER)?;
         let output = library.display().to_string();
@@ -51,9 +51,9 @@ impl Fault for Power {
 
     fn attempt(
         &self,
-        site: &mut Site,
-        subject: &dyn Subject,
-        random: &mut Random,
+        site: &mut FaultSite,
+        subject: &dyn FaultSubject,
+        random: &mut SeededRandom,
     ) -> anyhow::Result<Option<Damage>> {
         site.clear()?;
         subject.begin(site)?;
@@ -78,7 +78,7 @@ impl Fault for Power {
     }
 }
 
-fn acknowledged(records: &[Record]) -> Vec<String> {
+fn acknowledged(records: &[WriteRecord]) -> Vec<String> {
     let notes = records.iter().filter(|record| record.kind == Kind::Acknowledged);
     notes.map(|record| record.path.clone()).collect()
 }
