@@ -12,7 +12,7 @@ use rustix::fs::Advice;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use resident::Sample;
+use resident::ResidencySample;
 
 /// What drops the caches of the whole machine
 /// (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
@@ -74,7 +74,7 @@ fn is_guest(processors: &str) -> bool {
 /// Pages that a process has mapped stay.
 pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
-    let sample = Sample::of(paths)?;
+    let sample = ResidencySample::of(paths)?;
     if drop_caches().is_err() {
         return drop_data(paths, &sample, interrupted);
     }
@@ -89,12 +89,12 @@ pub fn evict(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Err
 /// only.
 pub fn evict_data(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<Evicted, Error> {
     sync(paths)?;
-    drop_data(paths, &Sample::of(paths)?, interrupted)
+    drop_data(paths, &ResidencySample::of(paths)?, interrupted)
 }
 
 fn drop_data(
     paths: &[PathBuf],
-    sample: &Sample,
+    sample: &ResidencySample,
     interrupted: &AtomicBool,
 ) -> Result<Evicted, Error> {
     for path in paths {
@@ -136,7 +136,7 @@ pub fn warm(paths: &[PathBuf], interrupted: &AtomicBool) -> Result<u64, Error> {
 /// 0 to 1. None where the kernel tells nothing, which is so of files that this user neither owns nor
 /// may write.
 pub fn resident_share(paths: &[PathBuf]) -> Result<Option<f64>, Error> {
-    Sample::of(paths)?.resident_share()
+    ResidencySample::of(paths)?.resident_share()
 }
 
 /// Calls `visit` for `path`, or for every regular file below it. Symbolic links are not followed.

@@ -19,7 +19,7 @@ use crate::{JournalMode, Synchronous, Writing};
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Durability {
+pub enum WriteDurability {
     /// Nothing: a crash of the program may leave half a blob behind.
     None,
     /// A crash of the program: afterwards each blob is the old or the new one.
@@ -28,7 +28,7 @@ pub enum Durability {
     Power,
 }
 
-impl Durability {
+impl WriteDurability {
     /// All of them, the weakest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Process, Self::Power];
 
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn the_settings_of_a_level_give_that_level() {
-        for level in Durability::ALL {
+        for level in WriteDurability::ALL {
             for journal in [JournalMode::Delete, JournalMode::Wal] {
                 let (journal_mode, synchronous) = level.of_sqlite(journal);
-                assert_eq!(Durability::with_sqlite(journal_mode, synchronous), level);
+                assert_eq!(WriteDurability::with_sqlite(journal_mode, synchronous), level);
             }
             let (writing, fsync) = level.of_files();
-            assert_eq!(Durability::with_files(writing, fsync), level);
+            assert_eq!(WriteDurability::with_files(writing, fsync), level);
         }
     }
 }

@@ -11,16 +11,16 @@ use indicatif::ProgressBar;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::manifest::{self, Keys, Manifest};
+use crate::manifest::{self, BlobKeys, Manifest};
 use crate::names::{Names, id_of};
 use crate::removal::{list, remove_export, set_aside};
 use crate::table::bytes_of;
-use crate::{Error, Form, Target, space};
+use crate::{BlobForm, BlobTarget, Error, space};
 
 #[derive(Clone, Copy, Debug)]
 pub struct ExportOptions {
     /// [`Form::Folder`] or [`Form::Tree`].
-    pub form: Form,
+    pub form: BlobForm,
     /// Whether an older export in the same place is replaced.
     pub replace: bool,
 }
@@ -48,8 +48,8 @@ pub fn export(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Exported, Error> {
-    let source = Target::open(database)?;
-    if source.form() != Form::Database || options.form == Form::Database {
+    let source = BlobTarget::open(database)?;
+    if source.form() != BlobForm::Database || options.form == BlobForm::Database {
         let problem = "export takes a database and makes files of it".to_owned();
         return Err(Error::Settings { problem });
     }
@@ -154,7 +154,7 @@ fn check_room(
     database: &Path,
     folder: &Path,
     parent: &Path,
-    form: Form,
+    form: BlobForm,
 ) -> Result<(), Error> {
     if load.smallest_id < 0 {
         let problem = format!("key {} is negative, which no file name is", load.smallest_id);
@@ -163,11 +163,11 @@ fn check_room(
     let too_many = |problem: String| {
         Err(Error::TooManyFiles { path: folder.to_owned(), files: load.files, problem })
     };
-    if form == Form::Tree && load.largest_id.cast_unsigned() > Form::TREE_ID_MAX {
+    if form == BlobForm::Tree && load.largest_id.cast_unsigned() > BlobForm::TREE_ID_MAX {
         return too_many(format!(
             "a tree of three levels of 100 has names for the keys 0 to {}, and the largest key is \
              {}; leave --tree out",
-            Form::TREE_ID_MAX,
+            BlobForm::TREE_ID_MAX,
             load.largest_id
         ));
     }
@@ -187,7 +187,7 @@ fn check_room(
 struct ExportWork<'a> {
     database: &'a Path,
     folder: &'a Path,
-    form: Form,
+    form: BlobForm,
 }
 
 impl ExportWork<'_> {
@@ -196,12 +196,12 @@ impl ExportWork<'_> {
         connection: &Connection,
         progress: &ProgressBar,
         interrupted: &AtomicBool,
-    ) -> Result<(Exported, Keys), Error> {
+    ) -> Result<(Exported, BlobKeys), Error> {
         let failed = Error::sqlite(self.database);
         let mut select = connection.prepare("SELECT k, v FROM kv ORDER BY k").map_err(&failed)?;
         let mut rows = select.query([]).map_err(&failed)?;
         let mut names = Names::below(self.folder, self.form);
-        let (mut exported, mut keys) = (Exported { files: 0, bytes: 0 }, Keys::default());
+        let (mut exported, mut keys) = (Exported { files: 0, bytes: 0 }, BlobKeys::default());
         let mut hundred = u64::MAX;
         while let Some(row) = rows.next().map_err(&failed)? {
             if interrupted.load(Ordering::Relaxed) {
@@ -211,7 +211,7 @@ impl ExportWork<'_> {
             let value = row.get_ref(1).map_err(&failed)?;
             let bytes = bytes_of(value, id, self.database)?;
             let path = names.as_path(id);
-            if self.form == Form::Tree && id / 100 != hundred {
+            if self.form == BlobForm::Tree && id / 100 != hundred {
                 hundred = id / 100;
                 let folder = path.parent().unwrap_or(self.folder);
                 fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
@@ -248,7 +248,7 @@ fn folder_full(source: std::io::Error, path: &Path, files: u64) -> Error {
 
 /// Makes the small database of names that [`crate::LookupAccess`] reads: `file(k, name)`, a row for
 /// each file of an exported folder or tree.
-pub fn write_names(target: &Target, database: &Path) -> Result<u64, Error> {
+pub fn write_names(target: &BlobTarget, database: &Path) -> Result<u64, Error> {
     let folder = target.path();
     let Some(manifest) = Manifest::read(folder)? else {
         let problem = format!("it has no {}", manifest::NAME);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum BlobForm {
     /// In the table `kv` of a SQLite file.
     Database,
     /// A file each, all in one folder: `000001`.
@@ -13,7 +13,7 @@ pub enum Form {
     Tree,
 }
 
-impl Form {
+impl BlobForm {
     /// The largest id that a tree holds: three levels of a hundred.
     pub const TREE_ID_MAX: u64 = 999_999;
 

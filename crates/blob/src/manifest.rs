@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Form, Recipe};
+use crate::{BlobForm, Error, Recipe};
 
 /// How the names of unfinished files begin.
 pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
@@ -17,13 +17,13 @@ pub(crate) const NAME: &str = "crossover-blobs.json";
 /// What is known of an exported folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    pub form: Form,
+    pub form: BlobForm,
     pub files: u64,
     pub bytes: u64,
     pub largest_id: u64,
     /// Which they were; older exports did not note it.
     #[serde(default)]
-    pub keys: Option<Keys>,
+    pub keys: Option<BlobKeys>,
     /// How the blobs were made, if that is known.
     #[serde(default)]
     pub recipe: Option<Recipe>,
@@ -35,9 +35,9 @@ pub(crate) struct Manifest {
 /// Keys in ascending order: ranges, both ends included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Keys(Vec<(u64, u64)>);
+pub(crate) struct BlobKeys(Vec<(u64, u64)>);
 
-impl Keys {
+impl BlobKeys {
     /// Adds a key that is larger than all so far.
     pub fn push(&mut self, key: u64) {
         match self.0.last_mut() {
@@ -72,7 +72,7 @@ impl Manifest {
             Err(source) => return Err(Error::Io { doing: "read", path, source }),
         };
         match serde_json::from_slice::<Self>(&text) {
-            Ok(manifest) if manifest.form != Form::Database => Ok(Some(manifest)),
+            Ok(manifest) if manifest.form != BlobForm::Database => Ok(Some(manifest)),
             Ok(_) => not_ours(folder, format!("{NAME} in it names no form of a folder")),
             Err(error) => not_ours(folder, format!("{NAME} in it cannot be read: {error}")),
         }
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn keys_are_kept_as_ranges_and_found_again() {
-        let mut keys = Keys::default();
+        let mut keys = BlobKeys::default();
         [1, 2, 3, 7, 9, 10].into_iter().for_each(|key| keys.push(key));
         assert_eq!(keys.0, [(1, 3), (7, 7), (9, 10)]);
         let found: Vec<u64> = (0..12).filter(|key| keys.contains(*key)).collect();
         assert_eq!(found, [1, 2, 3, 7, 9, 10]);
-        assert!(!Keys::default().contains(0));
+        assert!(!BlobKeys::default().contains(0));
     }
 }

@@ -5,11 +5,11 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::Form;
+use crate::BlobForm;
 
 /// A path in front of a name that changes.
 pub(crate) struct Names {
-    form: Form,
+    form: BlobForm,
     /// The path, `/`, the name and a zero byte.
     buffer: Vec<u8>,
     begin: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Names below `folder`; an empty path makes relative ones.
-    pub fn below(folder: &Path, form: Form) -> Self {
+    pub fn below(folder: &Path, form: BlobForm) -> Self {
         let mut buffer = folder.as_os_str().as_bytes().to_vec();
         if !buffer.is_empty() {
             buffer.push(b'/');
@@ -42,14 +42,14 @@ impl Names {
     fn write(&mut self, id: u64) {
         self.buffer.truncate(self.begin);
         match self.form {
-            Form::Tree => {
+            BlobForm::Tree => {
                 push_digits(&mut self.buffer, id / 10_000, 2);
                 self.buffer.push(b'/');
                 push_digits(&mut self.buffer, id / 100 % 100, 2);
                 self.buffer.push(b'/');
                 push_digits(&mut self.buffer, id % 100, 2);
             }
-            Form::Folder | Form::Database => push_digits(&mut self.buffer, id, 6),
+            BlobForm::Folder | BlobForm::Database => push_digits(&mut self.buffer, id, 6),
         }
         self.buffer.push(0);
     }
@@ -66,16 +66,16 @@ fn push_digits(buffer: &mut Vec<u8>, mut number: u64, digits: usize) {
 }
 
 /// The id that `name`, relative to the folder, stands for; `None` if `export` gives no such name.
-pub(crate) fn id_of(name: &Path, form: Form) -> Option<u64> {
+pub(crate) fn id_of(name: &Path, form: BlobForm) -> Option<u64> {
     let text = name.to_str()?;
     let number = |text: &str| {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         if digits { text.parse::<u64>().ok() } else { None }
     };
     let id = match form {
-        Form::Database => return None,
-        Form::Folder => number(text)?,
-        Form::Tree => {
+        BlobForm::Database => return None,
+        BlobForm::Folder => number(text)?,
+        BlobForm::Tree => {
             let mut parts = text.split('/').map(number);
             let mut part = || parts.next()?;
             part()? * 10_000 + part()? * 100 + part()?
@@ -90,38 +90,38 @@ pub(crate) fn id_of(name: &Path, form: Form) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn name(form: Form, id: u64) -> String {
+    fn name(form: BlobForm, id: u64) -> String {
         Names::below(Path::new(""), form).as_path(id).to_str().unwrap().to_owned()
     }
 
     #[test]
     fn names_are_those_of_kvtest() {
-        assert_eq!(name(Form::Folder, 1), "000001");
-        assert_eq!(name(Form::Folder, 1_234_567), "1234567");
-        assert_eq!(name(Form::Tree, 1), "00/00/01");
-        assert_eq!(name(Form::Tree, 123_456), "12/34/56");
-        assert_eq!(name(Form::Tree, Form::TREE_ID_MAX), "99/99/99");
+        assert_eq!(name(BlobForm::Folder, 1), "000001");
+        assert_eq!(name(BlobForm::Folder, 1_234_567), "1234567");
+        assert_eq!(name(BlobForm::Tree, 1), "00/00/01");
+        assert_eq!(name(BlobForm::Tree, 123_456), "12/34/56");
+        assert_eq!(name(BlobForm::Tree, BlobForm::TREE_ID_MAX), "99/99/99");
     }
 
     #[test]
     fn a_buffer_is_used_again_without_a_trace_of_the_longer_name() {
-        let mut names = Names::below(Path::new("/a"), Form::Folder);
+        let mut names = Names::below(Path::new("/a"), BlobForm::Folder);
         assert_eq!(names.path(1_234_567).to_bytes(), b"/a/1234567");
         assert_eq!(names.path(2).to_bytes(), b"/a/000002");
     }
 
     #[test]
     fn only_a_name_that_is_written_so_is_read_back() {
-        for form in [Form::Folder, Form::Tree] {
+        for form in [BlobForm::Folder, BlobForm::Tree] {
             for id in [0, 1, 99, 100, 10_000, 999_999] {
                 assert_eq!(id_of(Path::new(&name(form, id)), form), Some(id));
             }
         }
         for stranger in ["1", "0000001", "00001a", "00/00/01", ""] {
-            assert_eq!(id_of(Path::new(stranger), Form::Folder), None, "{stranger}");
+            assert_eq!(id_of(Path::new(stranger), BlobForm::Folder), None, "{stranger}");
         }
         for stranger in ["000001", "0/0/1", "00/00", "00/00/01/01", "00/00/001"] {
-            assert_eq!(id_of(Path::new(stranger), Form::Tree), None, "{stranger}");
+            assert_eq!(id_of(Path::new(stranger), BlobForm::Tree), None, "{stranger}");
         }
     }
 }

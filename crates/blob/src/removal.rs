@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::manifest::UNFINISHED;
 use crate::manifest::{self, Manifest};
 use crate::names::id_of;
-use crate::{Error, Form};
+use crate::{BlobForm, Error};
 
 /// Everything in an exported folder, files before the folders that they are in.
 pub(crate) struct FolderContents {
@@ -40,7 +40,7 @@ fn list_into(
         let two_digits = file_name.len() == 2 && file_name.as_encoded_bytes().is_ascii();
         if kind.is_file() && (own || blob) {
             contents.files.push(path);
-        } else if kind.is_dir() && manifest.form == Form::Tree && level < 3 && two_digits {
+        } else if kind.is_dir() && manifest.form == BlobForm::Tree && level < 3 && two_digits {
             list_into(root, &path, manifest, contents)?;
         } else {
             let problem = format!("{} in it is none of its files", name.display());

@@ -72,7 +72,7 @@ pub(crate) fn explain(error: Error, parent: &Path, needed_bytes: u64) -> Error {
 
 /// What a target takes on storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Disk {
+pub struct DiskSpace {
     /// The lengths of its files, bytes.
     pub bytes: u64,
     /// What the file system gives them, in whole blocks, with its folders, bytes.
@@ -80,7 +80,7 @@ pub struct Disk {
     pub files: u64,
 }
 
-impl Disk {
+impl DiskSpace {
     pub(crate) fn add(&mut self, data: &fs::Metadata) {
         self.allocated_bytes += data.blocks() * 512;
         if data.is_file() {

@@ -8,13 +8,15 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::manifest::Manifest;
 use crate::names::id_of;
-use crate::space::Disk;
-use crate::{Error, FileAccess, FileSettings, Form, Recipe, SqliteAccess, SqliteSettings, table};
+use crate::space::DiskSpace;
+use crate::{
+    BlobForm, Error, FileAccess, FileSettings, Recipe, SqliteAccess, SqliteSettings, table,
+};
 
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct BlobTarget {
     path: PathBuf,
-    form: Form,
+    form: BlobForm,
     recipe: Option<Recipe>,
     generation: u64,
     largest_id: u64,
@@ -22,7 +24,7 @@ pub struct Target {
     manifest: Option<Manifest>,
 }
 
-impl Target {
+impl BlobTarget {
     /// Finds out what lies at `path`.
     ///
     /// # Errors
@@ -53,7 +55,7 @@ impl Target {
         let kept = read_recipe(&connection).map_err(&failed)?;
         Ok(Self {
             path: path.to_owned(),
-            form: Form::Database,
+            form: BlobForm::Database,
             recipe: kept.map(|(recipe, _)| recipe),
             generation: kept.map_or(0, |(_, generation)| generation),
             largest_id: largest.map_or(0, |largest| u64::try_from(largest).unwrap_or(0)),
@@ -73,7 +75,7 @@ impl Target {
             });
         }
         // As kvtest tells them apart.
-        let form = if path.join("00").is_dir() { Form::Tree } else { Form::Folder };
+        let form = if path.join("00").is_dir() { BlobForm::Tree } else { BlobForm::Folder };
         let mut largest_id = 0;
         crate::cold::each_file(path, &mut |file| {
             let name = file.strip_prefix(path).ok();
@@ -92,7 +94,7 @@ impl Target {
     }
 
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> BlobForm {
         self.form
     }
 
@@ -123,7 +125,7 @@ impl Target {
     /// [`Error::Io`].
     pub fn begin_generation(&mut self) -> Result<u64, Error> {
         let next = self.generation + 1;
-        if self.form == Form::Database {
+        if self.form == BlobForm::Database {
             let connection = engine::sqlite::open_existing(&self.path)?;
             table::require_ours(&connection, &self.path)?;
             if self.recipe.is_some() {
@@ -144,7 +146,7 @@ impl Target {
     }
 
     pub fn sqlite(&self, settings: &SqliteSettings) -> Result<SqliteAccess, Error> {
-        if self.form != Form::Database {
+        if self.form != BlobForm::Database {
             let problem = format!("{} is a folder, not a database", self.path.display());
             return Err(Error::Settings { problem });
         }
@@ -157,9 +159,9 @@ impl Target {
     }
 
     /// What it takes on storage, a write-ahead log or a journal beside a database with it.
-    pub fn disk(&self) -> Result<Disk, Error> {
-        let mut disk = Disk::default();
-        if self.form == Form::Database {
+    pub fn disk(&self) -> Result<DiskSpace, Error> {
+        let mut disk = DiskSpace::default();
+        if self.form == BlobForm::Database {
             for suffix in ["", "-wal", "-journal"] {
                 match fs::metadata(beside(&self.path, suffix)) {
                     Ok(data) => disk.add(&data),
@@ -174,7 +176,7 @@ impl Target {
     }
 }
 
-fn add_folder(folder: &Path, disk: &mut Disk) -> Result<(), Error> {
+fn add_folder(folder: &Path, disk: &mut DiskSpace) -> Result<(), Error> {
     disk.add(&fs::metadata(folder).map_err(Error::io("look at", folder))?);
     for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
         let entry = entry.map_err(Error::io("read", folder))?;

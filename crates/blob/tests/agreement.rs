@@ -6,8 +6,8 @@ mod place;
 use std::path::Path;
 
 use blob::{
-    Access, By, FileSettings, Form, Ids, LookupAccess, Order, Pace, Reading, Recipe,
-    SqliteSettings, Target, Work, Writing,
+    Access, BlobForm, BlobTarget, By, FileSettings, Ids, LookupAccess, Order, Pace, Reading,
+    Recipe, SqliteSettings, Work, Writing,
 };
 use place::{NEVER, Place};
 use proptest::prelude::*;
@@ -15,9 +15,9 @@ use proptest::prelude::*;
 const READINGS: [Reading; 3] = [Reading::Stdio, Reading::Plain, Reading::Openat];
 
 /// Every way of reading these blobs.
-fn accesses(target: &Target, names: &Path) -> Vec<(String, Box<dyn Access>)> {
+fn accesses(target: &BlobTarget, names: &Path) -> Vec<(String, Box<dyn Access>)> {
     let mut all: Vec<(String, Box<dyn Access>)> = Vec::new();
-    if target.form() == Form::Database {
+    if target.form() == BlobForm::Database {
         for by in [By::Sql, By::BlobApi] {
             for mmap_bytes in [0, 1 << 30] {
                 let settings = SqliteSettings { by, mmap_bytes, ..SqliteSettings::default() };
@@ -39,7 +39,7 @@ fn accesses(target: &Target, names: &Path) -> Vec<(String, Box<dyn Access>)> {
 }
 
 /// What every way reads is what the recipe says, in a transaction and without one.
-fn agree(target: &Target, names: &Path, recipe: &Recipe) {
+fn agree(target: &BlobTarget, names: &Path, recipe: &Recipe) {
     let mut expected = Vec::new();
     for (name, mut access) in accesses(target, names) {
         for transaction in [true, false] {
@@ -69,7 +69,7 @@ fn agree(target: &Target, names: &Path, recipe: &Recipe) {
 }
 
 /// Overwrites some blobs and leaves the others.
-fn update(target: &mut Target, access: &mut dyn Access, transaction_per_blob: bool, seed: u64) {
+fn update(target: &mut BlobTarget, access: &mut dyn Access, transaction_per_blob: bool, seed: u64) {
     let recipe = *target.recipe().unwrap();
     let generation = target.begin_generation().unwrap();
     let work = Work::Update { seed: recipe.seed, generation, sizes: Some(recipe) };
@@ -96,9 +96,9 @@ proptest! {
         let recipe = Recipe { count, blob_bytes, variance_bytes, page_bytes, seed };
         let place = Place::new();
         let database = place.init(&recipe);
-        for form in [Form::Folder, Form::Tree] {
+        for form in [BlobForm::Folder, BlobForm::Tree] {
             let folder = place.export(&database, form);
-            let mut target = Target::open(&folder).unwrap();
+            let mut target = BlobTarget::open(&folder).unwrap();
             prop_assert_eq!((target.form(), target.recipe()), (form, Some(&recipe)));
             let names = place.path(&format!("{form:?}.db"));
             prop_assert_eq!(blob::write_names(&target, &names).unwrap(), count);
@@ -108,9 +108,9 @@ proptest! {
                 let mut access = target.files(&settings).unwrap();
                 update(&mut target, &mut access, transaction_per_blob, seed);
             }
-            agree(&Target::open(&folder).unwrap(), &names, &recipe);
+            agree(&BlobTarget::open(&folder).unwrap(), &names, &recipe);
         }
-        let mut target = Target::open(&database).unwrap();
+        let mut target = BlobTarget::open(&database).unwrap();
         prop_assert_eq!(target.recipe(), Some(&recipe));
         agree(&target, Path::new(""), &recipe);
         for by in [By::Sql, By::BlobApi] {
@@ -118,11 +118,11 @@ proptest! {
                 target.sqlite(&SqliteSettings { by, ..SqliteSettings::default() }).unwrap();
             update(&mut target, &mut access, transaction_per_blob, seed);
         }
-        let target = Target::open(&database).unwrap();
+        let target = BlobTarget::open(&database).unwrap();
         prop_assert_eq!(target.generation(), 2);
         agree(&target, Path::new(""), &recipe);
         // What was updated is exported as it is, and checked as such.
-        let again = Target::open(&place.export(&database, Form::Folder)).unwrap();
+        let again = BlobTarget::open(&place.export(&database, BlobForm::Folder)).unwrap();
         let mut access = again.files(&FileSettings::default()).unwrap();
         let all = 1..=count;
         let checked =

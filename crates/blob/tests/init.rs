@@ -5,7 +5,7 @@ mod place;
 
 use std::sync::atomic::AtomicBool;
 
-use blob::{Error, InitOptions, Recipe, Target};
+use blob::{BlobTarget, Error, InitOptions, Recipe};
 use place::{NEVER, Place, quiet, recipe};
 
 #[test]
@@ -90,9 +90,9 @@ fn nothing_is_replaced_unasked_and_only_blobs_are_replaced() {
     };
     let told = init(&path, false).unwrap_err().to_string();
     assert!(told.contains("exists already") && told.contains("--force"), "{told}");
-    assert_eq!(Target::open(&path).unwrap().largest_id(), 10);
+    assert_eq!(BlobTarget::open(&path).unwrap().largest_id(), 10);
     init(&path, true).unwrap();
-    assert_eq!(Target::open(&path).unwrap().largest_id(), 20);
+    assert_eq!(BlobTarget::open(&path).unwrap().largest_id(), 20);
 
     let shop = place.path("shop.db");
     let connection = rusqlite::Connection::open(&shop).unwrap();
@@ -136,16 +136,16 @@ fn a_foreign_table_kv_is_neither_replaced_nor_overwritten() {
     ] {
         let path = make(name, sql);
         assert!(matches!(init(&path), Err(Error::Exists { .. })));
-        let told = Target::open(&path).unwrap().begin_generation().unwrap_err().to_string();
+        let told = BlobTarget::open(&path).unwrap().begin_generation().unwrap_err().to_string();
         assert!(told.contains(problem) && told.contains("overwritten"), "{told}");
     }
     let kvtest = make(
         "kvtest.db",
         "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); INSERT INTO kv VALUES(1, randomblob(9));",
     );
-    assert_eq!(Target::open(&kvtest).unwrap().begin_generation().unwrap(), 1);
+    assert_eq!(BlobTarget::open(&kvtest).unwrap().begin_generation().unwrap(), 1);
     init(&kvtest).unwrap();
-    assert_eq!(Target::open(&kvtest).unwrap().largest_id(), 3);
+    assert_eq!(BlobTarget::open(&kvtest).unwrap().largest_id(), 3);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use blob::{
-    Access, By, Durability, Error, FileSettings, Form, Ids, JournalMode, Order, Pace, SqliteAccess,
-    SqliteSettings, Synchronous, Target, Timed, Work,
+    Access, BlobForm, BlobTarget, By, Error, FileSettings, Ids, JournalMode, Order, Pace,
+    SqliteAccess, SqliteSettings, Synchronous, Timed, Work, WriteDurability,
 };
 use place::{NEVER, Place, quiet, recipe};
 
@@ -74,7 +74,7 @@ fn an_interrupted_update_leaves_the_database_as_it_was() {
     let recipe = recipe(40, 3000, 0);
     let database = place.init(&recipe);
     for by in [By::Sql, By::BlobApi] {
-        let mut target = Target::open(&database).unwrap();
+        let mut target = BlobTarget::open(&database).unwrap();
         let generation = target.begin_generation().unwrap();
         let mut access = open(&database, SqliteSettings { by, ..SqliteSettings::default() });
         let stopped = AtomicBool::new(false);
@@ -137,7 +137,7 @@ fn wrong_bytes_are_found_in_every_form() {
     let place = Place::new();
     let recipe = recipe(20, 300, 0);
     let database = place.init(&recipe);
-    let folder = place.export(&database, Form::Tree);
+    let folder = place.export(&database, BlobForm::Tree);
     std::fs::write(folder.join("00/00/07"), vec![0; 300]).unwrap();
     std::fs::remove_file(folder.join("00/00/08")).unwrap();
     let connection = rusqlite::Connection::open(&database).unwrap();
@@ -145,7 +145,7 @@ fn wrong_bytes_are_found_in_every_form() {
     let wrong = |access: &mut dyn Access| {
         blob::check(access, &recipe, 0, 1..=20, &quiet(), &NEVER).unwrap().wrong
     };
-    let files = Target::open(&folder).unwrap();
+    let files = BlobTarget::open(&folder).unwrap();
     assert_eq!(wrong(&mut files.files(&FileSettings::default()).unwrap()), [7, 8]);
     assert_eq!(wrong(&mut open(&database, SqliteSettings::default())), [9]);
 }
@@ -184,7 +184,7 @@ fn the_blob_api_keeps_the_size_and_says_so() {
 fn levels_of_durability_open_as_they_say() {
     let place = Place::new();
     let database = place.init(&recipe(3, 100, 0));
-    for level in Durability::ALL {
+    for level in WriteDurability::ALL {
         let (journal_mode, synchronous) = level.of_sqlite(JournalMode::Delete);
         let mut access = open(
             &database,
@@ -203,12 +203,12 @@ fn levels_of_durability_open_as_they_say() {
 fn a_replaced_file_keeps_its_mode_and_leaves_no_other_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
-    let folder = place.export(&place.init(&recipe(3, 100, 0)), Form::Folder);
+    let folder = place.export(&place.init(&recipe(3, 100, 0)), BlobForm::Folder);
     let file = folder.join("000002");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
     let settings =
         FileSettings { writing: blob::Writing::Replace, fsync: true, ..Default::default() };
-    let mut access = Target::open(&folder).unwrap().files(&settings).unwrap();
+    let mut access = BlobTarget::open(&folder).unwrap().files(&settings).unwrap();
     assert!(access.update(2, &[9; 100]).unwrap());
     assert!(!access.update(4, &[9; 100]).unwrap());
     assert_eq!(std::fs::read(&file).unwrap(), [9; 100]);
@@ -221,7 +221,7 @@ fn warm_files_are_resident_and_cold_ones_are_not() {
     // On a disk: what lies in a file system of memory cannot be evicted.
     let place = Place::on_disk();
     let database = place.init(&recipe(300, 20_000, 0));
-    let folder = place.export(&database, Form::Tree);
+    let folder = place.export(&database, BlobForm::Tree);
     for path in [vec![database], vec![folder]] {
         assert!(blob::warm(&path, &NEVER).unwrap() >= 6_000_000);
         assert!(blob::resident_share(&path).unwrap() > Some(0.99), "{path:?}");
@@ -241,9 +241,9 @@ fn an_update_overwrites_no_file_that_export_did_not_write() {
     let database = place.init(&recipe);
     let connection = rusqlite::Connection::open(&database).unwrap();
     connection.execute("DELETE FROM kv WHERE k = 7", []).unwrap();
-    let folder = place.export(&database, Form::Folder);
+    let folder = place.export(&database, BlobForm::Folder);
     let names = place.path("names.db");
-    blob::write_names(&Target::open(&folder).unwrap(), &names).unwrap();
+    blob::write_names(&BlobTarget::open(&folder).unwrap(), &names).unwrap();
     let strangers = [folder.join("000007"), folder.join("000021")];
     for stranger in &strangers {
         std::fs::write(stranger, "mine").unwrap();
@@ -251,7 +251,7 @@ fn an_update_overwrites_no_file_that_export_did_not_write() {
     let names_too = rusqlite::Connection::open(&names).unwrap();
     names_too.execute("INSERT INTO file VALUES(7, '000007')", []).unwrap();
     drop(names_too);
-    let target = Target::open(&folder).unwrap();
+    let target = BlobTarget::open(&folder).unwrap();
     let files = FileSettings::default();
     let looked_up =
         blob::LookupAccess::open(&names, &folder, &SqliteSettings::default(), &files).unwrap();

@@ -56,7 +56,7 @@ pub fn scale(text: &str) -> Result<f64, String> {
 
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommandOutcome {
     /// Exit code 0
     Done,
     /// Exit code 3: blockers, rejects, differences, undecided
@@ -65,7 +65,7 @@ pub enum Outcome {
     Missed,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// 0, 3 or 99, as the help says.
     pub fn exit_code(self) -> ExitCode {
         match self {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Output;
 use std::sync::atomic::AtomicBool;
 
-use oltp::{TableOptions, Target};
+use oltp::{OltpTarget, TableOptions};
 use place::Place;
 use serde_json::Value;
 use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
@@ -291,7 +291,7 @@ fn foreign_tables_are_kept_and_missing_rights_are_reported() {
 
 /// Rows are inserted, other tables read, and then the first: as they were filled, without those
 /// inserted before.
-fn changes_are_remembered(place: &Place, address: &str, target: &Target) {
+fn changes_are_remembered(place: &Place, address: &str, target: &OltpTarget) {
     let mixes = ["insert", "join", "read_only"];
     let list = mixes.join(",");
     let words = ["--on", address, "--clients", "1", "--workload", list.as_str()];
@@ -307,7 +307,7 @@ fn changes_on_the_users_server_are_filled_again() {
     let place = Place::new();
     let (server, runtime) = own_server(&place);
     let url = server.url("crossover");
-    let target = Target::Postgres { url: url.clone(), session: Vec::new() };
+    let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new() };
     changes_are_remembered(&place, &url.expose(), &target);
     runtime.block_on(server.stop()).unwrap();
 }
@@ -323,7 +323,7 @@ fn changes_on_the_users_mariadb_are_filled_again() {
     let never = AtomicBool::new(false);
     let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
     let url = server.url("test");
-    let target = Target::Mysql { url: url.clone(), session: Vec::new() };
+    let target = OltpTarget::Mysql { url: url.clone(), session: Vec::new() };
     changes_are_remembered(&place, &url, &target);
     server.stop().unwrap();
 }

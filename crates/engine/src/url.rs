@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use host::join;
 pub(crate) use host::{Host, parse_host_lists, parse_port};
-pub(crate) use parameters::{Mode, parameters_config};
+pub(crate) use parameters::{TlsMode, parameters_config};
 
 use crate::Error;
 

@@ -31,7 +31,7 @@ pub fn filled_ahead(
 }
 
 /// One SQLite file and the digest of its bytes.
-pub struct Dataset {
+pub struct KeptDataset {
     pub path: PathBuf,
     pub digest: String,
 }
@@ -39,13 +39,13 @@ pub struct Dataset {
 /// The files of a run, by what makes them.
 #[derive(Default)]
 pub struct Datasets {
-    by_source: BTreeMap<String, Dataset>,
+    by_source: BTreeMap<String, KeptDataset>,
 }
 
 impl Datasets {
     /// The file for `levels`; none where the engines hold the data already, or where it is not
     /// made yet.
-    pub fn at(&self, plan: &Plan, levels: &Levels) -> Option<&Dataset> {
+    pub fn at(&self, plan: &Plan, levels: &Levels) -> Option<&KeptDataset> {
         self.by_source.get(&source(plan, levels).ok()??)
     }
 
@@ -74,7 +74,7 @@ impl Datasets {
                 return Err(PlanError::impossible("data", message).into());
             }
             let digest = file::digest(&path)?;
-            self.by_source.insert(source, Dataset { path, digest });
+            self.by_source.insert(source, KeptDataset { path, digest });
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ mod write_back;
 pub use address::{Address, is_tcp, needs_tcp};
 pub use copy::{TRIAL, copy_statement, drop_statements};
 pub use database::Database;
-pub use dataset::{Dataset, Datasets, filled_ahead};
+pub use dataset::{Datasets, KeptDataset, filled_ahead};
 pub use deploy::{check, check_copy, try_copy_settings};
 pub use error::DeployError;
 pub use filling::DATABASE;

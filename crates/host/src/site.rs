@@ -11,7 +11,7 @@ use plan::{Levels, Placeholders, Plan, expand};
 use server::Locations;
 
 use crate::address::Address;
-use crate::dataset::{Dataset, Datasets};
+use crate::dataset::{Datasets, KeptDataset};
 use crate::error::DeployError;
 use crate::filling::filling;
 use crate::one_off::OneOff;
@@ -43,7 +43,7 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// The SQLite file with the data at `levels`.
-    pub fn dataset(&self, levels: &Levels) -> Option<&Dataset> {
+    pub fn dataset(&self, levels: &Levels) -> Option<&KeptDataset> {
         self.datasets.at(self.plan, levels)
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::process::{Application, ApplicationOptions, ProcessError, free_port, run_to_end};
+use host::process::{ApplicationOptions, ChildApplication, ProcessError, free_port, run_to_end};
 use load::http::Target;
 
 use testing::loopback::{After, Loopback, with_length};
@@ -47,7 +47,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn a_first_line_reports_ready_and_environment_is_passed() {
     let logs = tempfile::tempdir().unwrap();
-    let application = Application::start(&shell(
+    let application = ChildApplication::start(&shell(
         "echo \"$GREETING\"; cat >&2; exec tail -f /dev/null",
         logs.path(),
     ))
@@ -71,7 +71,8 @@ fn it_is_ready_when_it_answers_well() {
         After::Keep
     });
     let target = Target::parse(&server.url()).unwrap();
-    let application = Application::start(&shell("exec tail -f /dev/null", logs.path())).unwrap();
+    let application =
+        ChildApplication::start(&shell("exec tail -f /dev/null", logs.path())).unwrap();
     application.wait_until_answering(&target, ("/healthz", 400), LONG, &GOING_ON).unwrap();
     assert_eq!(server.requests(), 4);
 }
@@ -85,7 +86,7 @@ fn one_that_never_gets_ready_is_described_and_ended() {
     });
     let target = Target::parse(&server.url()).unwrap();
     let script = "echo still loading >&2; echo up; exec tail -f /dev/null";
-    let application = Application::start(&shell(script, logs.path())).unwrap();
+    let application = ChildApplication::start(&shell(script, logs.path())).unwrap();
     application.wait_for_line(LONG, &GOING_ON).unwrap();
     let pid = application.pid();
     let error = application
@@ -104,13 +105,13 @@ fn one_that_never_gets_ready_is_described_and_ended() {
 fn one_that_dies_is_noticed_with_the_end_of_its_log() {
     let logs = tempfile::tempdir().unwrap();
     let script = "echo 'no such table: traffic' >&2; exit 7";
-    let application = Application::start(&shell(script, logs.path())).unwrap();
+    let application = ChildApplication::start(&shell(script, logs.path())).unwrap();
     let text = application.wait_for_line(LONG, &GOING_ON).unwrap_err().to_string();
     assert!(text.contains("exit code 7") && text.contains("no such table: traffic"), "{text}");
     assert!(text.contains("application.stderr.log"), "{text}");
     assert!(matches!(application.check(), Err(ProcessError::Ended { .. })));
     // A second life continues the log, and shows only its own part of it.
-    let again = Application::start(&shell("kill -KILL $$", logs.path())).unwrap();
+    let again = ChildApplication::start(&shell("kill -KILL $$", logs.path())).unwrap();
     let text = again.wait_for_line(LONG, &GOING_ON).unwrap_err().to_string();
     assert!(text.contains("signal 9") && text.contains("it wrote nothing"), "{text}");
 }
@@ -120,14 +121,14 @@ fn a_program_that_does_not_exist_is_named() {
     let logs = tempfile::tempdir().unwrap();
     let mut options = shell("", logs.path());
     options.command = vec!["/no/such/program".to_owned()];
-    let Err(error) = Application::start(&options) else { panic!("started") };
+    let Err(error) = ChildApplication::start(&options) else { panic!("started") };
     assert!(error.to_string().contains("/no/such/program"), "{error}");
     options.command.clear();
-    assert!(matches!(Application::start(&options), Err(ProcessError::EmptyCommand { .. })));
+    assert!(matches!(ChildApplication::start(&options), Err(ProcessError::EmptyCommand { .. })));
     options = shell("", Path::new("/no/such/directory"));
-    assert!(matches!(Application::start(&options), Err(ProcessError::Log { .. })));
+    assert!(matches!(ChildApplication::start(&options), Err(ProcessError::Log { .. })));
     options = ApplicationOptions { cpus: Some(vec![1023]), ..shell("", logs.path()) };
-    assert!(matches!(Application::start(&options), Err(ProcessError::Cpus { .. })));
+    assert!(matches!(ChildApplication::start(&options), Err(ProcessError::Cpus { .. })));
 }
 
 /// A shell that starts a shell that ignores SIGTERM; its second line is the latter's number.
@@ -137,7 +138,7 @@ const STUBBORN: &str =
 #[test]
 fn grandchildren_that_ignore_the_first_signal_are_gone_too() {
     let logs = tempfile::tempdir().unwrap();
-    let application = Application::start(&shell(STUBBORN, logs.path())).unwrap();
+    let application = ChildApplication::start(&shell(STUBBORN, logs.path())).unwrap();
     let grandchild: u32 = application.wait_for_line(LONG, &GOING_ON).unwrap().parse().unwrap();
     assert!(runs(grandchild) && grandchild != application.pid());
     application.stop(Duration::ZERO);
@@ -149,7 +150,7 @@ fn the_grace_period_lets_a_group_end_in_order() {
     let logs = tempfile::tempdir().unwrap();
     // The first process ends at once; its child takes its time, which it is given.
     let script = "sh -c 'trap \"echo closed; exit\" TERM; echo ready; while :; do :; done' & wait";
-    let application = Application::start(&shell(script, logs.path())).unwrap();
+    let application = ChildApplication::start(&shell(script, logs.path())).unwrap();
     application.wait_for_line(LONG, &GOING_ON).unwrap();
     application.stop(LONG);
     let log = fs::read_to_string(logs.path().join("application.stdout.log")).unwrap();
@@ -160,7 +161,8 @@ fn the_grace_period_lets_a_group_end_in_order() {
 fn an_interruption_ends_the_waiting_and_the_application() {
     let logs = tempfile::tempdir().unwrap();
     let interrupted = AtomicBool::new(true);
-    let application = Application::start(&shell("exec tail -f /dev/null", logs.path())).unwrap();
+    let application =
+        ChildApplication::start(&shell("exec tail -f /dev/null", logs.path())).unwrap();
     let pid = application.pid();
     let waited = application.wait_for_line(LONG, &interrupted);
     assert!(matches!(waited, Err(ProcessError::Interrupted)));
@@ -189,7 +191,8 @@ fn a_free_port_can_be_listened_on() {
 fn a_laboratory_that_will_be_killed() {
     let Ok(logs) = std::env::var("LOGS_OF_THE_KILLED") else { return };
     let application =
-        Application::start(&shell("echo $$; exec tail -f /dev/null", Path::new(&logs))).unwrap();
+        ChildApplication::start(&shell("echo $$; exec tail -f /dev/null", Path::new(&logs)))
+            .unwrap();
     application.wait_for_line(LONG, &GOING_ON).unwrap();
     fs::write(Path::new(&logs).join("ready"), application.pid().to_string()).unwrap();
     loop {

@@ -18,7 +18,7 @@ use ::server::Locations;
 use indicatif::ProgressBar;
 use lab::options::{ExpectedEnd, RunOptions};
 use lab::run::start;
-use plan::{Plan, Seconds, Trial};
+use plan::{Plan, Seconds, TrialSettings};
 use record::Finished;
 
 const BLOCKS: u64 = 5;
@@ -78,7 +78,7 @@ fn plan(url: &str, blocks: u64, seconds: u64) -> Plan {
          [factors]\nclients = [{CLIENTS}]\n[[request]]\npath = \"/\"\n"
     );
     let mut plan = plan::read(&text, "ten-million.toml").unwrap();
-    plan.trial = Trial::Steady { time: Seconds(seconds) };
+    plan.trial = TrialSettings::Steady { time: Seconds(seconds) };
     plan
 }
 

@@ -10,7 +10,7 @@ use crate::workload::oltp::expected;
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Compare, Plan, PlanError, Seconds, Trial, WorkloadKind, telling_levels};
+use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, WorkloadKind, telling_levels};
 use record::Finished;
 use record::RunFolder;
 use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
@@ -301,7 +301,7 @@ fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usi
 }
 
 fn seconds_of_trials(plan: &Plan, trials: usize) -> Option<u64> {
-    let Trial::Steady { time } = plan.trial else { return None };
+    let TrialSettings::Steady { time } = plan.trial else { return None };
     let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
     let total = (time.duration() + warm_up).as_secs_f64() * trials as f64;
     Duration::try_from_secs_f64(total).ok().map(|total| total.as_secs())

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::preview::Preview;
 use load::resource::available_cpus;
-use plan::{Level, Plan, PlanError, Seconds, Trial};
+use plan::{Level, Plan, PlanError, Seconds, TrialSettings};
 
 /// Fewer client counts show no course of a line.
 const CLIENT_COUNTS_MIN: usize = 4;
@@ -95,7 +95,7 @@ fn fewer_releases(plan: &mut Plan) -> Option<ShorteningStep> {
 }
 
 fn shorter_trials(plan: &mut Plan) -> Option<ShorteningStep> {
-    let Trial::Steady { time } = &mut plan.trial else { return None };
+    let TrialSettings::Steady { time } = &mut plan.trial else { return None };
     let before = time.0;
     if before <= TRIAL_SECONDS_MIN {
         return None;
@@ -175,7 +175,7 @@ mod tests {
         let engines: Vec<String> = half.engines.iter().map(|engine| engine.label()).collect();
         assert_eq!(engines, ["postgres:10", "postgres:18"]);
         assert_eq!(half.replicates, 5);
-        let Trial::Steady { time } = half.trial else { panic!("{:?}", half.trial) };
+        let TrialSettings::Steady { time } = half.trial else { panic!("{:?}", half.trial) };
         assert!(time.0 >= TRIAL_SECONDS_MIN);
         assert!(said.iter().any(|sentence| sentence.contains("postgres:12")), "{said:?}");
 

@@ -4,7 +4,7 @@
 
 use crate::console::Console;
 use crate::layout::{Layout, OURS, layouts};
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::{Error, Schema, TableOptions};
 
 const MARKS: &str = "crossover_oltp";
@@ -130,9 +130,11 @@ fn forget(console: &mut Console<'_>, table: &str) -> Result<(), Error> {
 
 fn exists(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
     let sql = match console.dialect() {
-        Dialect::Postgres => format!("SELECT count(to_regclass('{table}'))"),
-        Dialect::Sqlite => format!("SELECT count(*) FROM sqlite_schema WHERE name = '{table}'"),
-        Dialect::Mysql => format!(
+        EngineDialect::Postgres => format!("SELECT count(to_regclass('{table}'))"),
+        EngineDialect::Sqlite => {
+            format!("SELECT count(*) FROM sqlite_schema WHERE name = '{table}'")
+        }
+        EngineDialect::Mysql => format!(
             "SELECT count(*) FROM information_schema.tables \
              WHERE table_schema = database() AND table_name = '{table}'"
         ),
@@ -143,14 +145,14 @@ fn exists(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
 /// Whether a table bears our comment.
 fn is_ours(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
     let sql = match console.dialect() {
-        Dialect::Postgres => format!(
+        EngineDialect::Postgres => format!(
             "SELECT count(*) FROM pg_class WHERE oid = to_regclass('{table}') \
              AND obj_description(oid, 'pg_class') = '{OURS}'"
         ),
-        Dialect::Sqlite => format!(
+        EngineDialect::Sqlite => format!(
             "SELECT count(*) FROM sqlite_schema WHERE name = '{table}' AND instr(sql, '{OURS}')"
         ),
-        Dialect::Mysql => format!(
+        EngineDialect::Mysql => format!(
             "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() \
              AND table_name = '{table}' AND table_comment = '{OURS}'"
         ),

@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Connection, Patience, ThinError};
+use engine::postgres::thin::{Patience, ThinConnection, ThinError};
 use mysql::prelude::Queryable as _;
 use rusqlite::types::ValueRef;
 
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::target::{MysqlServer, SqliteFile};
-use crate::{Error, Target};
+use crate::{Error, OltpTarget};
 
 /// An index of many rows takes long.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(6 * 3_600);
@@ -21,20 +21,20 @@ pub(crate) struct Console<'a> {
 }
 
 pub(crate) enum ConsoleSession<'a> {
-    Postgres(Box<Connection<'a>>),
+    Postgres(Box<ThinConnection<'a>>),
     Sqlite(Box<rusqlite::Connection>),
     Mysql(Box<mysql::Conn>),
 }
 
 impl<'a> Console<'a> {
     /// Connects; a file has to be there.
-    pub(crate) fn open(target: &Target, interrupted: &'a AtomicBool) -> Result<Self, Error> {
+    pub(crate) fn open(target: &OltpTarget, interrupted: &'a AtomicBool) -> Result<Self, Error> {
         Self::open_for(target, ANSWER_AT_MOST, interrupted)
     }
 
     /// The same, for what is answered at once or not waited for.
     pub(crate) fn open_for(
-        target: &Target,
+        target: &OltpTarget,
         at_most: Duration,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
@@ -43,7 +43,7 @@ impl<'a> Console<'a> {
 
     /// Connects; a file that is not there is made, with this encoding.
     pub(crate) fn create(
-        target: &Target,
+        target: &OltpTarget,
         encoding: &str,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
@@ -51,19 +51,21 @@ impl<'a> Console<'a> {
     }
 
     fn connect(
-        target: &Target,
+        target: &OltpTarget,
         encoding: Option<&str>,
         timeout: Duration,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
         let session = match target {
-            Target::Postgres { url, session } => {
+            OltpTarget::Postgres { url, session } => {
                 let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let patience = Patience { timeout, interrupted };
                 let settings: Vec<_> = settings.collect();
-                ConsoleSession::Postgres(Box::new(Connection::connect(url, &settings, patience)?))
+                ConsoleSession::Postgres(Box::new(ThinConnection::connect(
+                    url, &settings, patience,
+                )?))
             }
-            Target::Sqlite { path, pragmas } => {
+            OltpTarget::Sqlite { path, pragmas } => {
                 let file = SqliteFile { path, pragmas };
                 let connection = match encoding {
                     Some(encoding) => file.create(encoding)?,
@@ -71,7 +73,7 @@ impl<'a> Console<'a> {
                 };
                 ConsoleSession::Sqlite(Box::new(connection))
             }
-            Target::Mysql { url, session } => {
+            OltpTarget::Mysql { url, session } => {
                 let server = MysqlServer { url, session };
                 ConsoleSession::Mysql(Box::new(server.connect(timeout)?))
             }
@@ -79,11 +81,11 @@ impl<'a> Console<'a> {
         Ok(Self { place: target.place(), session })
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> EngineDialect {
         match self.session {
-            ConsoleSession::Postgres(_) => Dialect::Postgres,
-            ConsoleSession::Sqlite(_) => Dialect::Sqlite,
-            ConsoleSession::Mysql(_) => Dialect::Mysql,
+            ConsoleSession::Postgres(_) => EngineDialect::Postgres,
+            ConsoleSession::Sqlite(_) => EngineDialect::Sqlite,
+            ConsoleSession::Mysql(_) => EngineDialect::Mysql,
         }
     }
 

@@ -9,8 +9,8 @@ use crate::catalog::{claim, complete};
 use crate::console::{Console, ConsoleProblem, ConsoleSession};
 use crate::layout::{Layout, layouts};
 use crate::row::{Fields, Rows};
-use crate::statement::Dialect;
-use crate::{CharacterSet, Collation, Error, Schema, TableOptions, Target, catalog};
+use crate::statement::EngineDialect;
+use crate::{CharacterSet, Collation, Error, OltpTarget, Schema, TableOptions, catalog};
 
 /// Rows of one transaction where rows are inserted, and steps of the progress.
 const CHUNK_ROWS: u64 = 10_000;
@@ -22,7 +22,7 @@ const STATEMENT_ROWS: u64 = 500;
 /// statistics after. `progress` gets the rows that are there and the rows of the whole. Marked
 /// tables of the same schema are replaced.
 pub fn fill(
-    target: &Target,
+    target: &OltpTarget,
     options: &TableOptions,
     progress: &(dyn Fn(u64, u64) + Sync),
     interrupted: &AtomicBool,
@@ -33,7 +33,7 @@ pub fn fill(
     check_texts(&mut console, options)?;
     let dialect = console.dialect();
     let layouts = layouts(options);
-    if dialect == Dialect::Postgres {
+    if dialect == EngineDialect::Postgres {
         console.run("BEGIN")?;
     }
     claim(&mut console, options, &layouts)?;
@@ -54,27 +54,27 @@ pub fn fill(
         }
     }
     complete(&mut console, options)?;
-    if dialect == Dialect::Postgres {
+    if dialect == EngineDialect::Postgres {
         console.run("COMMIT")?;
     }
     for layout in &layouts {
         check_interrupted(interrupted)?;
         console.run(&layout.analyze(dialect))?;
     }
-    if dialect == Dialect::Sqlite {
+    if dialect == EngineDialect::Sqlite {
         console.run("PRAGMA wal_checkpoint(TRUNCATE)")?;
     }
     Ok(())
 }
 
 /// The options by which the marked tables were filled; none where tables are missing or not whole.
-pub fn find(target: &Target, schema: Schema) -> Result<Option<TableOptions>, Error> {
+pub fn find(target: &OltpTarget, schema: Schema) -> Result<Option<TableOptions>, Error> {
     let never = AtomicBool::new(false);
     catalog::find(&mut Console::open(target, &never)?, schema)
 }
 
 /// Drops the tables that [`fill`] made, and their marks.
-pub fn remove(target: &Target) -> Result<(), Error> {
+pub fn remove(target: &OltpTarget) -> Result<(), Error> {
     let never = AtomicBool::new(false);
     catalog::remove(&mut Console::open(target, &never)?)
 }
@@ -91,17 +91,19 @@ fn check_texts(console: &mut Console<'_>, options: &TableOptions) -> Result<(), 
     let (set, place) = (options.character_set, console.place.clone());
     let wrong = |text: String| Err(Error::Options(format!("{place}: {text}")));
     let refused = match (console.dialect(), set) {
-        (Dialect::Sqlite, CharacterSet::Latin2) => Some("SQLite stores utf8 or utf16"),
-        (Dialect::Postgres | Dialect::Mysql, CharacterSet::Utf16) => Some("only SQLite has utf16"),
+        (EngineDialect::Sqlite, CharacterSet::Latin2) => Some("SQLite stores utf8 or utf16"),
+        (EngineDialect::Postgres | EngineDialect::Mysql, CharacterSet::Utf16) => {
+            Some("only SQLite has utf16")
+        }
         _ => None,
     };
     if let Some(text) = refused {
         return wrong(text.to_owned());
     }
-    if console.dialect() == Dialect::Sqlite && options.collation == Collation::Language {
+    if console.dialect() == EngineDialect::Sqlite && options.collation == Collation::Language {
         return wrong("SQLite as built here compares bytes alone: collation bytes".to_owned());
     }
-    if console.dialect() == Dialect::Postgres && options.schema == Schema::Text {
+    if console.dialect() == EngineDialect::Postgres && options.schema == Schema::Text {
         let encoding = console.value("SHOW server_encoding")?;
         let wanted = if set == CharacterSet::Latin2 { "LATIN2" } else { "UTF8" };
         if encoding != wanted {
@@ -160,7 +162,7 @@ impl TableFilling<'_> {
     /// The table was made in the same transaction, so its rows can be frozen at once.
     fn copy(
         &self,
-        connection: &mut engine::postgres::thin::Connection<'_>,
+        connection: &mut engine::postgres::thin::ThinConnection<'_>,
     ) -> Result<(), engine::postgres::thin::ThinError> {
         let (name, columns) = (&self.layout.name, self.layout.column_list());
         let sql = format!("COPY {name} ({columns}) FROM STDIN WITH (FREEZE)");

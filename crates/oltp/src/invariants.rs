@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use crate::console::Console;
 use crate::layout::{Layout, layouts};
 use crate::row::{Fields, Rows};
-use crate::{CharacterSet, Error, Mix, TableOptions, Target, catalog};
+use crate::{CharacterSet, Error, Mix, OltpTarget, TableOptions, catalog};
 
 /// Reads the tables in the order of their keys and checks, after `mixes` and `rows_added` (the sum
 /// over clients and loads since the filling), the number of rows, and every value that the mixes
 /// leave alone, row by row against what was filled.
 pub fn invariants(
-    target: &Target,
+    target: &OltpTarget,
     options: &TableOptions,
     mixes: &[Mix],
     rows_added: i64,

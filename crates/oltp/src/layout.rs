@@ -1,7 +1,7 @@
 //! The definitions of the tables in each dialect, and what fills them.
 
 use crate::row::{Fields, ITEMS_PER_ORDER, Rows, customers};
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::{CharacterSet, Collation, Schema, TableOptions};
 
 /// The comment on every table that [`crate::fill`] makes.
@@ -115,19 +115,19 @@ impl Layout {
 
     /// CREATE TABLE with our comment, which SQLite keeps as a part of the statement; PostgreSQL's
     /// key comes when the rows are there.
-    pub(crate) fn create(&self, dialect: Dialect, options: &TableOptions) -> Vec<String> {
+    pub(crate) fn create(&self, dialect: EngineDialect, options: &TableOptions) -> Vec<String> {
         let column = |(name, kind): &(&str, Type)| {
             format!("{name} {}", kind.definition(dialect, options.collation))
         };
         let (name, columns) = (&self.name, self.columns.iter().map(column).collect::<Vec<_>>());
         let columns = columns.join(", ");
         match dialect {
-            Dialect::Postgres => vec![
+            EngineDialect::Postgres => vec![
                 format!("CREATE TABLE {name} ({columns})"),
                 format!("COMMENT ON TABLE {name} IS '{OURS}'"),
             ],
-            Dialect::Sqlite => vec![format!("CREATE TABLE {name} (/* {OURS} */ {columns})")],
-            Dialect::Mysql => {
+            EngineDialect::Sqlite => vec![format!("CREATE TABLE {name} (/* {OURS} */ {columns})")],
+            EngineDialect::Mysql => {
                 let table = mysql_table(options);
                 vec![format!("CREATE TABLE {name} ({columns}){table} COMMENT '{OURS}'")]
             }
@@ -135,10 +135,10 @@ impl Layout {
     }
 
     /// What follows when the rows are there: keys and indexes, in PostgreSQL also the sequence.
-    pub(crate) fn finish(&self, dialect: Dialect) -> Vec<String> {
+    pub(crate) fn finish(&self, dialect: EngineDialect) -> Vec<String> {
         let name = &self.name;
         let mut statements = Vec::new();
-        if dialect == Dialect::Postgres {
+        if dialect == EngineDialect::Postgres {
             statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY (id)"));
             let sequence = format!("pg_get_serial_sequence('{name}', 'id')");
             statements.push(format!("SELECT setval({sequence}, {})", self.rows));
@@ -150,26 +150,28 @@ impl Layout {
     }
 
     /// Statistics; in PostgreSQL also what is known of every page.
-    pub(crate) fn analyze(&self, dialect: Dialect) -> String {
+    pub(crate) fn analyze(&self, dialect: EngineDialect) -> String {
         let name = &self.name;
         match dialect {
-            Dialect::Postgres => format!("VACUUM (ANALYZE) {name}"),
-            Dialect::Sqlite => format!("ANALYZE {name}"),
-            Dialect::Mysql => format!("ANALYZE TABLE {name}"),
+            EngineDialect::Postgres => format!("VACUUM (ANALYZE) {name}"),
+            EngineDialect::Sqlite => format!("ANALYZE {name}"),
+            EngineDialect::Mysql => format!("ANALYZE TABLE {name}"),
         }
     }
 }
 
 impl Type {
-    fn definition(self, dialect: Dialect, collation: Collation) -> String {
+    fn definition(self, dialect: EngineDialect, collation: Collation) -> String {
         match (self, dialect) {
-            (Self::Key, Dialect::Postgres) => "SERIAL".to_owned(),
-            (Self::Key, Dialect::Sqlite) => "INTEGER PRIMARY KEY".to_owned(),
-            (Self::Key, Dialect::Mysql) => "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY".to_owned(),
+            (Self::Key, EngineDialect::Postgres) => "SERIAL".to_owned(),
+            (Self::Key, EngineDialect::Sqlite) => "INTEGER PRIMARY KEY".to_owned(),
+            (Self::Key, EngineDialect::Mysql) => {
+                "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY".to_owned()
+            }
             (Self::Integer, _) => "INTEGER DEFAULT '0' NOT NULL".to_owned(),
             (Self::Char(length), _) => format!("CHAR({length}) DEFAULT '' NOT NULL"),
             (Self::Varchar(length), _) => format!("VARCHAR({length}) NOT NULL"),
-            (Self::Collated(length), Dialect::Postgres) => {
+            (Self::Collated(length), EngineDialect::Postgres) => {
                 let collation = match collation {
                     Collation::Bytes => "C",
                     Collation::Language => "hu-x-icu",
@@ -204,11 +206,11 @@ mod tests {
         let options = TableOptions { tables: 2, ..TableOptions::default() };
         let layouts = layouts(&options);
         assert_eq!(layouts.len(), 2);
-        let sql = layouts[1].create(Dialect::Postgres, &options);
+        let sql = layouts[1].create(EngineDialect::Postgres, &options);
         let expected = "CREATE TABLE sbtest2 (id SERIAL, k INTEGER DEFAULT '0' NOT NULL, \
                         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL)";
         assert_eq!(sql[0], expected);
-        let index = layouts[1].finish(Dialect::Sqlite);
+        let index = layouts[1].finish(EngineDialect::Sqlite);
         assert_eq!(index, ["CREATE INDEX k_2 ON sbtest2 (k)"]);
     }
 }

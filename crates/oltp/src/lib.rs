@@ -24,10 +24,10 @@ pub use error::{Error, Failure};
 pub use fill::{fill, find, remove};
 pub use invariants::invariants;
 pub use load::{
-    ClientTotals, Driver, Latencies, Load, LoadOptions, Retries, Sink, StatementTotals,
+    ClientTotals, Driver, Latencies, OltpLoad, OltpLoadOptions, Retries, Sink, StatementTotals,
     Transaction, Until, run,
 };
 pub use mix::Mix;
-pub use statement::Statement;
+pub use statement::MixStatement;
 pub use table::{CharacterSet, Collation, Schema, TableOptions};
-pub use target::Target;
+pub use target::OltpTarget;

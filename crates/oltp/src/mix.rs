@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statement::{Statement, Step};
+use crate::statement::{MixStatement, MixStep};
 use crate::{Error, Schema};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -111,65 +111,65 @@ impl Mix {
     }
 
     /// What it does, in order.
-    pub(crate) fn steps(self) -> &'static [Step] {
-        use Statement as S;
-        const READS: [Step; 5] = [
-            Step::times(S::PointSelect, 10),
-            Step::once(S::SimpleRange),
-            Step::once(S::SumRange),
-            Step::once(S::OrderRange),
-            Step::once(S::DistinctRange),
+    pub(crate) fn steps(self) -> &'static [MixStep] {
+        use MixStatement as S;
+        const READS: [MixStep; 5] = [
+            MixStep::times(S::PointSelect, 10),
+            MixStep::once(S::SimpleRange),
+            MixStep::once(S::SumRange),
+            MixStep::once(S::OrderRange),
+            MixStep::once(S::DistinctRange),
         ];
-        const WRITES: [Step; 4] = [
-            Step::once(S::IndexUpdate),
-            Step::once(S::NonIndexUpdate),
-            Step::once(S::Delete),
-            Step::once(S::InsertAgain),
+        const WRITES: [MixStep; 4] = [
+            MixStep::once(S::IndexUpdate),
+            MixStep::once(S::NonIndexUpdate),
+            MixStep::once(S::Delete),
+            MixStep::once(S::InsertAgain),
         ];
-        const BOTH: [Step; 9] = [
+        const BOTH: [MixStep; 9] = [
             READS[0], READS[1], READS[2], READS[3], READS[4], WRITES[0], WRITES[1], WRITES[2],
             WRITES[3],
         ];
         match self {
             Self::ReadOnly => &READS,
             Self::ReadWrite => &BOTH,
-            Self::PointSelect => const { &[Step::once(S::PointSelect)] },
+            Self::PointSelect => const { &[MixStep::once(S::PointSelect)] },
             Self::WriteOnly => &WRITES,
-            Self::UpdateIndex => const { &[Step::once(S::IndexUpdate)] },
-            Self::UpdateNonIndex => const { &[Step::once(S::NonIndexUpdate)] },
-            Self::Insert => const { &[Step::once(S::InsertNew)] },
-            Self::Delete => const { &[Step::once(S::Delete)] },
+            Self::UpdateIndex => const { &[MixStep::once(S::IndexUpdate)] },
+            Self::UpdateNonIndex => const { &[MixStep::once(S::NonIndexUpdate)] },
+            Self::Insert => const { &[MixStep::once(S::InsertNew)] },
+            Self::Delete => const { &[MixStep::once(S::Delete)] },
             Self::SecondaryIndex => {
                 const {
                     &[
-                        Step::times(S::ByIndex, 10),
-                        Step::once(S::CountIndexRange),
-                        Step::once(S::OrderByIndex),
+                        MixStep::times(S::ByIndex, 10),
+                        MixStep::once(S::CountIndexRange),
+                        MixStep::once(S::OrderByIndex),
                     ]
                 }
             }
             Self::Join => {
-                const { &[Step::once(S::OrderWithItems), Step::once(S::OrdersOfCustomer)] }
+                const { &[MixStep::once(S::OrderWithItems), MixStep::once(S::OrdersOfCustomer)] }
             }
-            Self::JoinMisled => const { &[Step::once(S::MisledJoin)] },
+            Self::JoinMisled => const { &[MixStep::once(S::MisledJoin)] },
             Self::VariableRows => {
                 const {
                     &[
-                        Step::times(S::SelectVariable, 4),
-                        Step::once(S::LongestOfRange),
-                        Step::once(S::ReplaceVariable),
+                        MixStep::times(S::SelectVariable, 4),
+                        MixStep::once(S::LongestOfRange),
+                        MixStep::once(S::ReplaceVariable),
                     ]
                 }
             }
             Self::Churn => {
-                const { &[Step::times(S::DeleteOldest, 2), Step::times(S::InsertNew, 2)] }
+                const { &[MixStep::times(S::DeleteOldest, 2), MixStep::times(S::InsertNew, 2)] }
             }
             Self::Encoding => {
                 const {
                     &[
-                        Step::times(S::SelectText, 4),
-                        Step::once(S::OrderText),
-                        Step::once(S::ReplaceText),
+                        MixStep::times(S::SelectText, 4),
+                        MixStep::once(S::OrderText),
+                        MixStep::once(S::ReplaceText),
                     ]
                 }
             }

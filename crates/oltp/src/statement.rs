@@ -8,7 +8,7 @@ pub(crate) const RANGE_ROWS: u32 = 100;
 /// A statement, by what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Statement {
+pub enum MixStatement {
     /// `BEGIN`; `BEGIN IMMEDIATE` in SQLite where the transaction writes.
     Begin,
     Commit,
@@ -62,17 +62,17 @@ pub enum Statement {
 
 /// A statement and how often it is executed in one go, on one table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub statement: Statement,
+pub(crate) struct MixStep {
+    pub statement: MixStatement,
     pub times: u8,
 }
 
-impl Step {
-    pub(crate) const fn once(statement: Statement) -> Self {
+impl MixStep {
+    pub(crate) const fn once(statement: MixStatement) -> Self {
         Self { statement, times: 1 }
     }
 
-    pub(crate) const fn times(statement: Statement, times: u8) -> Self {
+    pub(crate) const fn times(statement: MixStatement, times: u8) -> Self {
         Self { statement, times }
     }
 }
@@ -127,13 +127,13 @@ impl Draw {
 
 /// How an engine writes parameters and a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum EngineDialect {
     Postgres,
     Sqlite,
     Mysql,
 }
 
-impl Statement {
+impl MixStatement {
     /// The values of its parameters, in order.
     pub(crate) fn draws(self) -> &'static [Draw] {
         match self {
@@ -184,9 +184,9 @@ impl Statement {
     }
 
     /// Its text for one table, from 1. `writes`: the transaction does.
-    pub(crate) fn sql(self, dialect: Dialect, table: u32, writes: bool) -> String {
+    pub(crate) fn sql(self, dialect: EngineDialect, table: u32, writes: bool) -> String {
         let text = match self {
-            Self::Begin if dialect == Dialect::Sqlite && writes => "BEGIN IMMEDIATE",
+            Self::Begin if dialect == EngineDialect::Sqlite && writes => "BEGIN IMMEDIATE",
             Self::Begin => "BEGIN",
             Self::Commit => "COMMIT",
             Self::PointSelect => "SELECT c FROM sbtest# WHERE id=?",
@@ -231,7 +231,7 @@ impl Statement {
         };
         let text = text.replace('#', &table.to_string());
         match dialect {
-            Dialect::Postgres => numbered(&text),
+            EngineDialect::Postgres => numbered(&text),
             _ => text,
         }
     }
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn every_statement_takes_as_many_values_as_it_has_parameters() {
         for step in Mix::ALL.iter().flat_map(|mix| mix.steps()) {
-            let sql = step.statement.sql(Dialect::Mysql, 1, true);
+            let sql = step.statement.sql(EngineDialect::Mysql, 1, true);
             let parameters = sql.matches('?').count();
             assert_eq!(parameters, step.statement.draws().len(), "{sql}");
         }
@@ -263,12 +263,12 @@ mod tests {
 
     #[test]
     fn dialects_differ_in_parameters_and_in_begin_of_writes() {
-        let range = Statement::SimpleRange;
+        let range = MixStatement::SimpleRange;
         let postgres = "SELECT c FROM sbtest3 WHERE id BETWEEN $1 AND $2";
-        assert_eq!(range.sql(Dialect::Postgres, 3, false), postgres);
-        assert_eq!(Statement::Begin.sql(Dialect::Sqlite, 1, true), "BEGIN IMMEDIATE");
-        assert_eq!(Statement::Begin.sql(Dialect::Sqlite, 1, false), "BEGIN");
-        assert_eq!(Statement::Begin.sql(Dialect::Mysql, 1, true), "BEGIN");
+        assert_eq!(range.sql(EngineDialect::Postgres, 3, false), postgres);
+        assert_eq!(MixStatement::Begin.sql(EngineDialect::Sqlite, 1, true), "BEGIN IMMEDIATE");
+        assert_eq!(MixStatement::Begin.sql(EngineDialect::Sqlite, 1, false), "BEGIN");
+        assert_eq!(MixStatement::Begin.sql(EngineDialect::Mysql, 1, true), "BEGIN");
     }
 
     #[test]

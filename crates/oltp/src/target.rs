@@ -7,7 +7,7 @@ use engine::PostgresUrl;
 
 /// A database that can be filled and put under load.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum OltpTarget {
     /// A server of PostgreSQL, by Unix socket or TCP.
     Postgres {
         url: PostgresUrl,
@@ -25,7 +25,7 @@ pub enum Target {
     Mysql { url: String, session: Vec<(String, String)> },
 }
 
-impl Target {
+impl OltpTarget {
     /// Its name in messages, without a password.
     #[must_use]
     pub fn place(&self) -> String {

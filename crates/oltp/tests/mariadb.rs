@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mysql::prelude::Queryable as _;
 use oltp::{
-    CharacterSet, Collation, Distribution, Failure, LoadOptions, Mix, TableOptions, Target,
+    CharacterSet, Collation, Distribution, Failure, Mix, OltpLoadOptions, OltpTarget, TableOptions,
 };
 use server::MariadbServer;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
@@ -16,9 +16,9 @@ fn connect(server: &MariadbServer, database: &str) -> mysql::Conn {
     engine::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
 }
 
-fn target(server: &MariadbServer) -> Target {
+fn target(server: &MariadbServer) -> OltpTarget {
     connect(server, "").query_drop("CREATE DATABASE IF NOT EXISTS oltp").unwrap();
-    Target::Mysql { url: server.url("oltp"), session: Vec::new() }
+    OltpTarget::Mysql { url: server.url("oltp"), session: Vec::new() }
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn deadlocks_are_tried_again_and_too_many_clients_are_named() {
     let (target, tables) = (target(&server), tables(Mix::WriteOnly, 4));
     fill(&target, &tables);
     let distribution = Distribution::Uniform;
-    let options = LoadOptions { distribution, ..passes(Mix::WriteOnly, 6, 60) };
+    let options = OltpLoadOptions { distribution, ..passes(Mix::WriteOnly, 6, 60) };
     let load = run(&target, &tables, &options);
     assert_eq!(load.first_failure, None);
     assert_eq!(sum(&load, |client| client.transactions), 6 * 60);
@@ -76,7 +76,8 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
             let tables = TableOptions { character_set, collation, ..tables(Mix::Encoding, 300) };
             fill(&target, &tables);
             for client in [CharacterSet::Utf8, CharacterSet::Latin2] {
-                let options = LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 20) };
+                let options =
+                    OltpLoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 20) };
                 assert_eq!(run(&target, &tables, &options).first_failure, None);
             }
             oltp::invariants(&target, &tables, &[Mix::Encoding], 0, &NEVER).unwrap();
@@ -98,7 +99,7 @@ fn a_server_that_goes_ends_its_clients() {
     let (sender, seen) = std::sync::mpsc::channel();
     let load = std::thread::scope(|scope| {
         let begin = || Tells(sender.clone());
-        let options = LoadOptions { warmup: Duration::ZERO, ..hours(Mix::PointSelect, 3) };
+        let options = OltpLoadOptions { warmup: Duration::ZERO, ..hours(Mix::PointSelect, 3) };
         let load = scope.spawn(move || oltp::run(&target, &tables, &options, &begin, &NEVER));
         seen.recv().unwrap();
         server.stop().unwrap();
@@ -107,8 +108,8 @@ fn a_server_that_goes_ends_its_clients() {
     assert!(load.clients.iter().all(|client| client.ended_by == Some(Failure::Lost)));
 }
 
-fn hours(mix: Mix, clients: u16) -> LoadOptions {
-    LoadOptions::new(mix, clients, Duration::from_secs(3_600))
+fn hours(mix: Mix, clients: u16) -> OltpLoadOptions {
+    OltpLoadOptions::new(mix, clients, Duration::from_secs(3_600))
 }
 
 struct Tells(std::sync::mpsc::Sender<()>);

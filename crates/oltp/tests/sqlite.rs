@@ -6,14 +6,15 @@ mod support;
 use std::time::Duration;
 
 use oltp::{
-    CharacterSet, Collation, Failure, LoadOptions, Mix, Statement, TableOptions, Target, Until,
+    CharacterSet, Collation, Failure, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions,
+    Until,
 };
 use rusqlite::Connection;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
 
 /// The file, as anybody may open it.
 fn connect(place: &Place) -> Connection {
-    let Target::Sqlite { path, .. } = place.sqlite() else { unreachable!() };
+    let OltpTarget::Sqlite { path, .. } = place.sqlite() else { unreachable!() };
     Connection::open(path).unwrap()
 }
 
@@ -45,7 +46,7 @@ fn the_shortest_time_has_an_answer_of_every_client() {
     let (target, tables) = (place.sqlite(), tables(Mix::ReadWrite, 500));
     fill(&target, &tables);
     let until = Until::Time(Duration::from_nanos(1));
-    let load = run(&target, &tables, &LoadOptions { until, ..passes(Mix::ReadWrite, 3, 1) });
+    let load = run(&target, &tables, &OltpLoadOptions { until, ..passes(Mix::ReadWrite, 3, 1) });
     assert!(load.clients.iter().all(|client| client.transactions >= 1), "{:?}", load.clients);
     assert!(!load.wall_time.is_zero());
     // None of them ended in it, so there was no throughput.
@@ -60,7 +61,7 @@ fn a_lock_that_is_not_given_is_asked_for_again_and_counted() {
     let holder = connect(&place);
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy_timeout = Duration::from_millis(2);
-    let options = LoadOptions { busy_timeout, ..passes(Mix::UpdateIndex, 1, 1) };
+    let options = OltpLoadOptions { busy_timeout, ..passes(Mix::UpdateIndex, 1, 1) };
     let load = run(&target, &tables, &options);
     assert_eq!(load.clients[0].retries.lock_timeouts, 999);
     assert_eq!(load.clients[0].failures[&Failure::LockTimeout], 1);
@@ -76,7 +77,7 @@ fn what_waits_when_the_time_is_over_is_cancelled_and_counted() {
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     for mix in [Mix::UpdateIndex, Mix::WriteOnly] {
         let busy_timeout = Duration::from_secs(3_600);
-        let options = LoadOptions { busy_timeout, ..passes(mix, 3, 1) };
+        let options = OltpLoadOptions { busy_timeout, ..passes(mix, 3, 1) };
         support::ends_though_rows_are_held(&target, &tables, options);
     }
     holder.execute_batch("ROLLBACK").unwrap();
@@ -90,7 +91,7 @@ fn churn_leaves_no_old_row_in_any_table() {
     let target = place.sqlite();
     fill(&target, &tables);
     let load = run(&target, &tables, &passes(Mix::Churn, 2, 10));
-    assert_eq!(load.statements[&Statement::DeleteOldest].rows, 40);
+    assert_eq!(load.statements[&MixStatement::DeleteOldest].rows, 40);
     for table in ["sbtest1", "sbtest2"] {
         assert_eq!(value::<u32>(&place, &format!("SELECT min(id) FROM {table}")), 21);
     }
@@ -102,10 +103,10 @@ fn a_full_disk_ends_the_load_and_says_so() {
     let place = Place::new();
     let tables = tables(Mix::Insert, 500);
     fill(&place.sqlite(), &tables);
-    let Target::Sqlite { path, .. } = place.sqlite() else { panic!() };
+    let OltpTarget::Sqlite { path, .. } = place.sqlite() else { panic!() };
     let pages: i64 = value(&place, "PRAGMA page_count");
     let pragmas = vec![("max_page_count".to_owned(), (pages + 4).to_string())];
-    let target = Target::Sqlite { path, pragmas };
+    let target = OltpTarget::Sqlite { path, pragmas };
     let load = run(&target, &tables, &passes(Mix::Insert, 2, 10_000));
     assert!(load.clients.iter().all(|client| client.ended_by == Some(Failure::DiskFull)));
     let (failure, text) = load.first_failure.unwrap();
@@ -137,7 +138,8 @@ fn texts_are_stored_in_utf16_and_other_sets_are_refused() {
     let language = TableOptions { collation: Collation::Language, ..utf16 };
     let refusal = oltp::fill(&place.sqlite(), &language, &|_, _| {}, &NEVER).unwrap_err();
     assert!(refusal.is_usage() && refusal.to_string().contains("bytes"), "{refusal}");
-    let latin2 = LoadOptions { character_set: CharacterSet::Latin2, ..passes(Mix::Encoding, 1, 1) };
+    let latin2 =
+        OltpLoadOptions { character_set: CharacterSet::Latin2, ..passes(Mix::Encoding, 1, 1) };
     assert!(try_run(&place.sqlite(), &utf16, &latin2).unwrap_err().is_usage());
 }
 

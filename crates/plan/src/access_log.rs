@@ -43,14 +43,14 @@ const CREDENTIALS: [&str; 14] = [
 
 /// Requests with their weights, and what became of the lines.
 #[derive(Debug, Default)]
-pub(crate) struct Mix {
+pub(crate) struct LoggedMix {
     pub requests: Vec<Request>,
     pub lines: usize,
     /// Lines left out, by reason.
     pub left_out: BTreeMap<&'static str, usize>,
 }
 
-impl Mix {
+impl LoggedMix {
     /// What was taken and what not.
     pub(crate) fn in_words(&self, path: &Path) -> String {
         let left_out: usize = self.left_out.values().sum();
@@ -67,8 +67,8 @@ impl Mix {
 }
 
 /// The `most` frequent requests of a log that have one of `methods`.
-pub(crate) fn read(text: &str, methods: &[String], most: usize) -> Mix {
-    let mut mix = Mix::default();
+pub(crate) fn read(text: &str, methods: &[String], most: usize) -> LoggedMix {
+    let mut mix = LoggedMix::default();
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         mix.lines += 1;

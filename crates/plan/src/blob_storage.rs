@@ -141,19 +141,19 @@ impl BlobStorage {
     /// What a finished write survives, where this program knows it; a server is asked.
     pub fn durability(&self) -> Durability {
         let judged = match &self.form {
-            StorageForm::Sqlite(settings) => blob::Durability::with_sqlite(
+            StorageForm::Sqlite(settings) => blob::WriteDurability::with_sqlite(
                 settings.journal_mode.unwrap_or(JournalMode::Delete),
                 settings.synchronous.unwrap_or(Synchronous::Full),
             ),
             StorageForm::Files { settings, .. } | StorageForm::Lookup(_, settings) => {
-                blob::Durability::with_files(settings.writing, settings.fsync)
+                blob::WriteDurability::with_files(settings.writing, settings.fsync)
             }
             StorageForm::Postgres => return Durability::Unknown,
         };
         match judged {
-            blob::Durability::None => Durability::None,
-            blob::Durability::Process => Durability::SurvivesProgramCrash,
-            blob::Durability::Power => Durability::SurvivesPowerLoss,
+            blob::WriteDurability::None => Durability::None,
+            blob::WriteDurability::Process => Durability::SurvivesProgramCrash,
+            blob::WriteDurability::Power => Durability::SurvivesPowerLoss,
         }
     }
 }

@@ -10,8 +10,8 @@ use engine::EngineSpec;
 use crate::load_model::{CLIENTS_MAX, CONNECTIONS_MAX};
 use crate::oltp::{ENGINE_KEYS, level};
 use crate::{
-    Level, Levels, LoadModel, Oltp, Pause, Placeholders, Plan, PlanError, Trial, WorkloadKind,
-    clients, last_day,
+    Level, Levels, LoadModel, Oltp, Pause, Placeholders, Plan, PlanError, TrialSettings,
+    WorkloadKind, clients, last_day,
 };
 
 impl Plan {
@@ -42,13 +42,15 @@ impl Plan {
         Ok(LoadOptions {
             clients,
             mode: match &self.trial {
-                Trial::Passes { passes } => Mode::Passes(*passes),
-                Trial::Steady { time } if open => Mode::Open {
+                TrialSettings::Passes { passes } => Mode::Passes(*passes),
+                TrialSettings::Steady { time } if open => Mode::Open {
                     time: time.duration(),
                     per_second: self.rate_at(levels)?,
                     arrivals: self.load.arrivals.unwrap_or_default(),
                 },
-                Trial::Steady { time } => Mode::Steady { time: time.duration(), minimum_rounds: 1 },
+                TrialSettings::Steady { time } => {
+                    Mode::Steady { time: time.duration(), minimum_rounds: 1 }
+                }
             },
             think_time: self.think_time_at(levels)?,
             connection: self.load.connection,
@@ -115,7 +117,7 @@ impl Plan {
                 "is 0; at least 1 is needed",
             ));
         }
-        if load.model == LoadModel::Open && matches!(self.trial, Trial::Passes { .. }) {
+        if load.model == LoadModel::Open && matches!(self.trial, TrialSettings::Passes { .. }) {
             let message = "is \"passes\", and open load lasts a time; write mode = \"steady\"";
             return Err(PlanError::impossible("trial.mode", message));
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Application, Blob, Bound, Bytes, Data, Factor, Invariant, Load, Oltp, Percent, PlanError,
-    Request, RequestSource, Response, Seconds, Statement, Trial,
+    Request, RequestSource, ResponseVariable, Seconds, Statement, TrialSettings,
 };
 
 /// An experiment: engines, factors, load, and the software that is measured.
@@ -73,13 +73,13 @@ pub struct Plan {
     #[serde(default)]
     pub load: Load,
     #[serde(default)]
-    pub trial: Trial,
+    pub trial: TrialSettings,
     /// The factors; every name is a placeholder too. `clients` is the number of clients.
     #[serde(default)]
     pub factors: BTreeMap<String, Factor>,
     /// Bounds that every treatment must keep to, by response; exit code 99 if one does not.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub thresholds: BTreeMap<Response, Bound>,
+    pub thresholds: BTreeMap<ResponseVariable, Bound>,
     /// The application that is started for each engine; the commands that fill a database.
     #[serde(default)]
     pub application: Application,
@@ -196,12 +196,12 @@ impl WorkloadKind {
 
 impl Plan {
     /// What the engines of this plan are compared by.
-    pub fn response(&self) -> Response {
+    pub fn response(&self) -> ResponseVariable {
         match self.workload {
             WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {
-                Response::ResponseTimeMsMean
+                ResponseVariable::ResponseTimeMsMean
             }
-            WorkloadKind::Oltp => Response::TransactionsPerSecond,
+            WorkloadKind::Oltp => ResponseVariable::TransactionsPerSecond,
         }
     }
 

@@ -58,7 +58,7 @@ pub enum LoadModel {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenTrial", into = "WrittenTrial")]
-pub enum Trial {
+pub enum TrialSettings {
     /// Every client loops over the requests until the time is over.
     Steady {
         /// The shortest length of a trial.
@@ -86,7 +86,7 @@ enum TrialMode {
     Passes,
 }
 
-impl TryFrom<WrittenTrial> for Trial {
+impl TryFrom<WrittenTrial> for TrialSettings {
     type Error = &'static str;
 
     fn try_from(WrittenTrial { mode, time, passes }: WrittenTrial) -> Result<Self, &'static str> {
@@ -103,20 +103,20 @@ impl TryFrom<WrittenTrial> for Trial {
     }
 }
 
-impl From<Trial> for WrittenTrial {
-    fn from(trial: Trial) -> Self {
+impl From<TrialSettings> for WrittenTrial {
+    fn from(trial: TrialSettings) -> Self {
         match trial {
-            Trial::Steady { time } => {
+            TrialSettings::Steady { time } => {
                 Self { mode: TrialMode::Steady, time: Some(time), passes: None }
             }
-            Trial::Passes { passes } => {
+            TrialSettings::Passes { passes } => {
                 Self { mode: TrialMode::Passes, time: None, passes: Some(passes) }
             }
         }
     }
 }
 
-impl Default for Trial {
+impl Default for TrialSettings {
     fn default() -> Self {
         Self::Steady { time: Seconds(10) }
     }

@@ -5,7 +5,7 @@ use engine::{EngineSource, EngineSpec};
 
 use crate::Levels;
 use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS};
-use crate::{Application, Data, Level, LoadModel, Plan, PlanError, Scale, Trial};
+use crate::{Application, Data, Level, LoadModel, Plan, PlanError, Scale, TrialSettings};
 use crate::{Checkpoints, Oltp, Transport};
 use ::load::ConnectionUse;
 
@@ -60,8 +60,8 @@ impl Plan {
         let sustained =
             self.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Sustained);
         let time = match self.trial {
-            Trial::Steady { time } => Some(time.0),
-            Trial::Passes { .. } => None,
+            TrialSettings::Steady { time } => Some(time.0),
+            TrialSettings::Passes { .. } => None,
         };
         let wrong = [
             (

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access_log::{self, Mix};
+use crate::access_log::{self, LoggedMix};
 use crate::{AnswerCheck, PlanError, Request};
 
 /// Where further requests come from.
@@ -111,8 +111,8 @@ fn wrong(message: impl Into<String>) -> PlanError {
     PlanError::impossible("requests", message)
 }
 
-fn list(text: &str) -> Result<Mix, String> {
-    let mut mix = Mix::default();
+fn list(text: &str) -> Result<LoggedMix, String> {
+    let mut mix = LoggedMix::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {

@@ -7,7 +7,7 @@ use stats::Estimate;
 /// more beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Response {
+pub enum ResponseVariable {
     /// Arithmetic mean of the response times, ms.
     ResponseTimeMsMean,
     /// Median response time, ms.
@@ -30,7 +30,7 @@ pub enum Response {
     FailureFraction,
 }
 
-impl Response {
+impl ResponseVariable {
     /// As it is written in a plan.
     pub fn name(self) -> &'static str {
         match self {
@@ -109,16 +109,16 @@ mod tests {
     #[test]
     fn it_is_written_as_it_is_named() {
         let all = [
-            Response::ResponseTimeMsMean,
-            Response::ResponseTimeMsP50,
-            Response::ResponseTimeMsP90,
-            Response::ResponseTimeMsP95,
-            Response::ResponseTimeMsP99,
-            Response::ResponseTimeMsP999,
-            Response::RequestsPerSecond,
-            Response::TransactionsPerSecond,
-            Response::CpuSecondsPerRequest,
-            Response::FailureFraction,
+            ResponseVariable::ResponseTimeMsMean,
+            ResponseVariable::ResponseTimeMsP50,
+            ResponseVariable::ResponseTimeMsP90,
+            ResponseVariable::ResponseTimeMsP95,
+            ResponseVariable::ResponseTimeMsP99,
+            ResponseVariable::ResponseTimeMsP999,
+            ResponseVariable::RequestsPerSecond,
+            ResponseVariable::TransactionsPerSecond,
+            ResponseVariable::CpuSecondsPerRequest,
+            ResponseVariable::FailureFraction,
         ];
         for response in all {
             assert_eq!(serde_json::to_value(response).unwrap(), response.name());
@@ -129,10 +129,10 @@ mod tests {
     fn a_ratio_of_rates_is_that_of_times_the_other_way_round() {
         let (times, others) = ([4.0, 4.2, 3.9, 4.1, 4.0], [2.0, 2.0, 2.1, 1.9, 2.0]);
         let of_times = stats::ratio_comparison(&times, &others, 0.95).unwrap().ratio;
-        assert_eq!(Response::ResponseTimeMsMean.ratio(of_times), of_times);
-        let of_rates = Response::TransactionsPerSecond.ratio(of_times);
+        assert_eq!(ResponseVariable::ResponseTimeMsMean.ratio(of_times), of_times);
+        let of_rates = ResponseVariable::TransactionsPerSecond.ratio(of_times);
         assert!((of_rates.value * of_times.value - 1.0).abs() < 1e-12);
         assert!(of_rates.low < Some(of_rates.value) && Some(of_rates.value) < of_rates.high);
-        assert_eq!(Response::TransactionsPerSecond.cost(4.0), 0.25);
+        assert_eq!(ResponseVariable::TransactionsPerSecond.cost(4.0), 0.25);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Levels;
 use crate::schedule;
-use crate::{LoadModel, Plan, PlanError, Trial, WorkloadKind, clients};
+use crate::{LoadModel, Plan, PlanError, TrialSettings, WorkloadKind, clients};
 
 const TRIALS_MAX: f64 = 100_000.0;
 const OBSERVATIONS_BYTES_MAX: f64 = 20e9;
@@ -71,8 +71,8 @@ impl Plan {
         };
         let round = round * f64::from(clients(levels));
         match self.trial {
-            Trial::Passes { passes } => round * f64::from(passes),
-            Trial::Steady { time } => {
+            TrialSettings::Passes { passes } => round * f64::from(passes),
+            TrialSettings::Steady { time } => {
                 let per_second = match self.load.model {
                     LoadModel::Open => self.rate_at(levels).unwrap_or(ANSWERS_PER_SECOND),
                     LoadModel::Closed => ANSWERS_PER_SECOND,

@@ -38,7 +38,7 @@ pub struct Statement {
     pub draws: u32,
     /// How answers are compared between engines.
     #[serde(default)]
-    pub answer: Comparison,
+    pub answer: ResultComparison,
     /// Significant digits to which numbers with a fraction are compared.
     #[serde(default = "fifteen")]
     pub digits: u8,
@@ -103,7 +103,7 @@ pub enum Given {
 /// How the answers of two engines are held against each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Comparison {
+pub enum ResultComparison {
     /// The same rows, in any order.
     #[default]
     Rows,
@@ -285,12 +285,12 @@ mod tests {
             word = { query = "SELECT word FROM words" }
         "#;
         let read = statement(text).unwrap();
-        assert_eq!(read.answer, Comparison::Key(vec!["id".to_owned()]));
+        assert_eq!(read.answer, ResultComparison::Key(vec!["id".to_owned()]));
         assert_eq!(read.parameters["id"], Parameter::Range { range: [1, 9] });
         assert_eq!(read.draws, 1_000);
         assert_eq!(
             statement("name = 'a'\ntext = 'b'\nanswer = 'count'").unwrap().answer,
-            Comparison::Count
+            ResultComparison::Count
         );
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OperationPlan;
 use plan::Levels;
-use plan::{Level, Response};
+use plan::{Level, ResponseVariable};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,9 +57,9 @@ pub struct FailureCounts {
 
 impl Trial {
     /// Its value of a response that engines are compared by.
-    pub fn value_of(&self, response: Response) -> Option<f64> {
+    pub fn value_of(&self, response: ResponseVariable) -> Option<f64> {
         match response {
-            Response::RequestsPerSecond | Response::TransactionsPerSecond => {
+            ResponseVariable::RequestsPerSecond | ResponseVariable::TransactionsPerSecond => {
                 self.response_time_ms_mean.map(|_| self.requests_per_second)
             }
             _ => self.response_time_ms_mean.map(|mean| self.with_write_back(mean)),

@@ -74,8 +74,8 @@ fn run_part(finished: &Finished) -> RunPart {
         title: plan.title.clone(),
         workload: plan.workload.name(),
         mode: match plan.trial {
-            plan::Trial::Steady { .. } => "steady",
-            plan::Trial::Passes { .. } => "article",
+            plan::TrialSettings::Steady { .. } => "steady",
+            plan::TrialSettings::Passes { .. } => "article",
         },
         started: run.started.to_string(),
         duration_seconds: finished.working_seconds(),

@@ -3,8 +3,8 @@
 
 use engine::{EngineSource, EngineSpec};
 use plan::{
-    Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, Trial, WorkloadKind,
-    with_commas,
+    Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, TrialSettings,
+    WorkloadKind, with_commas,
 };
 use record::Run;
 
@@ -25,9 +25,9 @@ pub(super) fn conditions(plan: &Plan) -> String {
     });
     parts.push(load(plan));
     parts.push(match plan.trial {
-        Trial::Steady { time } => format!("{time} per trial"),
-        Trial::Passes { passes: 1 } => "one pass per client and trial".to_owned(),
-        Trial::Passes { passes } => format!("{passes} passes per client and trial"),
+        TrialSettings::Steady { time } => format!("{time} per trial"),
+        TrialSettings::Passes { passes: 1 } => "one pass per client and trial".to_owned(),
+        TrialSettings::Passes { passes } => format!("{passes} passes per client and trial"),
     });
     parts.push(match plan.load.connection {
         ConnectionUse::PerClient => "a connection per client".to_owned(),

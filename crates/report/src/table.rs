@@ -7,7 +7,7 @@ use crate::analysis::{Shown, digits, number};
 use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
 use crate::grid::{Form, drawn};
 use plan::Levels;
-use plan::{Level, Response};
+use plan::{Level, ResponseVariable};
 
 /// Every treatment of a run; engines stand under each other for each set of levels.
 pub(super) fn treatments(document: &Document, form: Form) -> String {
@@ -27,7 +27,7 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
         true => &["Best of three, ms"],
         false => &["Mean, ms", "p99, ms"],
     };
-    let counted = match response.name == Response::TransactionsPerSecond.name() {
+    let counted = match response.name == ResponseVariable::TransactionsPerSecond.name() {
         true => ["CPU s/transaction", "Cores", "Transactions"],
         false => ["CPU s/request", "Cores", "Requests"],
     };

@@ -69,10 +69,10 @@ pub(crate) async fn resolve(
             }
             Ok(fetched(locations, version))
         }
-        Err(fetch::Failure::Network(reason)) => {
+        Err(fetch::FetchFailure::Network(reason)) => {
             without_network(locations, wanted, account, &reason)
         }
-        Err(fetch::Failure::Other(error)) => Err(error),
+        Err(fetch::FetchFailure::Other(error)) => Err(error),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Connection, Parameter, Patience, Row, write_execution};
+use engine::postgres::thin::{BoundParameter, Patience, ThinConnection, ThinRow, write_execution};
 use engine::postgres::{apply_session_settings, connect, settings_readback};
 use engine::{Error, PostgresUrl};
 use server::{PostgresServer, StartOptions};
@@ -25,10 +25,10 @@ async fn refusal(url: &PostgresUrl) -> String {
 }
 
 /// Connects as measuring clients do.
-fn thin(url: &PostgresUrl) -> Result<Connection<'static>, Error> {
+fn thin(url: &PostgresUrl) -> Result<ThinConnection<'static>, Error> {
     static NEVER: AtomicBool = AtomicBool::new(false);
     let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-    tokio::task::block_in_place(|| Connection::connect(url, &[], patience))
+    tokio::task::block_in_place(|| ThinConnection::connect(url, &[], patience))
 }
 
 /// Whether the session of a measuring client is encrypted, as the server sees it.
@@ -36,7 +36,7 @@ fn encrypted_thin(url: &PostgresUrl) -> Result<String, Error> {
     let mut connection = thin(url)?;
     let sql = "SELECT ssl::text, repeat('x', 100000) FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let mut told = String::new();
-    let row = |row: Row<'_>| {
+    let row = |row: ThinRow<'_>| {
         let values: Vec<&[u8]> = row.values().flatten().collect();
         // Longer than a record of TLS and than the buffer.
         assert_eq!(values[1].len(), 100_000);
@@ -57,7 +57,7 @@ fn answered_by_channel(url: &PostgresUrl) {
     // Dividing by zero is refused, and the session goes on.
     for (number, expected) in [(300_000, 1), (1, 0), (300_000, 1)] {
         let mut out = bytes::BytesMut::new();
-        write_execution(&statement, [Parameter::Int4(number)].into_iter(), &mut out).unwrap();
+        write_execution(&statement, [BoundParameter::Int4(number)].into_iter(), &mut out).unwrap();
         channel.send(&out, Duration::from_secs(60)).unwrap();
         let answer = loop {
             poll(&mut [PollFd::new(&channel, PollFlags::IN)], None).unwrap();

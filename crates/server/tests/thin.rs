@@ -8,25 +8,27 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::PostgresUrl;
-use engine::postgres::thin::{Connection, Parameter, Patience, Row, Statement, ThinError};
+use engine::postgres::thin::{
+    BoundParameter, Patience, PreparedStatement, ThinConnection, ThinError, ThinRow,
+};
 use server::StartOptions;
 use support::{Place, start};
 
 type Values = Vec<Option<String>>;
 
-fn connect<'a>(url: &PostgresUrl, patience: Patience<'a>) -> Connection<'a> {
-    tokio::task::block_in_place(|| Connection::connect(url, &[("TimeZone", "UTC")], patience))
+fn connect<'a>(url: &PostgresUrl, patience: Patience<'a>) -> ThinConnection<'a> {
+    tokio::task::block_in_place(|| ThinConnection::connect(url, &[("TimeZone", "UTC")], patience))
         .unwrap()
 }
 
-fn values(row: Row<'_>) -> Values {
+fn values(row: ThinRow<'_>) -> Values {
     row.values().map(|value| value.map(|v| String::from_utf8(v.to_vec()).unwrap())).collect()
 }
 
 fn rows(
-    connection: &mut Connection<'_>,
-    statement: &Statement,
-    parameters: &[Parameter<'_>],
+    connection: &mut ThinConnection<'_>,
+    statement: &PreparedStatement,
+    parameters: &[BoundParameter<'_>],
 ) -> Vec<Values> {
     let mut rows = Vec::new();
     connection.execute(statement, parameters, |row| rows.push(values(row))).unwrap();
@@ -46,31 +48,31 @@ async fn parameters_and_values_of_every_kind() {
     assert_eq!(statement.parameter_types, [23, 701, 25, 17, 1082, 1700, 16]);
     assert_eq!(statement.columns[5].type_oid, 1700);
     let parameters = [
-        Parameter::Integer(-7),
-        Parameter::Double(0.1),
-        Parameter::Text("ä'\\"),
-        Parameter::Binary(&[0, 255]),
-        Parameter::Text("2021-02-03"),
-        Parameter::Text("12.50"),
-        Parameter::Integer(1),
+        BoundParameter::Integer(-7),
+        BoundParameter::Double(0.1),
+        BoundParameter::Text("ä'\\"),
+        BoundParameter::Binary(&[0, 255]),
+        BoundParameter::Text("2021-02-03"),
+        BoundParameter::Text("12.50"),
+        BoundParameter::Integer(1),
     ];
     let expected = ["-7", "0.1", "ä'\\", "\\x00ff", "2021-02-03", "12.50", "t"];
     let expected: Values = expected.iter().map(|value| Some((*value).to_owned())).collect();
     assert_eq!(rows(&mut connection, &statement, &parameters), [expected]);
-    let nulls = rows(&mut connection, &statement, &[Parameter::Null; 7]);
+    let nulls = rows(&mut connection, &statement, &[BoundParameter::Null; 7]);
     assert_eq!(nulls, [vec![None; 7]]);
 
     // Many rows, and one longer than any buffer so far.
     let many =
         connection.prepare("SELECT i, repeat('x', i) FROM generate_series(1, $1) i", &[]).unwrap();
-    let seen = rows(&mut connection, &many, &[Parameter::Integer(2_000)]);
+    let seen = rows(&mut connection, &many, &[BoundParameter::Integer(2_000)]);
     assert_eq!(seen.len(), 2_000);
     assert!(seen.iter().enumerate().all(|(at, row)| row[1].as_ref().unwrap().len() == at + 1));
 
     connection.query("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)", |_| {}).unwrap();
     let update = connection.prepare("UPDATE t SET a = a + $1", &[]).unwrap();
     assert!(update.columns.is_empty());
-    assert_eq!(connection.execute(&update, &[Parameter::Integer(1)], |_| {}).unwrap(), 2);
+    assert_eq!(connection.execute(&update, &[BoundParameter::Integer(1)], |_| {}).unwrap(), 2);
     drop(connection);
     server.stop().await.unwrap();
 }
@@ -89,12 +91,15 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     assert!(!refusal.ends_connection());
     connection.query("BEGIN", |_| {}).unwrap();
     let divide = connection.prepare("SELECT 1 / $1::int", &[]).unwrap();
-    let refusal = connection.execute(&divide, &[Parameter::Integer(0)], |_| {}).unwrap_err();
+    let refusal = connection.execute(&divide, &[BoundParameter::Integer(0)], |_| {}).unwrap_err();
     assert_eq!(refusal.to_string(), "division by zero");
     assert!(connection.in_transaction());
     connection.query("ROLLBACK", |_| {}).unwrap();
     assert!(!connection.in_transaction());
-    assert_eq!(rows(&mut connection, &divide, &[Parameter::Integer(1)]), [[Some("1".to_owned())]]);
+    assert_eq!(
+        rows(&mut connection, &divide, &[BoundParameter::Integer(1)]),
+        [[Some("1".to_owned())]]
+    );
     let copy = connection.query("COPY (SELECT 1) TO STDOUT", |_| {});
     copy.unwrap();
 
@@ -109,6 +114,6 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     assert!(matches!(error, ThinError::Interrupted), "{error}");
 
     server.stop().await.unwrap();
-    let lost = connection.execute(&divide, &[Parameter::Integer(1)], |_| {}).unwrap_err();
+    let lost = connection.execute(&divide, &[BoundParameter::Integer(1)], |_| {}).unwrap_err();
     assert!(lost.ends_connection(), "{lost}");
 }

@@ -26,5 +26,5 @@ pub use holm::holm;
 pub use outlier::outlier;
 pub use power::{log_deviation, smallest_difference};
 pub use quantile::{percentile_supported, quantile};
-pub use ratio::{Comparison, ratio_comparison};
+pub use ratio::{RatioComparison, ratio_comparison};
 pub use welch::{WELCH_MIN_REPLICATES, unpaired_ratio_comparison};

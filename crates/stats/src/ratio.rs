@@ -8,7 +8,7 @@ use crate::student_t::{Sample, two_sided_quantile};
 
 /// How a compares to b: the ratio a/b and the evidence that it is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct RatioComparison {
     /// a/b: the geometric mean over blocks. Below one, a is smaller (faster, if times).
     pub ratio: Estimate,
     /// Two-sided p-value of the hypothesis that the ratio is one, before any correction for
@@ -20,18 +20,21 @@ pub struct Comparison {
 ///
 /// None if the lengths differ, there are no pairs, a value is not finite and positive, or
 /// `confidence_level` is not strictly between 0 and 1.
-pub fn ratio_comparison(a: &[f64], b: &[f64], confidence_level: f64) -> Option<Comparison> {
+pub fn ratio_comparison(a: &[f64], b: &[f64], confidence_level: f64) -> Option<RatioComparison> {
     let differences = log_differences(a, b)?;
     if let [only] = differences[..] {
         let ratio = only.exp();
-        return Some(Comparison { ratio: Estimate::range_only(ratio, &[ratio]), p_value: None });
+        return Some(RatioComparison {
+            ratio: Estimate::range_only(ratio, &[ratio]),
+            p_value: None,
+        });
     }
     let sample = Sample::of(&differences)?;
     let quantile = two_sided_quantile(confidence_level, sample.freedom)?;
     if differences.len() < INTERVAL_MIN_REPLICATES {
         let ratios: Vec<f64> = differences.iter().map(|d| d.exp()).collect();
         let ratio = Estimate::range_only(sample.mean.exp(), &ratios);
-        return Some(Comparison { ratio, p_value: None });
+        return Some(RatioComparison { ratio, p_value: None });
     }
     let half_width = quantile * sample.standard_error;
     let ratio = Estimate {
@@ -42,7 +45,7 @@ pub fn ratio_comparison(a: &[f64], b: &[f64], confidence_level: f64) -> Option<C
         method: Method::StudentTLogRatio,
         replicates: differences.len(),
     };
-    Some(Comparison { ratio, p_value: Some(sample.two_sided_p()?) })
+    Some(RatioComparison { ratio, p_value: Some(sample.two_sided_p()?) })
 }
 
 /// `ln(a[i]) - ln(b[i])` for each block, or None where that has no meaning.
@@ -64,7 +67,7 @@ mod tests {
     fn seven_blocks_agree_with_scipy() {
         let a = [12.1, 11.8, 13.0, 12.4, 12.9, 11.9, 12.6];
         let b = [13.0, 12.9, 13.1, 13.6, 13.3, 13.4, 12.8];
-        let Comparison { ratio, p_value } = ratio_comparison(&a, &b, 0.95).unwrap();
+        let RatioComparison { ratio, p_value } = ratio_comparison(&a, &b, 0.95).unwrap();
         assert_close(ratio.value, 0.94096984956304);
         assert_close(ratio.low.unwrap(), 0.9043669637544585);
         assert_close(ratio.high.unwrap(), 0.9790541818454666);
@@ -80,7 +83,7 @@ mod tests {
         let exp = |hours: [f64; 10]| hours.map(f64::exp);
         let a = exp([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);
         let b = exp([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]);
-        let Comparison { ratio, p_value } = ratio_comparison(&a, &b, 0.95).unwrap();
+        let RatioComparison { ratio, p_value } = ratio_comparison(&a, &b, 0.95).unwrap();
         assert!((ratio.value.ln() + 1.58).abs() < 1e-12);
         assert!((ratio.low.unwrap().ln() + 2.4598858).abs() < 5e-8);
         assert!((ratio.high.unwrap().ln() + 0.7001142).abs() < 5e-8);

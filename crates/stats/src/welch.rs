@@ -3,7 +3,7 @@
 
 use crate::estimate::logarithms;
 use crate::estimate::{Estimate, Method};
-use crate::ratio::Comparison;
+use crate::ratio::RatioComparison;
 use crate::student_t::{Sample, two_sided_quantile};
 
 /// Fewer replicates than this on either side give no interval and no verdict: with two, the
@@ -20,14 +20,14 @@ pub fn unpaired_ratio_comparison(
     a: &[f64],
     b: &[f64],
     confidence_level: f64,
-) -> Option<Comparison> {
+) -> Option<RatioComparison> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let replicates = a.len().min(b.len());
     let sample = difference(&a, &b).filter(|_| replicates >= WELCH_MIN_REPLICATES);
     let Some(sample) = sample else {
         let ratio = (mean(&a) - mean(&b)).exp();
         let ratio = Estimate { replicates, ..Estimate::range_only(ratio, &[ratio]) };
-        return Some(Comparison { ratio, p_value: None });
+        return Some(RatioComparison { ratio, p_value: None });
     };
     let half_width = two_sided_quantile(confidence_level, sample.freedom)? * sample.standard_error;
     let ratio = Estimate {
@@ -38,7 +38,7 @@ pub fn unpaired_ratio_comparison(
         method: Method::WelchLogRatio,
         replicates,
     };
-    Some(Comparison { ratio, p_value: Some(sample.two_sided_p()?) })
+    Some(RatioComparison { ratio, p_value: Some(sample.two_sided_p()?) })
 }
 
 /// Mean, standard error and degrees of freedom of the difference of two means.
@@ -77,7 +77,7 @@ mod tests {
             24.4,
         ]
         .map(f64::exp);
-        let Comparison { ratio, p_value } = unpaired_ratio_comparison(&a, &b, 0.95).unwrap();
+        let RatioComparison { ratio, p_value } = unpaired_ratio_comparison(&a, &b, 0.95).unwrap();
         assert!((p_value.unwrap() - 0.021378001462866728).abs() < 1e-10);
         assert!((ratio.low.unwrap().ln() + 3.984096267140931).abs() < 1e-8);
         assert!((ratio.high.unwrap().ln() + 0.3492370661924118).abs() < 1e-8);
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn sides_of_four_and_five() {
         let (a, b) = ([12.1, 11.8, 13.0, 12.4], [13.0, 12.9, 13.1, 13.6, 13.3]);
-        let Comparison { ratio, p_value } = unpaired_ratio_comparison(&a, &b, 0.95).unwrap();
+        let RatioComparison { ratio, p_value } = unpaired_ratio_comparison(&a, &b, 0.95).unwrap();
         assert!((p_value.unwrap() - 0.038004131369261125).abs() < 1e-9);
         assert!((ratio.low.unwrap() - 0.8788400000748894).abs() < 1e-9);
         assert!((ratio.high.unwrap() - 0.9940962351951694).abs() < 1e-9);

@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use stats::crossing::{
-    Crossing, LevelResult, Scale, Side, Sign, classify, find, next_level, signs,
+    AxisScale, Crossing, LevelResult, Side, Sign, classify, find, next_level, signs,
 };
 use stats::{
     Estimate, best_of, equivalence, holm, mean_estimate, percentile_supported, quantile,
@@ -178,7 +178,7 @@ proptest! {
         let side_at = |level: f64| {
             results.iter().find(|result| result.level == level).and_then(|r| r.sign.faster())
         };
-        for crossing in find(&results, Scale::Log) {
+        for crossing in find(&results, AxisScale::Log) {
             if let Crossing::Bracketed { last, first, faster_before, faster_after, about } =
                 crossing
             {
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn every_undecided_level_is_accounted_for(sweep in sweep()) {
         let results = results(&sweep);
-        let crossings = find(&results, Scale::Log);
+        let crossings = find(&results, AxisScale::Log);
         for undecided in results.iter().filter(|result| result.sign == Sign::Undecided) {
             let covers = |crossing: &Crossing| match *crossing {
                 Crossing::Bracketed { last, first, .. } => {
@@ -217,7 +217,7 @@ proptest! {
     fn swapping_the_engines_swaps_the_sides_and_moves_nothing(sweep in sweep()) {
         let swapped: Vec<_> =
             sweep.iter().map(|(level, a, b)| (*level, b.clone(), a.clone())).collect();
-        let crossings = |sweep| find(&results(sweep), Scale::Log);
+        let crossings = |sweep| find(&results(sweep), AxisScale::Log);
         let (forth, back) = (crossings(&sweep), crossings(&swapped));
         prop_assert_eq!(forth.len(), back.len());
         for (forth, back) in forth.iter().zip(&back) {
@@ -249,7 +249,7 @@ proptest! {
         integer: bool, log: bool,
     ) {
         let round = |x: f64| if integer { x.round() } else { x };
-        let scale = if log { Scale::Log } else { Scale::Linear };
+        let scale = if log { AxisScale::Log } else { AxisScale::Linear };
         let (mut last, mut first) = (round(low), round(low * factor).max(round(low) + 1.0));
         let change = last + share * (first - last);
         let mut measured = vec![last, first];

@@ -54,8 +54,8 @@ impl Server {
     }
 
     /// A connection of its own.
-    pub fn connect(&self) -> io::Result<Client> {
-        Client::connect(&self.address)
+    pub fn connect(&self) -> io::Result<DashboardClient> {
+        DashboardClient::connect(&self.address)
     }
 
     /// Ends the server without warning.
@@ -72,7 +72,7 @@ impl Drop for Server {
 }
 
 #[derive(Debug)]
-pub struct Client {
+pub struct DashboardClient {
     stream: BufReader<TcpStream>,
     host: String,
 }
@@ -86,7 +86,7 @@ pub struct Reply {
     pub body: String,
 }
 
-impl Client {
+impl DashboardClient {
     /// Connects to `host:port`.
     pub fn connect(host: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(host)?;

@@ -18,14 +18,14 @@ pub enum After {
 }
 
 /// One request as it came: its head and its body.
-pub struct Request {
+pub struct ReceivedRequest {
     pub head: String,
     pub body: Vec<u8>,
     /// How many requests of this server came before it.
     pub number: usize,
 }
 
-impl Request {
+impl ReceivedRequest {
     pub fn path(&self) -> &str {
         self.head.split(' ').nth(1).unwrap()
     }
@@ -49,7 +49,7 @@ impl Loopback {
     /// Serves until it is dropped. `handler` writes the answer itself.
     pub fn serve<H>(handler: H) -> Self
     where
-        H: Fn(&Request, &mut TcpStream) -> After + Send + Sync + 'static,
+        H: Fn(&ReceivedRequest, &mut TcpStream) -> After + Send + Sync + 'static,
     {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -118,7 +118,7 @@ impl LoopbackState {
 fn converse(
     mut stream: TcpStream,
     shared: &LoopbackState,
-    handler: &dyn Fn(&Request, &mut TcpStream) -> After,
+    handler: &dyn Fn(&ReceivedRequest, &mut TcpStream) -> After,
     address: &str,
 ) {
     stream.set_nodelay(true).unwrap();
@@ -133,7 +133,10 @@ fn converse(
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-fn read_request(reader: &mut BufReader<TcpStream>, counter: &AtomicUsize) -> Option<Request> {
+fn read_request(
+    reader: &mut BufReader<TcpStream>,
+    counter: &AtomicUsize,
+) -> Option<ReceivedRequest> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if reader.read_line(&mut head).unwrap_or(0) == 0 {
@@ -146,7 +149,7 @@ fn read_request(reader: &mut BufReader<TcpStream>, counter: &AtomicUsize) -> Opt
         .map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Request { head, body, number: counter.fetch_add(1, Ordering::SeqCst) })
+    Some(ReceivedRequest { head, body, number: counter.fetch_add(1, Ordering::SeqCst) })
 }
 
 pub fn with_length(status: u16, body: &str) -> Vec<u8> {

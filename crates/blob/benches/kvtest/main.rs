@@ -25,7 +25,7 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use blob::{ExportOptions, Form, InitOptions, Recipe};
+use blob::{BlobForm, ExportOptions, InitOptions, Recipe};
 use indicatif::ProgressBar;
 use stats::{quantile, ratio_comparison};
 use testing::benchmark::is_tiny;
@@ -101,8 +101,9 @@ fn prepare(data: &Data) {
     let recipe =
         Recipe { count: data.blobs, blob_bytes, variance_bytes, page_bytes: None, seed: 1 };
     let database = data.path("blobs.db");
-    let fits =
-        |path: &Path| blob::Target::open(path).is_ok_and(|target| target.recipe() == Some(&recipe));
+    let fits = |path: &Path| {
+        blob::BlobTarget::open(path).is_ok_and(|target| target.recipe() == Some(&recipe))
+    };
     if !fits(&database) {
         let begin = std::time::Instant::now();
         blob::init(&database, &recipe, &InitOptions { replace: true }, &quiet, &never).unwrap();
@@ -110,7 +111,7 @@ fn prepare(data: &Data) {
         let seconds = begin.elapsed().as_secs_f64();
         println!("init: {megabytes:.0} MB in {seconds:.2} s (1 GB in 10 s is the goal)");
     }
-    for (name, form) in [("dir", Form::Folder), ("tree", Form::Tree)] {
+    for (name, form) in [("dir", BlobForm::Folder), ("tree", BlobForm::Tree)] {
         if !fits(&data.path(name)) {
             let options = ExportOptions { form, replace: true };
             blob::export(&database, &data.path(name), &options, &quiet, &never).unwrap();

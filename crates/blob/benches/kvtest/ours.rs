@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use blob::{Access, By, FileSettings, Form, Pace, SqliteSettings, Synchronous, Target, Work};
+use blob::{
+    Access, BlobForm, BlobTarget, By, FileSettings, Pace, SqliteSettings, Synchronous, Work,
+};
 use indicatif::ProgressBar;
 
 use crate::ids::KvtestIds;
@@ -16,7 +18,7 @@ pub fn run(words: &[String]) {
         let place = words.iter().position(|each| each == word)?;
         words.get(place + 1)?.parse().ok()
     };
-    let target = Target::open(Path::new(&words[0])).unwrap();
+    let target = BlobTarget::open(Path::new(&words[0])).unwrap();
     let update = has("--update");
     let pace = Pace {
         count: value("--count").unwrap(),
@@ -32,7 +34,7 @@ pub fn run(words: &[String]) {
     };
     let (never, quiet) = (AtomicBool::new(false), ProgressBar::hidden());
     let begin = Instant::now();
-    let mut access: Box<dyn Access> = if target.form() == Form::Database {
+    let mut access: Box<dyn Access> = if target.form() == BlobForm::Database {
         let settings = SqliteSettings {
             by: if has("--blob-api") { By::BlobApi } else { By::Sql },
             mmap_bytes: value("--mmap").unwrap_or(0),

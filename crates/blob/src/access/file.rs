@@ -8,7 +8,7 @@ use super::reader::{Reader, found};
 use super::writer::Writer;
 use super::{Access, FileSettings};
 use crate::names::Names;
-use crate::{Error, Form};
+use crate::{BlobForm, Error};
 
 /// An open folder of blobs.
 pub struct FileAccess {
@@ -21,8 +21,8 @@ pub struct FileAccess {
 
 impl FileAccess {
     /// For the files of `folder`, which lie in it as `form` says.
-    pub fn open(folder: &Path, form: Form, settings: &FileSettings) -> Result<Self, Error> {
-        if form == Form::Database {
+    pub fn open(folder: &Path, form: BlobForm, settings: &FileSettings) -> Result<Self, Error> {
+        if form == BlobForm::Database {
             let problem = format!("{} is a database, not a folder of files", folder.display());
             return Err(Error::Settings { problem });
         }

@@ -17,11 +17,11 @@ const SAMPLE_FILES: usize = 256;
 /// Some of the files of some paths, open and mapped. It is chosen before caches are dropped: to
 /// look for files and to open them afterwards would read folders and inodes back from storage, and
 /// with each inode its neighbours'.
-pub(super) struct Sample {
+pub(super) struct ResidencySample {
     files: Vec<(PathBuf, Mapping)>,
 }
 
-impl Sample {
+impl ResidencySample {
     /// Few files, such as databases, all of them; of many a random choice. Files of others are left
     /// out: the kernel calls every page of theirs resident.
     pub fn of(paths: &[PathBuf]) -> Result<Self, Error> {
@@ -148,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("000001");
         std::fs::write(&file, vec![1; 2 * rustix::param::page_size()]).unwrap();
-        let sample = Sample::of(&[folder.path().to_owned()]).unwrap();
+        let sample = ResidencySample::of(&[folder.path().to_owned()]).unwrap();
         std::fs::remove_file(&file).unwrap();
         assert_eq!(sample.resident_share().unwrap(), Some(1.0));
     }

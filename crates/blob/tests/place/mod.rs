@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use blob::{ExportOptions, Form, InitOptions, Recipe};
+use blob::{BlobForm, ExportOptions, InitOptions, Recipe};
 use indicatif::ProgressBar;
 use tempfile::TempDir;
 
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// Into a new folder each time.
-    pub fn export(&self, database: &Path, form: Form) -> PathBuf {
+    pub fn export(&self, database: &Path, form: BlobForm) -> PathBuf {
         let number = self.exports.fetch_add(1, Ordering::Relaxed);
         let folder = self.path(&format!("export-{number}"));
         let options = ExportOptions { form, replace: false };

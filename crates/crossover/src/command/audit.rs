@@ -6,7 +6,7 @@ use engine::PostgresUrl;
 use migrate::{AuditOptions, MapRule, MapRules, Selection, TextOptions};
 
 use super::report::terminal_width;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, sqlite_file};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///
@@ -79,7 +79,7 @@ impl Choice {
     }
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let target = match &arguments.target {
         None => None,
         Some(url) => {
@@ -117,7 +117,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         print_report(shared, &report, || report.to_csv(), || report.to_text(&options))?;
     }
     let loses = report.not_carried_over.are_findings(arguments.choice.accept_losses);
-    Ok(if report.blocks() || loses { Outcome::Findings } else { Outcome::Done })
+    Ok(if report.blocks() || loses { CommandOutcome::Findings } else { CommandOutcome::Done })
 }
 
 /// Says on standard error that a migration into this database is unfinished, if it is.

@@ -15,7 +15,7 @@ use report::comparison::{
 
 use crate::command::bench::with_options;
 use crate::command::report::terminal_width;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// `crossover compare`
 #[derive(clap::Args)]
@@ -62,7 +62,7 @@ enum ComparisonFormat {
 }
 
 /// Runs `crossover compare`.
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let mut a = side(&arguments.runs, &arguments.a)?;
     let mut b = side(&arguments.runs, &arguments.b)?;
     if arguments.rerun {
@@ -86,11 +86,11 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         ComparisonFormat::Junit => shared.print(&junit(&comparison))?,
     }
     Ok(if comparison.has_regression() {
-        Outcome::Missed
+        CommandOutcome::Missed
     } else if comparison.is_undecided() {
-        Outcome::Findings
+        CommandOutcome::Findings
     } else {
-        Outcome::Done
+        CommandOutcome::Done
     })
 }
 

@@ -6,7 +6,7 @@ use engine::PostgresUrl;
 use migrate::{MigrateOptions, MigrationRecipe, MigrationReport, Severity, default_reject_file};
 
 use super::audit::{Choice, print_report, text_options, usage};
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Move a SQLite file into a PostgreSQL database; until the end the target is as it was.
 ///
@@ -155,7 +155,7 @@ impl Arguments {
     }
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let (runtime, interrupted) = (shared.runtime(), shared.interrupted());
     let progress = shared.progress("migrate");
     if arguments.abandon {
@@ -165,7 +165,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         shared.say(&format!(
             "{target} is as it was before the migration of {source} begun {started}"
         ));
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let recipe = arguments.recipe()?;
     let target = recipe.target.as_ref().ok_or_else(|| {
@@ -209,7 +209,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     let complete = report.after_commit.is_empty()
         && report.rejected_rows == 0
         && !report.not_carried_over.are_findings(recipe.accept_losses);
-    Ok(if complete { Outcome::Done } else { Outcome::Findings })
+    Ok(if complete { CommandOutcome::Done } else { CommandOutcome::Findings })
 }
 
 fn csv(report: &MigrationReport) -> String {

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use crate::shared::{GlobalArguments, Outcome, Shared};
+use crate::shared::{CommandOutcome, GlobalArguments, Shared};
 
 /// Crossover finds, on your machine and with your data, where the lines cross.
 ///
@@ -76,7 +76,7 @@ pub enum Command {
 }
 
 /// Runs one command to its end.
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Demo(arguments) => demo::run(arguments, shared),
         Command::Try(arguments) => r#try::run(arguments, shared),
@@ -95,23 +95,23 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
     }
 }
 
-fn completion(shell: clap_complete::Shell, shared: &Shared) -> anyhow::Result<Outcome> {
+fn completion(shell: clap_complete::Shell, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let mut script = Vec::new();
     let mut command = <CommandLine as clap::CommandFactory>::command();
     clap_complete::generate(shell, &mut command, "crossover", &mut script);
     shared.print(&String::from_utf8_lossy(&script))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn manual(folder: Option<&Path>, shared: &Shared) -> anyhow::Result<Outcome> {
+fn manual(folder: Option<&Path>, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let command = <CommandLine as clap::CommandFactory>::command();
     if let Some(folder) = folder {
         clap_mangen::generate_to(command, folder)
             .with_context(|| format!("{} cannot be filled with manual pages", folder.display()))?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
     shared.print(&String::from_utf8_lossy(&page))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

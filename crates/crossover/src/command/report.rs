@@ -10,7 +10,7 @@ use record::{RunFolder, write_atomically};
 use report::{self, Document, Several, document, several};
 use serde::Serialize;
 
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// `crossover report`
 #[derive(clap::Args)]
@@ -62,7 +62,7 @@ enum PageRows {
 
 /// Runs `crossover report`: html goes into a file whose path is printed, everything else to
 /// standard output unless `--output` names a file.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let format = arguments.format.unwrap_or(match shared.output_format {
         OutputFormat::Text => Format::Html,
         OutputFormat::Json => Format::Json,
@@ -86,11 +86,11 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         (None, Format::Html, _) => arguments.runs.join("report.html"),
         _ => {
             shared.print(&drawn)?;
-            return Ok(Outcome::Done);
+            return Ok(CommandOutcome::Done);
         }
     };
     shared.print(&format!("{}\n", write(&path, &drawn)?.display()))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Result<String> {
@@ -124,7 +124,7 @@ fn json(value: &impl Serialize) -> anyhow::Result<String> {
 
 /// The end of a measuring command: figures on standard output, then report.html. A page
 /// that cannot be made takes nothing from the answer, whose exit code stands.
-pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let document = document(finished);
     match shared.output_format {
         OutputFormat::Text => shared.print(&report::text(&document, terminal_width()))?,
@@ -151,13 +151,13 @@ pub fn write_page(finished: &Finished, document: &Document) -> anyhow::Result<Pa
 }
 
 /// A missed threshold takes precedence over anything undecided.
-fn outcome(document: &Document) -> Outcome {
+fn outcome(document: &Document) -> CommandOutcome {
     let mut thresholds = document.thresholds.iter();
     if thresholds.any(|threshold| threshold.met == Some(false)) {
-        return Outcome::Missed;
+        return CommandOutcome::Missed;
     }
     let open = document.thresholds.iter().any(|threshold| threshold.met.is_none());
-    if document.summary.undecided || open { Outcome::Findings } else { Outcome::Done }
+    if document.summary.undecided || open { CommandOutcome::Findings } else { CommandOutcome::Done }
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {

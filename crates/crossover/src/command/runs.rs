@@ -8,7 +8,7 @@ use record::RunFolder;
 use report::{RunSummary, summarise};
 
 use crate::command::report::terminal_width;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// `crossover runs`
 #[derive(clap::Args)]
@@ -61,14 +61,14 @@ struct Remove {
 }
 
 /// Runs `crossover runs`.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match arguments.command {
         Some(Command::Remove(remove)) => self::remove(&remove, shared),
         None => list(&arguments.filter, &arguments.place, shared),
     }
 }
 
-fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Outcome> {
+fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let folders = RunFolder::all(&place.runs)?;
     let all = folders.into_iter().map(summarise);
     let runs: Vec<RunSummary> = all.filter(|run| filter.holds(run)).collect();
@@ -80,7 +80,7 @@ fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Ou
         }
         OutputFormat::Text => shared.print(&format!("{}\n", table(&runs)))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 impl Filter {
@@ -157,7 +157,7 @@ fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {
     Ok(report::csv_table(&header, rows)?)
 }
 
-fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
+fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let mut folders = Vec::new();
     for name in &arguments.names {
         let folder = RunFolder::find(&arguments.place.runs, name)?;
@@ -171,7 +171,7 @@ fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
         let question = format!("Remove {} with everything in it?", count(folders.len()));
         if !shared.confirm(&shown, &question)? {
             shared.say("Nothing was removed.");
-            return Ok(Outcome::Done);
+            return Ok(CommandOutcome::Done);
         }
     }
     for folder in folders {
@@ -179,7 +179,7 @@ fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<Outcome> {
         folder.remove()?;
         shared.print(&format!("{id}\n"))?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn count(runs: usize) -> String {

@@ -9,7 +9,7 @@ use engine::EngineSpec;
 use serde::Serialize;
 use server::{Lifetime, Locations, PostgresServer, ServerStatus, StartOptions};
 
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -54,7 +54,7 @@ pub struct StopArguments {
     all: bool,
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let locations = Locations::detect()?;
     match command {
         Command::Start(arguments) => start(&locations, arguments, shared),
@@ -69,7 +69,7 @@ fn start(
     locations: &Locations,
     arguments: StartArguments,
     shared: &Shared,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let options = StartOptions::for_engine(&arguments.engine)
         .map_err(|error| anyhow::Error::new(Usage(error.to_string())))?;
     let options = StartOptions {
@@ -92,7 +92,7 @@ fn start(
         Err(error) => return Err(error.into()),
     };
     shared.print(&format!("{url}\n"))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Says how a server was started; its URL.
@@ -195,7 +195,7 @@ impl StatusRow {
     }
 }
 
-fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
+fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let rows = server::running_servers(locations)?.into_iter().map(StatusRow::from);
     let rows: Vec<StatusRow> = rows.collect();
     let header = ["name", "release", "url", "process", "ends"];
@@ -210,7 +210,7 @@ fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
     };
     if rows.is_empty() && shared.output_format == OutputFormat::Text {
         shared.say("no server is running");
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     print_rows(shared, &header, &rows, cells)
 }
@@ -219,7 +219,7 @@ fn stop(
     locations: &Locations,
     arguments: &StopArguments,
     shared: &Shared,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let running = server::running_servers(locations)?;
     let (owned, free): (Vec<_>, Vec<_>) =
         running.into_iter().partition(|server| server.lifetime == Lifetime::WithOwner);
@@ -248,7 +248,7 @@ fn stop(
             )),
         }
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// `server stop postgres:18` undoes `server start postgres:18`.
@@ -282,7 +282,7 @@ fn print_rows<Row: Serialize>(
     header: &[&str],
     rows: &[Row],
     cells: impl Fn(&Row) -> Vec<String>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&rows)?,
         OutputFormat::Csv => {
@@ -303,5 +303,5 @@ fn print_rows<Row: Serialize>(
             shared.print(&format!("{table}\n")).context("cannot print the table")?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

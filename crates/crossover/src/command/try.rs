@@ -8,7 +8,7 @@ use plan::Seconds;
 
 use crate::command::bench::{shown_command_line, with_locations};
 use crate::command::report::write_page;
-use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
 
 /// Try your own SQLite file on PostgreSQL: audit, a copy moved, both measured, the verdict.
 ///
@@ -55,7 +55,7 @@ pub struct Arguments {
 }
 
 /// Runs `crossover try`.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let options = options(arguments);
     let caller = Caller {
         runtime: shared.runtime().handle(),
@@ -98,7 +98,7 @@ fn options(arguments: Arguments) -> AssessmentOptions {
     }
 }
 
-fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<Outcome> {
+fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     // The figures are there; a page that cannot be drawn or written does not undo them.
     let page = assessment.measured().and_then(|(finished, document)| {
         write_page(finished, document)
@@ -113,5 +113,5 @@ fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<Outcome> {
         }
         OutputFormat::Text => shared.print(&assessment.to_text(page.as_deref()))?,
     }
-    Ok(if assessment.is_complete() { Outcome::Done } else { Outcome::Findings })
+    Ok(if assessment.is_complete() { CommandOutcome::Done } else { CommandOutcome::Findings })
 }

@@ -6,7 +6,7 @@ use engine::PostgresUrl;
 use migrate::VerifyOptions;
 
 use super::audit::{Choice, name_unfinished, print_report, text_options, usage};
-use crate::shared::{Outcome, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, sqlite_file};
 
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
 ///
@@ -25,7 +25,7 @@ pub struct Arguments {
     choice: Choice,
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let Arguments { source, target, choice } = arguments;
     name_unfinished(&target, shared)?;
     let (rules, selection) = (choice.rules(), choice.selection());
@@ -40,5 +40,5 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     print_report(shared, &verification, || verification.to_csv(), text)?;
     let losses = verification.not_carried_over.unwrap_or_default();
     let is_whole = is_equal && !losses.are_findings(choice.accept_losses);
-    Ok(if is_whole { Outcome::Done } else { Outcome::Findings })
+    Ok(if is_whole { CommandOutcome::Done } else { CommandOutcome::Findings })
 }

@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use server::{PASSWORD, Place, crossover, run};
-use testing::dashboard::Client;
+use testing::dashboard::DashboardClient;
 
 #[test]
 fn the_first_start_invites_and_a_backup_can_be_served() {
@@ -53,7 +53,7 @@ fn a_stopped_server_succeeds_and_its_log_names_requests() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let host = line.trim().trim_start_matches("http://").to_owned();
-    let mut client = Client::connect(&host).unwrap();
+    let mut client = DashboardClient::connect(&host).unwrap();
     let health = client.send("GET", "/healthz", "X-Request-Id: trace-1\r\n", "").unwrap();
     assert_eq!(health.status, 200);
     let pid = rustix::process::Pid::from_child(&child);

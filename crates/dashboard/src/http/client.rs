@@ -16,7 +16,7 @@ use crate::key::KeyHash;
 
 /// An identified client, by which requests are limited and logged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Client {
+pub(super) enum RequestClient {
     /// `Authorization: Bearer KEY`, by the name of the key.
     Key(String),
     /// The key that the server was started with.
@@ -27,7 +27,7 @@ pub(super) enum Client {
     Anonymous(Option<IpAddr>),
 }
 
-impl fmt::Display for Client {
+impl fmt::Display for RequestClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(name) => write!(formatter, "key {name}"),
@@ -65,31 +65,34 @@ async fn identify(
     app: &App,
     headers: &HeaderMap,
     extensions: &Extensions,
-) -> Result<Client, Problem> {
+) -> Result<RequestClient, Problem> {
     if let Some(known) = by_key_or_session(app, headers).await? {
         return Ok(known);
     }
     if app.public {
-        return Ok(Client::Anonymous(address(app, headers, extensions)));
+        return Ok(RequestClient::Anonymous(address(app, headers, extensions)));
     }
     Err(unauthorized("sign in, or send an API key: Authorization: Bearer KEY"))
 }
 
 /// The client by its key or its session.
-async fn by_key_or_session(app: &App, headers: &HeaderMap) -> Result<Option<Client>, Problem> {
+async fn by_key_or_session(
+    app: &App,
+    headers: &HeaderMap,
+) -> Result<Option<RequestClient>, Problem> {
     if headers.contains_key(header::AUTHORIZATION) {
         let presented = KeyHash::of(bearer(headers)?);
         if app.extra_key.as_ref().is_some_and(|extra| presented.is(extra.as_str())) {
-            return Ok(Some(Client::KeyInMemory));
+            return Ok(Some(RequestClient::KeyInMemory));
         }
         return match app.access.key_holder(&presented).await? {
-            Some(holder) => Ok(Some(Client::Key(holder.name))),
+            Some(holder) => Ok(Some(RequestClient::Key(holder.name))),
             None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
         };
     }
     let Some(token) = session(app, headers) else { return Ok(None) };
     let person = app.access.person(&token).await?;
-    Ok(person.map(|person| Client::Account(person.name)))
+    Ok(person.map(|person| RequestClient::Account(person.name)))
 }
 
 /// Lets programs of this machine and known clients pass. A request that a proxy of this machine

@@ -90,7 +90,7 @@ pub(super) struct AnswerDocument {
     /// How many rows there are, before limit and offset.
     row_count: u64,
     /// One for each key with traffic.
-    rows: Vec<Row>,
+    rows: Vec<RowDocument>,
 }
 
 /// Sums over all rows.
@@ -122,8 +122,9 @@ struct Metrics {
 
 /// Sums of one key, or with split=country of one key and country.
 #[derive(Serialize, ToSchema)]
+#[schema(as = Row)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct RowDocument {
     /// uuid, ISO day, Monday of the week, 2021-01, year, country code; of other dimensions the name.
     key: String,
     /// What people read.

@@ -12,7 +12,7 @@ use axum::response::Response;
 use tracing::Instrument as _;
 
 use super::App;
-use super::client::Client;
+use super::client::RequestClient;
 use super::problem::ReachedLimit;
 use crate::query::clipped;
 
@@ -40,7 +40,7 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     if let Some(ReachedLimit(limit)) = response.extensions().get() {
         app.metrics.limited(limit);
     }
-    let client = response.extensions().get::<Client>().map(Client::to_string);
+    let client = response.extensions().get::<RequestClient>().map(RequestClient::to_string);
     let asker = client.unwrap_or_default();
     let milliseconds = begin.elapsed().as_secs_f64() * 1_000.0;
     tracing::info!(%id, %method, %path, status, milliseconds, %asker, "answered");

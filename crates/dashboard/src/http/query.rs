@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::client::Client;
+use super::client::RequestClient;
 use super::document::{AnswerDocument, QueryParameters, Refusals};
 use super::share::until_sent;
 use super::{App, Problem, etag};
@@ -51,7 +51,7 @@ use crate::query::{Grouping, Query, quoted};
 )]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    Extension(client): Extension<Client>,
+    Extension(client): Extension<RequestClient>,
     grouping: Result<Path<String>, PathRejection>,
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
@@ -96,7 +96,7 @@ pub(super) fn cache_text(lookup: Option<Lookup>) -> &'static str {
 /// finds.
 async fn answer(
     app: &App,
-    client: &Client,
+    client: &RequestClient,
     query: Query,
 ) -> Result<(CachedAnswer, Option<Lookup>, Option<OwnedSemaphorePermit>), Problem> {
     // One deadline for all waits of the request; dropped with it, it stops the work.

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Problem;
-use super::client::Client;
+use super::client::RequestClient;
 use crate::database::Deadline;
 
 /// Above this number, owners without a permit are forgotten.
@@ -57,14 +57,14 @@ impl<O: Clone + Eq + Hash> Shares<O> {
     }
 }
 
-impl Shares<Client> {
+impl Shares<RequestClient> {
     /// Waits for a permit of the client.
     ///
     /// # Errors
     /// 429 if the client's other queries hold all of its permits until the deadline.
     pub(super) async fn permit(
         &self,
-        client: &Client,
+        client: &RequestClient,
         deadline: &Deadline,
     ) -> Result<OwnedSemaphorePermit, Problem> {
         match deadline.wait(self.share(client).acquire_owned()).await {
@@ -119,15 +119,15 @@ mod tests {
 
     use super::*;
 
-    async fn permit(shares: &Shares<Client>, name: &str) -> OwnedSemaphorePermit {
+    async fn permit(shares: &Shares<RequestClient>, name: &str) -> OwnedSemaphorePermit {
         let (patient, _waiting) = Deadline::begin(None);
-        shares.permit(&Client::Key(name.to_owned()), &patient).await.unwrap()
+        shares.permit(&RequestClient::Key(name.to_owned()), &patient).await.unwrap()
     }
 
     /// The refusal of a client without a permit left, after a short wait.
-    async fn refusal(shares: &Shares<Client>, name: &str) -> Problem {
+    async fn refusal(shares: &Shares<RequestClient>, name: &str) -> Problem {
         let (hasty, _waiting) = Deadline::begin(Some(Duration::from_millis(1)));
-        shares.permit(&Client::Key(name.to_owned()), &hasty).await.unwrap_err()
+        shares.permit(&RequestClient::Key(name.to_owned()), &hasty).await.unwrap_err()
     }
 
     #[tokio::test(start_paused = true)]

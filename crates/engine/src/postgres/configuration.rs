@@ -8,7 +8,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
 use super::{password_file, socket_path};
-use crate::url::{Host, Mode, parameters_config, parse_host_lists, parse_port};
+use crate::url::{Host, TlsMode, parameters_config, parse_host_lists, parse_port};
 use crate::{Error, PostgresUrl};
 
 /// Parameters of the URL that have a twin in libpq's environment and that the client library
@@ -52,7 +52,7 @@ pub(super) fn fill(
     if url.parameter("connect_timeout").is_none() {
         config.connect_timeout(Duration::from_secs(CONNECT_TIMEOUT_SECONDS));
     }
-    config.ssl_mode(Mode::of(&url, environment)?.for_client());
+    config.ssl_mode(TlsMode::of(&url, environment)?.for_client());
 
     let user = match url.user.clone().or_else(|| environment("PGUSER")) {
         Some(user) => user,

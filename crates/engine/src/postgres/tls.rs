@@ -13,7 +13,7 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::url::Mode;
+use crate::url::TlsMode;
 use crate::{Error, PostgresUrl};
 
 /// The connector for `url`, by its `sslmode` and `sslrootcert` (or `PGSSLMODE`, `PGSSLROOTCERT`).
@@ -26,17 +26,17 @@ pub fn tls(url: &PostgresUrl) -> Result<MakeRustlsConnect, Error> {
 pub(super) fn client_config(url: &PostgresUrl) -> Result<ClientConfig, Error> {
     let environment =
         |name: &str| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    let mode = Mode::of(url, &environment)?;
+    let mode = TlsMode::of(url, &environment)?;
     let roots = url.parameter("sslrootcert").map(str::to_owned);
     let roots = roots.or_else(|| environment("PGSSLROOTCERT"));
     let verify = match (mode, &roots) {
-        (Mode::Require, Some(_)) => Mode::VerifyCa,
+        (TlsMode::Require, Some(_)) => TlsMode::VerifyCa,
         (mode, _) => mode,
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match verify {
-        Mode::VerifyFull => webpki(&provider, roots.as_deref())?,
-        Mode::VerifyCa => Arc::new(SignerOnly { inner: webpki(&provider, roots.as_deref())? }),
+        TlsMode::VerifyFull => webpki(&provider, roots.as_deref())?,
+        TlsMode::VerifyCa => Arc::new(SignerOnly { inner: webpki(&provider, roots.as_deref())? }),
         _ => Arc::new(EncryptOnly { provider: provider.clone() }),
     };
     Ok(ClientConfig::builder_with_provider(provider)

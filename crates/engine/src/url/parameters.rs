@@ -12,7 +12,7 @@ const OWN: [&str; 3] = ["sslmode", "sslrootcert", "port"];
 
 /// libpq's `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum TlsMode {
     Disable,
     Allow,
     Prefer,
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
     VerifyFull,
 }
 
-impl Mode {
+impl TlsMode {
     const NAMES: [(&str, Self); 6] = [
         ("disable", Self::Disable),
         ("allow", Self::Allow),
@@ -60,7 +60,7 @@ impl Mode {
 
 /// The parameters after `?` as the client library reads them, without those of our own.
 pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
-    Mode::of(url, &|_| None)?;
+    TlsMode::of(url, &|_| None)?;
     let own = |key: &str| OWN.contains(&key);
     let bare = PostgresUrl {
         parameters: url.parameters.iter().filter(|(key, _)| !own(key)).cloned().collect(),

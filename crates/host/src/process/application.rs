@@ -44,14 +44,14 @@ pub struct ApplicationOptions {
     pub cpus: Option<Vec<usize>>,
 }
 
-pub struct Application {
+pub struct ChildApplication {
     name: String,
     keeper: Keeper,
     stdout: ApplicationLog,
     stderr: ApplicationLog,
 }
 
-impl Application {
+impl ChildApplication {
     /// Starts it; it need not be ready yet.
     pub fn start(options: &ApplicationOptions) -> Result<Self, ProcessError> {
         let name = options.name.clone();
@@ -202,7 +202,7 @@ impl Application {
     }
 }
 
-impl Drop for Application {
+impl Drop for ChildApplication {
     fn drop(&mut self) {
         self.end(DROP_GRACE);
     }
@@ -217,7 +217,7 @@ pub fn run_to_end(
     options: &ApplicationOptions,
     interrupted: &AtomicBool,
 ) -> Result<(), ProcessError> {
-    let application = Application::start(options)?;
+    let application = ChildApplication::start(options)?;
     loop {
         match application.keeper.wait(LOOK_EVERY) {
             Some(ending) if ending.success => return Ok(()),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use host::process::{Application, ApplicationOptions, free_port};
+use host::process::{ApplicationOptions, ChildApplication, free_port};
 use lab::article::GROUPINGS;
 use load::http::{Answer, Connection, PreparedRequest, Target};
 use load::{self, Expected};
@@ -59,7 +59,7 @@ pub fn compare(pairs: u64, seconds: u64) {
 
 struct Served {
     target: Target,
-    _application: Application,
+    _application: ChildApplication,
 }
 
 fn serve(program: &Path, folder: &Path) -> Served {
@@ -69,7 +69,7 @@ fn serve(program: &Path, folder: &Path) -> Served {
     assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
     let listen = format!("127.0.0.1:{}", free_port().unwrap());
     let arguments = ["dashboard", "serve", "--listen", &listen, "--answer-cache", "off"];
-    let application = Application::start(&ApplicationOptions {
+    let application = ChildApplication::start(&ApplicationOptions {
         name: "dashboard".to_owned(),
         command: std::iter::once(program.to_str().unwrap())
             .chain(arguments)

@@ -11,7 +11,7 @@ use crate::workload::{self, Subject};
 use load::{LoadOptions, Mode};
 use plan::Levels;
 use plan::schedule;
-use plan::{LoadModel, Plan, Seconds, Trial, WorkloadKind};
+use plan::{LoadModel, Plan, Seconds, TrialSettings, WorkloadKind};
 use record::Finished;
 
 /// Factor by which each step towards rounds that fit shortens them.
@@ -76,7 +76,7 @@ fn times(
     subject: &mut dyn Subject,
 ) -> Result<Vec<Times>, RunError> {
     let closed = plan.load.model == LoadModel::Closed;
-    if !plan.fit_rounds || !closed || !matches!(plan.trial, Trial::Steady { .. }) {
+    if !plan.fit_rounds || !closed || !matches!(plan.trial, TrialSettings::Steady { .. }) {
         return Ok(Vec::new());
     }
     let timed = cells.iter().map(|levels| {
@@ -93,7 +93,7 @@ fn times(
 /// Samples the requests until a round of them fits a trial in every cell; what was done, or why a
 /// trial lasts longer, in a sentence. None where the whole round fits as it is.
 fn fit_rounds(plan: &mut Plan, rounds: &[Times]) -> Option<String> {
-    let Trial::Steady { time } = plan.trial else { return None };
+    let TrialSettings::Steady { time } = plan.trial else { return None };
     let wanted: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
     let all = total(&wanted);
     let least = ROUND_MIN.min(wanted.len()) as f64;

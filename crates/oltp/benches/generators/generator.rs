@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use oltp::{Distribution, Latencies, LoadOptions, Mix, TableOptions, Target, Until};
+use oltp::{Distribution, Latencies, Mix, OltpLoadOptions, OltpTarget, TableOptions, Until};
 
 use testing::benchmark::before;
 
@@ -199,14 +199,14 @@ pub fn load(arguments: &[String]) {
     };
     let mix: Mix = mix.parse().unwrap();
     let work = if mix == Mix::ReadOnly { Work::ReadOnly } else { Work::PointSelect };
-    let target = Target::Postgres { url: url.parse().unwrap(), session: Vec::new() };
+    let target = OltpTarget::Postgres { url: url.parse().unwrap(), session: Vec::new() };
     let tables = TableOptions { table_size: rows.parse().unwrap(), ..TableOptions::default() };
     let time = Duration::from_secs(seconds.parse().unwrap());
-    let options = LoadOptions {
+    let options = OltpLoadOptions {
         distribution: work.distribution(),
         until: Until::Time(time),
         warmup: Duration::ZERO,
-        ..LoadOptions::new(mix, clients.parse().unwrap(), time)
+        ..OltpLoadOptions::new(mix, clients.parse().unwrap(), time)
     };
     let never = AtomicBool::new(false);
     let load = oltp::run(&target, &tables, &options, &Latencies::new, &never).unwrap();

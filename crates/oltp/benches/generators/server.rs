@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use oltp::{TableOptions, Target};
+use oltp::{OltpTarget, TableOptions};
 use server::{Locations, PostgresServer, StartOptions};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -40,7 +40,7 @@ impl Server {
         let start = PostgresServer::start(&locations, options, &progress, &NEVER);
         let server = runtime.block_on(start).unwrap();
         let url = server.url("crossover");
-        let target = Target::Postgres { url: url.clone(), session: Vec::new() };
+        let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new() };
         let tables = TableOptions { table_size: rows, ..TableOptions::default() };
         oltp::fill(&target, &tables, &|_, _| {}, &NEVER).unwrap();
         let url = url.expose();

@@ -4,15 +4,15 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::Target;
+use crate::OltpTarget;
 use crate::console::Console;
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 
 /// A server that has fallen silent is asked no longer.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(10);
 
 pub(super) struct Canceller<'a> {
-    target: &'a Target,
+    target: &'a OltpTarget,
     interrupted: &'a AtomicBool,
     /// The server's numbers of the sessions, by worker.
     sessions: Vec<Vec<u32>>,
@@ -22,7 +22,7 @@ pub(super) struct Canceller<'a> {
 
 impl<'a> Canceller<'a> {
     pub(super) fn new(
-        target: &'a Target,
+        target: &'a OltpTarget,
         sessions: Vec<Vec<u32>>,
         interrupted: &'a AtomicBool,
     ) -> Self {
@@ -40,7 +40,7 @@ impl<'a> Canceller<'a> {
         let sessions = workers.iter().filter_map(|worker| self.sessions.get(*worker)).flatten();
         // What fails here is tried again, as long as anybody waits.
         match console.dialect() {
-            Dialect::Postgres => {
+            EngineDialect::Postgres => {
                 let list: Vec<String> = sessions.map(u32::to_string).collect();
                 let sql = format!(
                     "SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
@@ -49,10 +49,10 @@ impl<'a> Canceller<'a> {
                 );
                 let _ = console.run(&sql);
             }
-            Dialect::Mysql => sessions.for_each(|session| {
+            EngineDialect::Mysql => sessions.for_each(|session| {
                 let _ = console.run(&format!("KILL QUERY {session}"));
             }),
-            Dialect::Sqlite => {}
+            EngineDialect::Sqlite => {}
         }
     }
 }

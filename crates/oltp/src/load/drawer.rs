@@ -6,7 +6,7 @@ use crate::row::{
     TOWNS, append_c, append_line, append_pad, append_variable_body, append_variable_name,
     postal_code,
 };
-use crate::statement::{Draw, RANGE_ROWS, Statement};
+use crate::statement::{Draw, MixStatement, RANGE_ROWS};
 use crate::words::append_town;
 
 /// Which of the seed's sequences are clients': those of rows begin with a table's number.
@@ -99,7 +99,7 @@ impl Drawer {
     /// Draws the values of a call; its table, from 1.
     pub(crate) fn draw(&mut self, program: &Program, call: Call, out: &mut Arguments) -> u32 {
         let tables = u64::from(program.tables);
-        if call.statement == Statement::DeleteOldest {
+        if call.statement == MixStatement::DeleteOldest {
             // In turn, each client from another table on, so that no row of any is left out.
             self.now.table = 1 + ((u64::from(self.client) + self.now.deleted) % tables) as u32;
         } else if call.draws_table && tables > 1 {
@@ -157,7 +157,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{LoadOptions, Mix, TableOptions};
+    use crate::{Mix, OltpLoadOptions, TableOptions};
 
     fn transaction(drawer: &mut Drawer, program: &Program) -> Vec<String> {
         let mut arguments = Arguments::default();
@@ -172,7 +172,7 @@ mod tests {
     fn program(mix: Mix, tables: u32) -> Program {
         let tables = TableOptions { tables, table_size: 1_000, ..TableOptions::default() };
         let oldest = vec![1; tables.tables as usize];
-        Program::new(&tables, &LoadOptions::new(mix, 2, Duration::from_secs(1)), oldest)
+        Program::new(&tables, &OltpLoadOptions::new(mix, 2, Duration::from_secs(1)), oldest)
     }
 
     #[test]
@@ -201,11 +201,11 @@ mod tests {
                 let table = drawer.draw(&program, *call, &mut arguments);
                 let values: Vec<Argument<'_>> = arguments.iter().collect();
                 match (call.statement, values.as_slice()) {
-                    (Statement::Delete, [Argument::Number(key)]) => {
+                    (MixStatement::Delete, [Argument::Number(key)]) => {
                         deleted = Some((table, *key));
                     }
                     (
-                        Statement::InsertAgain,
+                        MixStatement::InsertAgain,
                         [Argument::Number(key), _, _, Argument::Text(pad)],
                     ) => {
                         assert_eq!(deleted, Some((table, *key)));
@@ -230,7 +230,7 @@ mod tests {
                 // Two rows by each transaction, one of each table in three rows.
                 for call in std::iter::repeat_n(&program.calls, 3 * tables as usize).flatten() {
                     let table = drawer.draw(&program, *call, &mut arguments);
-                    if let (Statement::DeleteOldest, Some(Argument::Number(key))) =
+                    if let (MixStatement::DeleteOldest, Some(Argument::Number(key))) =
                         (call.statement, arguments.iter().next())
                     {
                         deleted[table as usize - 1].push(key);

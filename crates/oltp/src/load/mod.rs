@@ -23,18 +23,19 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use options::{Driver, LoadOptions, Until};
-pub use outcome::{ClientTotals, Load, Retries, StatementTotals, Transaction};
+pub use options::{Driver, OltpLoadOptions, Until};
+pub use outcome::{ClientTotals, OltpLoad, Retries, StatementTotals, Transaction};
 pub use sink::{Latencies, Sink};
 
 use cancel::Canceller;
 use notes::{ClientAccount, FinishedThread, Notes};
+use postgres::PostgresLanes;
 use program::Program;
 use watchdog::Watchdog;
 
 use crate::console::Console;
 use crate::target::{MysqlServer, SqliteFile};
-use crate::{CharacterSet, Error, Mix, TableOptions, Target, catalog};
+use crate::{CharacterSet, Error, Mix, OltpTarget, TableOptions, catalog};
 
 /// Time and interruptions are looked at this often.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -91,12 +92,12 @@ trait Worker: Send {
 /// reported ([`ClientTotals::ended_by`]); the load ends when all have, and no later than
 /// [`LoadOptions::grace`] and one cancelled statement after its time.
 pub fn run<S: Sink>(
-    target: &Target,
+    target: &OltpTarget,
     tables: &TableOptions,
-    options: &LoadOptions,
+    options: &OltpLoadOptions,
     begin: &(impl Fn() -> S + Sync),
     interrupted: &AtomicBool,
-) -> Result<Load<S::Kept>, Error> {
+) -> Result<OltpLoad<S::Kept>, Error> {
     check(target, tables, options)?;
     files::make_room(options.clients)?;
     let mut console = Console::open(target, interrupted)?;
@@ -109,8 +110,10 @@ pub fn run<S: Sink>(
     drop(console);
     let clients = usize::from(options.clients);
     let threads = match (target, options.driver) {
-        (Target::Postgres { .. }, Driver::Fitting) => postgres::fitting_threads(options.clients),
-        (Target::Postgres { .. }, Driver::EventLoops) => postgres::event_loops(clients),
+        (OltpTarget::Postgres { .. }, Driver::Fitting) => {
+            postgres::fitting_threads(options.clients)
+        }
+        (OltpTarget::Postgres { .. }, Driver::EventLoops) => postgres::event_loops(clients),
         _ => clients,
     };
     let program = Program::new(tables, options, oldest);
@@ -128,7 +131,7 @@ pub fn run<S: Sink>(
 
 /// Connects the clients and lets them work.
 fn offer<S: Sink>(
-    target: &Target,
+    target: &OltpTarget,
     shared: &SharedState<'_>,
     begin: &(impl Fn() -> S + Sync),
 ) -> Result<FinishedLoad<S::Kept>, Error> {
@@ -136,25 +139,22 @@ fn offer<S: Sink>(
     let (threads, clients) = (shared.threads, usize::from(shared.program.clients));
     let canceller = |sessions| Canceller::new(target, sessions, shared.interrupted);
     match target {
-        Target::Postgres { url, session } => {
+        OltpTarget::Postgres { url, session } => {
             let connect = |worker: usize| {
                 let clients = (worker..clients).step_by(threads).map(|client| client as u16);
-                postgres::PostgresLanes::connect(url, session, clients, shared)
+                PostgresLanes::connect(url, session, clients, shared)
             };
             let lanes = connect_all(threads, shared, connect)?;
             let connect_time = connecting.elapsed();
-            let watched = lanes.iter().flat_map(postgres::PostgresLanes::watched);
+            let watched = lanes.iter().flat_map(PostgresLanes::watched);
             let mut watchdog = Watchdog::new(watched, shared.program.options.timeout);
             let look_up = &mut || watchdog.look_up(shared);
-            let mut canceller =
-                canceller(lanes.iter().map(postgres::PostgresLanes::sessions).collect());
+            let mut canceller = canceller(lanes.iter().map(PostgresLanes::sessions).collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(FinishedLoad {
-                connect_time,
-                threads: drive(lanes, shared, begin, look_up, cancel)?,
-            })
+            let threads = drive(lanes, shared, begin, look_up, cancel)?;
+            Ok(FinishedLoad { connect_time, threads })
         }
-        Target::Sqlite { path, pragmas } => {
+        OltpTarget::Sqlite { path, pragmas } => {
             let file = SqliteFile { path, pragmas };
             let connect = |worker: usize| sqlite::SqliteClient::open(file, worker as u16, shared);
             let opened = connect_all(threads, shared, connect)?;
@@ -165,12 +165,10 @@ fn offer<S: Sink>(
                     handle.interrupt();
                 }
             };
-            Ok(FinishedLoad {
-                connect_time,
-                threads: drive(workers, shared, begin, &mut || {}, cancel)?,
-            })
+            let threads = drive(workers, shared, begin, &mut || {}, cancel)?;
+            Ok(FinishedLoad { connect_time, threads })
         }
-        Target::Mysql { url, session } => {
+        OltpTarget::Mysql { url, session } => {
             let server = MysqlServer { url, session };
             let connect =
                 |worker: usize| mysql::MysqlClient::connect(server, worker as u16, shared);
@@ -179,15 +177,17 @@ fn offer<S: Sink>(
             let sessions = workers.iter().map(|worker| vec![worker.session_number()]);
             let mut canceller = canceller(sessions.collect());
             let cancel = &mut |workers: &[usize]| canceller.cancel(workers);
-            Ok(FinishedLoad {
-                connect_time,
-                threads: drive(workers, shared, begin, &mut || {}, cancel)?,
-            })
+            let threads = drive(workers, shared, begin, &mut || {}, cancel)?;
+            Ok(FinishedLoad { connect_time, threads })
         }
     }
 }
 
-fn check(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Result<(), Error> {
+fn check(
+    target: &OltpTarget,
+    tables: &TableOptions,
+    options: &OltpLoadOptions,
+) -> Result<(), Error> {
     tables.check()?;
     let wrong = |text: String| Err(Error::Options(text));
     if options.clients == 0 {
@@ -206,7 +206,7 @@ fn check(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Resul
     }
     let set = options.character_set;
     if set == CharacterSet::Utf16
-        || (set == CharacterSet::Latin2 && matches!(target, Target::Sqlite { .. }))
+        || (set == CharacterSet::Latin2 && matches!(target, OltpTarget::Sqlite { .. }))
     {
         let text = "the client's texts are utf8 (any engine) or latin2 (PostgreSQL, MariaDB)";
         return wrong(format!("{text}, not {}", set.name()));
@@ -341,8 +341,12 @@ fn drive<W: Worker, S: Sink>(
 }
 
 /// Puts the notes of all threads together.
-fn assemble<K>(shared: &SharedState<'_>, round_trip: Duration, done: FinishedLoad<K>) -> Load<K> {
-    let mut load = Load {
+fn assemble<K>(
+    shared: &SharedState<'_>,
+    round_trip: Duration,
+    done: FinishedLoad<K>,
+) -> OltpLoad<K> {
+    let mut load = OltpLoad {
         clients: Vec::new(),
         per_second: Vec::new(),
         transactions_per_second: 0.0,

@@ -8,7 +8,7 @@ use super::notes::{ClientAccount, Notes};
 use super::session::{ClientSession, Refused, work};
 use super::sink::Sink;
 use super::{SharedState, Worker};
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::target::MysqlServer;
 use crate::{CharacterSet, Error, Failure};
 
@@ -36,8 +36,8 @@ impl MysqlClient {
         if options.character_set == CharacterSet::Latin2 {
             connection.query_drop("SET NAMES latin2").map_err(failed)?;
         }
-        let texts = shared.program.texts(Dialect::Mysql);
-        let prepare = |(_, sql): &(crate::Statement, String)| match connection.prep(sql) {
+        let texts = shared.program.texts(EngineDialect::Mysql);
+        let prepare = |(_, sql): &(crate::MixStatement, String)| match connection.prep(sql) {
             Err(mysql::Error::MySqlError(refused)) if refused.code == NOT_PREPARED => {
                 Ok(Sent::Text(sql.clone()))
             }

@@ -9,7 +9,7 @@ use super::outcome::{ClientTotals, StatementTotals, Transaction};
 use super::sink::Sink;
 use super::{SharedState, Until};
 use crate::Failure;
-use crate::statement::Statement;
+use crate::statement::MixStatement;
 
 /// Attempts of one transaction, after which it counts as failed.
 const ATTEMPTS_MAX: u32 = 1_000;
@@ -130,7 +130,7 @@ impl<'a, S: Sink> Notes<'a, S> {
     pub(crate) fn answered(
         &mut self,
         account: &mut ClientAccount,
-        (statement, slot): (Statement, usize),
+        (statement, slot): (MixStatement, usize),
         rows: u64,
     ) {
         account.statements += 1;
@@ -263,11 +263,11 @@ mod tests {
 
     use super::super::program::Program;
     use super::*;
-    use crate::{Latencies, LoadOptions, Mix, TableOptions};
+    use crate::{Latencies, Mix, OltpLoadOptions, TableOptions};
 
     #[test]
     fn throughput_counts_what_ends_in_the_time_whenever_it_began() {
-        let options = LoadOptions::new(Mix::PointSelect, 1, Duration::from_secs(2));
+        let options = OltpLoadOptions::new(Mix::PointSelect, 1, Duration::from_secs(2));
         let never = AtomicBool::new(false);
         let shared = SharedState {
             program: Program::new(&TableOptions::default(), &options, Vec::new()),

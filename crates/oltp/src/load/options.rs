@@ -6,7 +6,7 @@ use crate::{CharacterSet, Distribution, Mix};
 
 /// A closed load: every client begins its next transaction when it has the answer to the last.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LoadOptions {
+pub struct OltpLoadOptions {
     pub mix: Mix,
     pub distribution: Distribution,
     /// Connections, from 1.
@@ -32,7 +32,7 @@ pub struct LoadOptions {
     pub driver: Driver,
 }
 
-impl LoadOptions {
+impl OltpLoadOptions {
     /// `clients` clients for `time`, after a second of warm-up.
     #[must_use]
     pub fn new(mix: Mix, clients: u16, time: Duration) -> Self {

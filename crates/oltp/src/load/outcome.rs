@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::{Failure, Statement};
+use crate::{Failure, MixStatement};
 
 /// One transaction, as it is handed to a [`super::Sink`].
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub struct Transaction {
 
 /// A load, as its clients saw it. `K` is what the sinks kept, one of each thread.
 #[derive(Clone, Debug)]
-pub struct Load<K> {
+pub struct OltpLoad<K> {
     pub clients: Vec<ClientTotals>,
     /// Transactions that succeeded, by the second in which they ended, from the moment when the
     /// first thread began to measure; also those that had begun in the warm-up.
@@ -29,7 +29,7 @@ pub struct Load<K> {
     /// transactions instead: all of them, by the time they took.
     pub transactions_per_second: f64,
     /// What the engine was asked for, retries included: BEGIN and COMMIT too.
-    pub statements: BTreeMap<Statement, StatementTotals>,
+    pub statements: BTreeMap<MixStatement, StatementTotals>,
     pub kept: Vec<K>,
     /// Threads that offered the load.
     pub threads: usize,

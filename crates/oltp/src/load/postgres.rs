@@ -8,8 +8,8 @@ use std::time::Instant;
 use bytes::BytesMut;
 use engine::PostgresUrl;
 use engine::postgres::thin::{
-    Answer, Channel, Connection, Parameter, Patience, Statement, ThinError, write_execution,
-    write_query,
+    BoundParameter, Channel, Patience, PreparedStatement, StatementAnswer, ThinConnection,
+    ThinError, write_execution, write_query,
 };
 use load::Poller;
 
@@ -19,7 +19,7 @@ use super::sink::Sink;
 use super::watchdog::Watched;
 use super::{SharedState, Worker};
 use crate::error::{Failure, failure_of};
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::{CharacterSet, Error};
 
 /// `integer`, by object id.
@@ -28,7 +28,7 @@ const INT4: u32 = 23;
 /// Some clients and what they execute.
 pub(super) struct PostgresLanes {
     lanes: Vec<PostgresLane>,
-    statements: Vec<Statement>,
+    statements: Vec<PreparedStatement>,
     /// The server's numbers of their sessions.
     sessions: Vec<u32>,
 }
@@ -56,7 +56,7 @@ impl PostgresLanes {
         shared: &SharedState<'_>,
     ) -> Result<Self, Error> {
         let program = &shared.program;
-        let texts = program.texts(Dialect::Postgres);
+        let texts = program.texts(EngineDialect::Postgres);
         let patience =
             Patience { timeout: program.options.timeout, interrupted: shared.interrupted };
         let mut settings: Vec<(&str, &str)> = Vec::new();
@@ -73,7 +73,7 @@ impl PostgresLanes {
                 cause: Box::new(cause),
             };
             let mut connection =
-                Connection::connect(url, &settings, patience).map_err(cannot_connect)?;
+                ThinConnection::connect(url, &settings, patience).map_err(cannot_connect)?;
             all.sessions.extend(number(&mut connection).map_err(|error| failed(url, error))?);
             // The same texts in the same order: the same names in every session.
             all.statements =
@@ -104,7 +104,7 @@ impl PostgresLanes {
 }
 
 /// Of a session, where the server tells.
-fn number(connection: &mut Connection<'_>) -> Result<Option<u32>, ThinError> {
+fn number(connection: &mut ThinConnection<'_>) -> Result<Option<u32>, ThinError> {
     let mut number = None;
     connection.query("SELECT pg_backend_pid()", |row| {
         let text = row.values().next().flatten().unwrap_or_default();
@@ -114,10 +114,10 @@ fn number(connection: &mut Connection<'_>) -> Result<Option<u32>, ThinError> {
 }
 
 fn prepare(
-    connection: &mut Connection<'_>,
-    texts: &[(crate::Statement, String)],
-) -> Result<Vec<Statement>, ThinError> {
-    let prepare = |(statement, sql): &(crate::Statement, String)| {
+    connection: &mut ThinConnection<'_>,
+    texts: &[(crate::MixStatement, String)],
+) -> Result<Vec<PreparedStatement>, ThinError> {
+    let prepare = |(statement, sql): &(crate::MixStatement, String)| {
         let types = statement.draws().iter().map(|draw| if draw.is_number() { INT4 } else { 0 });
         connection.prepare(sql, &types.collect::<Vec<_>>())
     };
@@ -157,7 +157,7 @@ impl Worker for PostgresLanes {
 struct EventLoop<'w, 'n, 's, S: Sink> {
     shared: &'w SharedState<'s>,
     notes: &'w mut Notes<'n, S>,
-    statements: &'w [Statement],
+    statements: &'w [PreparedStatement],
     lanes: Vec<PostgresLane>,
     /// Lanes that have not ended.
     active: usize,
@@ -214,7 +214,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         }
     }
 
-    fn answered(&mut self, place: usize, answer: Answer) {
+    fn answered(&mut self, place: usize, answer: StatementAnswer) {
         let Some(lane) = self.lanes.get_mut(place) else { return };
         if let Some((failure, text)) = lane.rolling_back.take() {
             self.notes.rolled_back(&mut lane.account);
@@ -308,8 +308,10 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         let table = lane.drawer.draw(program, *call, &mut self.arguments);
         let Some(statement) = self.statements.get(program.place(*call, table)) else { return };
         let parameters = self.arguments.iter().map(|argument| match argument {
-            Argument::Number(number) => Parameter::Int4(i32::try_from(number).unwrap_or(i32::MAX)),
-            Argument::Text(text) => Parameter::Binary(text),
+            Argument::Number(number) => {
+                BoundParameter::Int4(i32::try_from(number).unwrap_or(i32::MAX))
+            }
+            Argument::Text(text) => BoundParameter::Binary(text),
         });
         self.out.clear();
         match write_execution(statement, parameters, &mut self.out) {

@@ -3,13 +3,13 @@
 
 use crate::distribution::Keys;
 use crate::row::{Rows, customers};
-use crate::statement::Dialect;
-use crate::{LoadOptions, Mix, Statement, TableOptions};
+use crate::statement::EngineDialect;
+use crate::{Mix, MixStatement, OltpLoadOptions, TableOptions};
 
 /// One statement of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    pub statement: Statement,
+    pub statement: MixStatement,
     /// Its place among the program's statements.
     pub slot: usize,
     /// Whether another table is drawn before it.
@@ -19,7 +19,7 @@ pub(crate) struct Call {
 /// What every client of a load executes.
 pub(crate) struct Program {
     pub calls: Vec<Call>,
-    pub statements: Vec<Statement>,
+    pub statements: Vec<MixStatement>,
     /// Whether a transaction must be rolled back after a refusal.
     pub has_transaction: bool,
     pub writes: bool,
@@ -32,11 +32,11 @@ pub(crate) struct Program {
     pub customers: Keys,
     /// By table, for the texts that a row was filled with.
     pub rows: Vec<Rows>,
-    pub options: LoadOptions,
+    pub options: OltpLoadOptions,
 }
 
 impl Program {
-    pub(crate) fn new(tables: &TableOptions, options: &LoadOptions, oldest: Vec<u64>) -> Self {
+    pub(crate) fn new(tables: &TableOptions, options: &OltpLoadOptions, oldest: Vec<u64>) -> Self {
         let (calls, statements) = calls(options.mix);
         let set = options.character_set;
         Self {
@@ -56,9 +56,9 @@ impl Program {
     }
 
     /// The text of every prepared statement: by slot, then by table.
-    pub(crate) fn texts(&self, dialect: Dialect) -> Vec<(Statement, String)> {
+    pub(crate) fn texts(&self, dialect: EngineDialect) -> Vec<(MixStatement, String)> {
         let tables = self.tables;
-        let of = |statement: &Statement| {
+        let of = |statement: &MixStatement| {
             let statement = *statement;
             (1..=tables).map(move |table| (statement, statement.sql(dialect, table, self.writes)))
         };
@@ -71,7 +71,7 @@ impl Program {
     }
 }
 
-fn calls(mix: Mix) -> (Vec<Call>, Vec<Statement>) {
+fn calls(mix: Mix) -> (Vec<Call>, Vec<MixStatement>) {
     let mut sequence = Vec::new();
     for step in mix.steps() {
         for turn in 0..step.times {
@@ -79,10 +79,10 @@ fn calls(mix: Mix) -> (Vec<Call>, Vec<Statement>) {
         }
     }
     if mix.has_transaction() {
-        sequence.insert(0, (Statement::Begin, false));
-        sequence.push((Statement::Commit, false));
+        sequence.insert(0, (MixStatement::Begin, false));
+        sequence.push((MixStatement::Commit, false));
     }
-    let mut statements: Vec<Statement> = Vec::new();
+    let mut statements: Vec<MixStatement> = Vec::new();
     let mut calls = Vec::with_capacity(sequence.len());
     for (statement, draws_table) in sequence {
         let slot = statements.iter().position(|known| *known == statement).unwrap_or_else(|| {
@@ -105,9 +105,9 @@ mod tests {
         assert_eq!(statements.len(), 11);
         let drawn: Vec<_> = calls.iter().filter(|call| call.draws_table).collect();
         assert_eq!(drawn.len(), 8);
-        let again = calls.iter().find(|call| call.statement == Statement::InsertAgain).unwrap();
+        let again = calls.iter().find(|call| call.statement == MixStatement::InsertAgain).unwrap();
         assert!(!again.draws_table);
-        assert_eq!(calls.first().unwrap().statement, Statement::Begin);
-        assert_eq!(calls.last().unwrap().statement, Statement::Commit);
+        assert_eq!(calls.first().unwrap().statement, MixStatement::Begin);
+        assert_eq!(calls.last().unwrap().statement, MixStatement::Commit);
     }
 }

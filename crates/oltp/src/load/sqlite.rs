@@ -17,7 +17,7 @@ use super::notes::{ClientAccount, Notes};
 use super::session::{ClientSession, Refused, work};
 use super::sink::Sink;
 use super::{SharedState, Worker};
-use crate::statement::Dialect;
+use crate::statement::EngineDialect;
 use crate::target::{SqliteFile, place_of_file};
 use crate::{Error, Failure};
 
@@ -95,7 +95,7 @@ impl Worker for SqliteClient {
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<ClientAccount>, Error> {
         let Self { connection, mut account, busy_waits, place } = self;
-        let texts = shared.program.texts(Dialect::Sqlite);
+        let texts = shared.program.texts(EngineDialect::Sqlite);
         let prepared = texts.iter().map(|(_, sql)| connection.prepare(sql));
         let statements = prepared
             .collect::<Result<Vec<_>, _>>()

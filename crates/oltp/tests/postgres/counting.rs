@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oltp::{Distribution, Driver, LoadOptions, Mix, Statement, TableOptions, Target};
+use oltp::{Distribution, Driver, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions};
 
 use super::support::{NEVER, Place, Postgres, fill, passes, run, sum, tables};
 
@@ -31,7 +31,7 @@ fn the_server_counts_the_statements_that_we_count() {
             postgres.rows("SELECT pg_stat_statements_reset()");
             // One client cannot meet a conflict, so nothing is tried again.
             let clients = if mix == Mix::ReadWrite { 1 } else { 5 };
-            let options = LoadOptions { driver, ..passes(mix, clients, 40) };
+            let options = OltpLoadOptions { driver, ..passes(mix, clients, 40) };
             let load = run(&target, &tables, &options);
             let transactions = u64::from(clients) * 40;
             let counted = counted(&postgres);
@@ -39,11 +39,11 @@ fn the_server_counts_the_statements_that_we_count() {
                 let those = counted.iter().filter(|(query, _)| query.starts_with(beginning));
                 those.map(|(_, calls)| calls).sum()
             };
-            let executions = |statement: Statement| {
+            let executions = |statement: MixStatement| {
                 load.statements.get(&statement).map_or(0, |one| one.executions)
             };
             let times = if mix == Mix::PointSelect { 1 } else { 10 };
-            assert_eq!(executions(Statement::PointSelect), times * transactions);
+            assert_eq!(executions(MixStatement::PointSelect), times * transactions);
             let selects: u64 = counted
                 .iter()
                 .filter(|(query, _)| query.starts_with("SELECT c FROM") && query.ends_with("id=$1"))
@@ -52,8 +52,8 @@ fn the_server_counts_the_statements_that_we_count() {
             assert_eq!(selects, times * transactions, "{mix}");
             if mix != Mix::PointSelect {
                 for (beginning, statement) in [
-                    ("SELECT SUM(k)", Statement::SumRange),
-                    ("SELECT DISTINCT c", Statement::DistinctRange),
+                    ("SELECT SUM(k)", MixStatement::SumRange),
+                    ("SELECT DISTINCT c", MixStatement::DistinctRange),
                 ] {
                     assert_eq!(calls(beginning), transactions, "{mix}, {beginning}");
                     assert_eq!(executions(statement), transactions, "{mix}, {beginning}");
@@ -87,7 +87,7 @@ fn the_server_commits_the_transactions_that_we_count() {
     {
         let commits = |count| {
             let before = committed(&postgres);
-            let options = LoadOptions { driver, ..passes(mix, 3, count) };
+            let options = OltpLoadOptions { driver, ..passes(mix, 3, count) };
             assert_eq!(run(&postgres.target(), &tables, &options).first_failure, None);
             committed(&postgres) - before
         };
@@ -104,7 +104,7 @@ fn deadlocks_are_tried_again_and_counted() {
     for driver in [Driver::Threads, Driver::EventLoops] {
         fill(&postgres.target(), &tables);
         let distribution = Distribution::Uniform;
-        let options = LoadOptions { driver, distribution, ..passes(Mix::WriteOnly, 6, 60) };
+        let options = OltpLoadOptions { driver, distribution, ..passes(Mix::WriteOnly, 6, 60) };
         let load = run(&postgres.target(), &tables, &options);
         assert_eq!(load.first_failure, None);
         assert_eq!(sum(&load, |client| client.transactions), 6 * 60);
@@ -137,11 +137,11 @@ fn both_drivers_do_every_transaction_over_tcp() {
     let place = Place::new();
     let postgres = place.postgres(&[]);
     let url = postgres.server.as_ref().unwrap().tcp_url("crossover").unwrap();
-    let tcp = Target::Postgres { url, session: Vec::new() };
+    let tcp = OltpTarget::Postgres { url, session: Vec::new() };
     let tables = tables(Mix::ReadWrite, 1_000);
     fill(&tcp, &tables);
     for driver in [Driver::Threads, Driver::EventLoops] {
-        let load = run(&tcp, &tables, &LoadOptions { driver, ..passes(Mix::ReadWrite, 4, 10) });
+        let load = run(&tcp, &tables, &OltpLoadOptions { driver, ..passes(Mix::ReadWrite, 4, 10) });
         assert_eq!(sum(&load, |client| client.transactions), 40);
         assert!(load.round_trip > Duration::ZERO && load.connect_time > Duration::ZERO);
     }
@@ -156,7 +156,7 @@ fn many_clients_share_few_threads() {
     let load = run(&target, &tables, &passes(Mix::ReadOnly, 250, 4));
     assert!(load.threads <= std::thread::available_parallelism().unwrap().get());
     assert!(load.clients.iter().all(|client| client.transactions == 4));
-    let reads = load.statements[&Statement::SimpleRange];
+    let reads = load.statements[&MixStatement::SimpleRange];
     assert_eq!(reads.executions, 1_000);
     // Ranges at the end of the table are shorter.
     assert!(reads.rows > 90 * 1_000 && reads.rows <= 100 * 1_000, "{reads:?}");

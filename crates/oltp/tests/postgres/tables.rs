@@ -1,6 +1,8 @@
 //! Tables as every mix leaves them, in every release and encoding, and differences that are found.
 
-use oltp::{CharacterSet, Collation, Error, LoadOptions, Mix, Statement, TableOptions, Target};
+use oltp::{
+    CharacterSet, Collation, Error, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions,
+};
 
 use super::support::{NEVER, Place, every_mix, fill, passes, rows_added, run, tables, try_run};
 
@@ -55,12 +57,13 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
         [("crossover", CharacterSet::Utf8), ("second", CharacterSet::Latin2)]
     {
         let url = postgres.server.as_ref().unwrap().url(database);
-        let target = Target::Postgres { url, session: Vec::new() };
+        let target = OltpTarget::Postgres { url, session: Vec::new() };
         for collation in [Collation::Bytes, Collation::Language] {
             let tables = TableOptions { character_set, collation, ..tables(Mix::Encoding, 400) };
             fill(&target, &tables);
             for client in [CharacterSet::Utf8, CharacterSet::Latin2] {
-                let options = LoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 30) };
+                let options =
+                    OltpLoadOptions { character_set: client, ..passes(Mix::Encoding, 2, 30) };
                 assert_eq!(run(&target, &tables, &options).first_failure, None);
                 // What arrived are the words that were sent, whatever their bytes.
                 let strange = "SELECT count(*) FROM sbtext WHERE line ~ '[^a-záéíóöőúüű ]'";
@@ -102,7 +105,7 @@ fn churn_goes_on_where_it_ended() {
     let mut added = 0;
     for _ in 0..3 {
         let load = run(&target, &tables, &passes(Mix::Churn, 2, 10));
-        assert_eq!(load.statements[&Statement::DeleteOldest].rows, 40);
+        assert_eq!(load.statements[&MixStatement::DeleteOldest].rows, 40);
         added += rows_added(&load);
     }
     assert_eq!(added, 0);

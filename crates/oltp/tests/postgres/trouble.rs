@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use oltp::{Driver, Error, Failure, LoadOptions, Mix, Sink, TableOptions, Transaction, Until};
+use oltp::{Driver, Error, Failure, Mix, OltpLoadOptions, Sink, TableOptions, Transaction, Until};
 
 use super::support::{
     NEVER, Place, ends_though_rows_are_held, fill, passes, run, sum, tables, try_run,
@@ -18,7 +18,7 @@ fn more_clients_than_the_server_takes_are_named_and_none_stays() {
     let tables = tables(Mix::PointSelect, 10);
     fill(&postgres.target(), &tables);
     for driver in [Driver::Threads, Driver::EventLoops] {
-        let options = LoadOptions { driver, ..passes(Mix::PointSelect, 40, 1) };
+        let options = OltpLoadOptions { driver, ..passes(Mix::PointSelect, 40, 1) };
         let refusal = try_run(&postgres.target(), &tables, &options).unwrap_err();
         assert!(matches!(refusal, Error::Connect { clients: 40, .. }), "{refusal}");
         assert!(refusal.to_string().contains("max_connections"), "{refusal}");
@@ -47,7 +47,7 @@ fn a_server_that_stops_in_mid_load_ends_it_and_says_why() {
         let (target, tables) = (postgres.target(), tables(Mix::ReadWrite, 1_000));
         fill(&target, &tables);
         let until = Until::Time(Duration::from_secs(3_600));
-        let options = LoadOptions { driver, until, ..passes(Mix::ReadWrite, clients, 1) };
+        let options = OltpLoadOptions { driver, until, ..passes(Mix::ReadWrite, clients, 1) };
         let (sender, seen) = mpsc::channel();
         let load = std::thread::scope(|scope| {
             let begin = || Tells(sender.clone());
@@ -75,7 +75,7 @@ fn an_answer_that_does_not_come_ends_its_client() {
     holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
     for driver in [Driver::Threads, Driver::EventLoops] {
         let timeout = Duration::from_millis(200);
-        let options = LoadOptions { driver, timeout, ..passes(Mix::UpdateIndex, 2, 1) };
+        let options = OltpLoadOptions { driver, timeout, ..passes(Mix::UpdateIndex, 2, 1) };
         let load = run(&postgres.target(), &tables, &options);
         assert!(load.clients.iter().all(|one| one.ended_by == Some(Failure::TimedOut)));
         assert_eq!(sum(&load, |client| client.transactions), 0);
@@ -92,7 +92,7 @@ fn what_waits_when_the_time_is_over_is_cancelled_and_counted() {
     holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
     for (driver, mix) in [(Driver::Threads, Mix::UpdateIndex), (Driver::EventLoops, Mix::WriteOnly)]
     {
-        let options = LoadOptions { driver, ..passes(mix, 3, 1) };
+        let options = OltpLoadOptions { driver, ..passes(mix, 3, 1) };
         ends_though_rows_are_held(&target, &tables, options);
     }
     holder.query("ROLLBACK", |_| {}).unwrap();
@@ -107,7 +107,7 @@ fn the_user_can_stop_it() {
     fill(&postgres.target(), &tables);
     for clients in [2, 20] {
         let until = Until::Time(Duration::from_secs(3_600));
-        let options = LoadOptions { until, ..passes(Mix::PointSelect, clients, 1) };
+        let options = OltpLoadOptions { until, ..passes(Mix::PointSelect, clients, 1) };
         let interrupted = AtomicBool::new(false);
         let (sender, seen) = mpsc::channel();
         std::thread::scope(|scope| {

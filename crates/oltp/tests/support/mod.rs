@@ -5,9 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Connection, Patience, Row};
+use engine::postgres::thin::{Patience, ThinConnection, ThinRow};
 use indicatif::ProgressBar;
-use oltp::{ClientTotals, Error, Latencies, Load, LoadOptions, Mix, TableOptions, Target, Until};
+use oltp::{
+    ClientTotals, Error, Latencies, Mix, OltpLoad, OltpLoadOptions, OltpTarget, TableOptions, Until,
+};
 use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
 
 pub static NEVER: AtomicBool = AtomicBool::new(false);
@@ -28,8 +30,8 @@ impl Place {
         Self { locations: Locations { data, ..Locations::detect().unwrap() }, folder }
     }
 
-    pub fn sqlite(&self) -> Target {
-        Target::Sqlite { path: self.folder.path().join("oltp.db"), pragmas: Vec::new() }
+    pub fn sqlite(&self) -> OltpTarget {
+        OltpTarget::Sqlite { path: self.folder.path().join("oltp.db"), pragmas: Vec::new() }
     }
 
     pub fn postgres(&self, settings: &[(&str, &str)]) -> Postgres {
@@ -69,14 +71,14 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    pub fn target(&self) -> Target {
+    pub fn target(&self) -> OltpTarget {
         self.with_session(&[])
     }
 
-    pub fn with_session(&self, session: &[(&str, &str)]) -> Target {
+    pub fn with_session(&self, session: &[(&str, &str)]) -> OltpTarget {
         let url = self.server.as_ref().unwrap().url("crossover");
         let own = session.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Target::Postgres { url, session: own.collect() }
+        OltpTarget::Postgres { url, session: own.collect() }
     }
 
     /// Rows of one statement, their values as text with `|` between them.
@@ -86,7 +88,7 @@ impl Postgres {
 
     pub fn rows_in(&self, database: &str, sql: &str) -> Vec<String> {
         let mut rows = Vec::new();
-        let row = |row: Row<'_>| {
+        let row = |row: ThinRow<'_>| {
             let values =
                 row.values().map(|value| String::from_utf8_lossy(value.unwrap_or_default()));
             rows.push(values.collect::<Vec<_>>().join("|"));
@@ -95,10 +97,10 @@ impl Postgres {
         rows
     }
 
-    pub fn session(&self, database: &str) -> Connection<'static> {
+    pub fn session(&self, database: &str) -> ThinConnection<'static> {
         let url = self.server.as_ref().unwrap().url(database);
         let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-        Connection::connect(&url, &[], patience).unwrap()
+        ThinConnection::connect(&url, &[], patience).unwrap()
     }
 
     /// Waits for the end of the clients' sessions that `condition` is true of: the server hears of
@@ -130,41 +132,45 @@ pub fn tables(mix: Mix, table_size: u32) -> TableOptions {
 }
 
 /// `count` transactions of each client, without warm-up.
-pub fn passes(mix: Mix, clients: u16, count: u64) -> LoadOptions {
-    LoadOptions {
+pub fn passes(mix: Mix, clients: u16, count: u64) -> OltpLoadOptions {
+    OltpLoadOptions {
         until: Until::Transactions(count),
         warmup: Duration::ZERO,
-        ..LoadOptions::new(mix, clients, Duration::from_secs(1))
+        ..OltpLoadOptions::new(mix, clients, Duration::from_secs(1))
     }
 }
 
-pub fn fill(target: &Target, tables: &TableOptions) {
+pub fn fill(target: &OltpTarget, tables: &TableOptions) {
     oltp::fill(target, tables, &|_, _| {}, &NEVER).unwrap();
 }
 
-pub type Histograms = Load<<Latencies as oltp::Sink>::Kept>;
+pub type Histograms = OltpLoad<<Latencies as oltp::Sink>::Kept>;
 
 pub fn try_run(
-    target: &Target,
+    target: &OltpTarget,
     tables: &TableOptions,
-    options: &LoadOptions,
+    options: &OltpLoadOptions,
 ) -> Result<Histograms, Error> {
     oltp::run(target, tables, options, &Latencies::new, &NEVER)
 }
 
-pub fn run(target: &Target, tables: &TableOptions, options: &LoadOptions) -> Histograms {
+pub fn run(target: &OltpTarget, tables: &TableOptions, options: &OltpLoadOptions) -> Histograms {
     try_run(target, tables, options).unwrap()
 }
 
-pub fn sum<K>(load: &Load<K>, what: impl Fn(&ClientTotals) -> u64) -> u64 {
+pub fn sum<K>(load: &OltpLoad<K>, what: impl Fn(&ClientTotals) -> u64) -> u64 {
     load.clients.iter().map(what).sum()
 }
 
 /// A load on rows that somebody else holds for good ends all the same: what waits is cancelled,
 /// and counted as that alone.
-pub fn ends_though_rows_are_held(target: &Target, tables: &TableOptions, options: LoadOptions) {
+pub fn ends_though_rows_are_held(
+    target: &OltpTarget,
+    tables: &TableOptions,
+    options: OltpLoadOptions,
+) {
     let until = Until::Time(Duration::from_millis(500));
-    let load = run(target, tables, &LoadOptions { until, grace: Duration::ZERO, ..options });
+    let load = run(target, tables, &OltpLoadOptions { until, grace: Duration::ZERO, ..options });
     assert_eq!((load.first_failure, load.transactions_per_second), (None, 0.0));
     for client in &load.clients {
         assert_eq!((client.cut_off, client.transactions, client.statements), (1, 0, 0));
@@ -172,13 +178,13 @@ pub fn ends_though_rows_are_held(target: &Target, tables: &TableOptions, options
     }
 }
 
-pub fn rows_added<K>(load: &Load<K>) -> i64 {
+pub fn rows_added<K>(load: &OltpLoad<K>) -> i64 {
     load.clients.iter().map(|client| client.rows_added).sum()
 }
 
 /// Every mix, on tables filled for it: all transactions succeed, statements are counted, and
 /// afterwards the tables are what they must be.
-pub fn every_mix(target: &Target) {
+pub fn every_mix(target: &OltpTarget) {
     for mix in Mix::ALL {
         let tables = tables(mix, 2_000);
         fill(target, &tables);
@@ -197,7 +203,7 @@ pub fn every_mix(target: &Target) {
             _ => assert!(statements > expected, "{mix}: {statements}"),
         }
         let reads_rows = load.statements.iter().filter(|(statement, _)| {
-            !matches!(statement, oltp::Statement::Begin | oltp::Statement::Commit)
+            !matches!(statement, oltp::MixStatement::Begin | oltp::MixStatement::Commit)
         });
         for (statement, totals) in reads_rows {
             assert!(totals.rows > 0, "{mix}: {statement:?} has touched no row");

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, ensure};
-use testing::dashboard::{Client, Server};
+use testing::dashboard::{DashboardClient, Server};
 
 use super::{FaultSubject, begin_from_base, generate, keep_as_base};
 use crate::damage::Damage;
@@ -36,7 +36,7 @@ impl Serve {
     fn sign_in(&self, address: &str, note: &(impl Fn(&str) + Sync), over: &AtomicBool) {
         let body = serde_json::json!({"name": "ann", "password": PASSWORD});
         while !over.load(Ordering::Relaxed) {
-            let Ok(mut client) = Client::connect(address) else { return };
+            let Ok(mut client) = DashboardClient::connect(address) else { return };
             self.asked.fetch_add(1, Ordering::Relaxed);
             let answer = client.post("/api/session", &body).ok();
             let cookie = answer.filter(|reply| reply.status == 200).and_then(|reply| reply.cookie);

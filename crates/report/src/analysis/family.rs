@@ -2,7 +2,7 @@
 //! each of the two corrected over the whole family (Holm). Every verdict of a report comes from here.
 
 use stats::crossing::{LevelResult, Sign, more_blocks_of, signs};
-use stats::{Comparison, Estimate, equivalence, holm, ratio_comparison};
+use stats::{Estimate, RatioComparison, equivalence, holm, ratio_comparison};
 
 use super::{CONFIDENCE_LEVEL, Shown};
 use plan::Plan;
@@ -71,7 +71,7 @@ pub(super) fn judge(
     planned: usize,
 ) -> Vec<Option<Compared>> {
     let ratio = |(a, b): (&Vec<f64>, &Vec<f64>)| ratio_comparison(a, b, CONFIDENCE_LEVEL);
-    let compared: Vec<Option<(f64, &Sides, Comparison)>> = family
+    let compared: Vec<Option<(f64, &Sides, RatioComparison)>> = family
         .iter()
         .map(|(level, sides)| {
             let sides = sides.as_ref()?;
@@ -79,7 +79,7 @@ pub(super) fn judge(
         })
         .collect();
     let present = || compared.iter().flatten();
-    let comparisons: Vec<Comparison> = present().map(|(.., comparison)| *comparison).collect();
+    let comparisons: Vec<RatioComparison> = present().map(|(.., comparison)| *comparison).collect();
     let shown = signs(&comparisons, planned, CONFIDENCE_LEVEL);
     let at_limit = present().map(|(_, sides, comparison)| {
         let with = sides.with_time_outs.as_ref();

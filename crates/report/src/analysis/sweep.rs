@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::crossing::{Crossing, LevelResult, Scale, Sign, find};
+use stats::crossing::{AxisScale, Crossing, LevelResult, Sign, find};
 
 use super::family::{Compared, Sides, judge};
 use super::planned::most_levels;
 use super::{Failures, Ratio, Shown, Treatment};
 use engine::EngineSpec;
 use plan::Levels;
-use plan::{self, Compare, Level, Plan, Response, canonical_levels};
+use plan::{self, Compare, Level, Plan, ResponseVariable, canonical_levels};
 
 /// Two engines along the swept factor.
 #[derive(Clone, Debug)]
@@ -193,7 +193,7 @@ fn pairs<'p>(plan: &'p Plan, group: &SweepGroup) -> Vec<[&'p EngineSpec; 2]> {
 }
 
 struct SweepPair<'a> {
-    response: Response,
+    response: ResponseVariable,
     group: &'a SweepGroup,
     swept: Option<&'a str>,
     a: String,
@@ -228,7 +228,7 @@ impl RawSweep {
     /// Notes a level with the treatments of both, if both are there.
     pub(super) fn add(
         &mut self,
-        response: Response,
+        response: ResponseVariable,
         level: f64,
         (a, b): (Option<&Treatment>, Option<&Treatment>),
     ) {
@@ -285,7 +285,7 @@ fn blocks<'t>(treatment: &'t Treatment, request: Option<&str>) -> Option<Blocks<
 }
 
 /// The values of the blocks that both have, as costs; none where they share no block.
-fn sides(response: Response, a: &Blocks<'_>, b: &Blocks<'_>) -> Option<Sides> {
+fn sides(response: ResponseVariable, a: &Blocks<'_>, b: &Blocks<'_>) -> Option<Sides> {
     let as_costs = |a: &[(usize, f64)], b: &[(usize, f64)]| {
         let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
         let both = a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?)));
@@ -357,9 +357,9 @@ fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
     }
 }
 
-pub(super) fn scale(factor: &plan::Factor) -> Scale {
+pub(super) fn scale(factor: &plan::Factor) -> AxisScale {
     match factor.swept {
-        Some(plan::Scale::Log) => Scale::Log,
-        Some(plan::Scale::Linear) | None => Scale::Linear,
+        Some(plan::Scale::Log) => AxisScale::Log,
+        Some(plan::Scale::Linear) | None => AxisScale::Linear,
     }
 }

@@ -5,12 +5,12 @@ use stats::{Estimate, Method};
 
 use super::Treatment;
 use plan::Levels;
-use plan::{Bound, Plan, Response};
+use plan::{Bound, Plan, ResponseVariable};
 
 /// A threshold where it was applied.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    pub response: Response,
+    pub response: ResponseVariable,
     pub bound: Bound,
     pub engine: String,
     /// The rest of the treatment.
@@ -22,7 +22,7 @@ pub struct Judgement {
 }
 
 pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
-    let judge_all = |(response, bound): (&Response, &Bound)| {
+    let judge_all = |(response, bound): (&ResponseVariable, &Bound)| {
         let judged = treatments.iter().map(|treatment| {
             let estimate = measured(treatment, *response);
             Judgement {
@@ -43,25 +43,27 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
 
 /// Times and rates of a treatment that failed are not those of the work asked for; its share of
 /// failures is reported all the same.
-fn is_judged(treatment: &Treatment, response: Response) -> bool {
-    response == Response::FailureFraction || treatment.standing.is_judged()
+fn is_judged(treatment: &Treatment, response: ResponseVariable) -> bool {
+    response == ResponseVariable::FailureFraction || treatment.standing.is_judged()
 }
 
-fn measured(treatment: &Treatment, response: Response) -> Option<Estimate> {
+fn measured(treatment: &Treatment, response: ResponseVariable) -> Option<Estimate> {
     let percentile = |name: &str| {
         treatment.percentiles.iter().find(|found| found.name == name).map(|found| found.estimate)
     };
     match response {
         // What users wait on average is no geometric mean.
-        Response::ResponseTimeMsMean => treatment.response_time_arithmetic,
-        Response::ResponseTimeMsP50 => percentile("p50"),
-        Response::ResponseTimeMsP90 => percentile("p90"),
-        Response::ResponseTimeMsP95 => percentile("p95"),
-        Response::ResponseTimeMsP99 => percentile("p99"),
-        Response::ResponseTimeMsP999 => percentile("p999"),
-        Response::RequestsPerSecond | Response::TransactionsPerSecond => treatment.throughput,
-        Response::CpuSecondsPerRequest => treatment.cpu_seconds_estimate,
-        Response::FailureFraction => treatment.failure_fraction,
+        ResponseVariable::ResponseTimeMsMean => treatment.response_time_arithmetic,
+        ResponseVariable::ResponseTimeMsP50 => percentile("p50"),
+        ResponseVariable::ResponseTimeMsP90 => percentile("p90"),
+        ResponseVariable::ResponseTimeMsP95 => percentile("p95"),
+        ResponseVariable::ResponseTimeMsP99 => percentile("p99"),
+        ResponseVariable::ResponseTimeMsP999 => percentile("p999"),
+        ResponseVariable::RequestsPerSecond | ResponseVariable::TransactionsPerSecond => {
+            treatment.throughput
+        }
+        ResponseVariable::CpuSecondsPerRequest => treatment.cpu_seconds_estimate,
+        ResponseVariable::FailureFraction => treatment.failure_fraction,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stats::{Comparison, Estimate, geometric_mean_estimate, holm, ratio_comparison};
+use stats::{Estimate, RatioComparison, geometric_mean_estimate, holm, ratio_comparison};
 
 use super::planned::{is_of, with_bisection};
 use super::sweep::{RawSweep, judged};
@@ -136,7 +136,7 @@ fn scaling_of(engine: &str, group: &Levels, measured: &ByClients<'_>) -> Option<
 /// the best of what was seen, so the set errs on the side of leaving one out by chance, not often:
 /// METHOD.md, section 7.
 fn candidates(measured: &ByClients<'_>, best: &Level, of_best: &[(usize, f64)]) -> Vec<f64> {
-    let others: Vec<(&Level, Option<Comparison>)> = measured
+    let others: Vec<(&Level, Option<RatioComparison>)> = measured
         .iter()
         .filter(|(level, _)| *level != best)
         .map(|(level, blocks)| (level, compared(blocks, of_best)))
@@ -156,7 +156,7 @@ fn candidates(measured: &ByClients<'_>, best: &Level, of_best: &[(usize, f64)]) 
 }
 
 /// `a` by `b`, paired by block.
-fn compared(a: &[(usize, f64)], b: &[(usize, f64)]) -> Option<Comparison> {
+fn compared(a: &[(usize, f64)], b: &[(usize, f64)]) -> Option<RatioComparison> {
     let of_b: BTreeMap<usize, f64> = b.iter().copied().collect();
     let pairs = a.iter().filter_map(|(block, value)| Some((*value, *of_b.get(block)?)));
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();

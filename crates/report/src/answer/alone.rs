@@ -1,6 +1,6 @@
 //! Results of one engine, and thresholds, in words.
 
-use plan::{Bound, Response, counted};
+use plan::{Bound, ResponseVariable, counted};
 
 use super::wording::Wording;
 use super::{names, place, size, starvation};
@@ -67,18 +67,18 @@ fn sign(bound: Bound) -> &'static str {
 }
 
 /// What a response is called beside its value.
-fn short(response: Response) -> &'static str {
+fn short(response: ResponseVariable) -> &'static str {
     match response {
-        Response::ResponseTimeMsMean => "mean",
-        Response::ResponseTimeMsP50 => "median",
-        Response::ResponseTimeMsP90 => "p90",
-        Response::ResponseTimeMsP95 => "p95",
-        Response::ResponseTimeMsP99 => "p99",
-        Response::ResponseTimeMsP999 => "p99.9",
-        Response::RequestsPerSecond => "requests per second",
-        Response::TransactionsPerSecond => "transactions per second",
-        Response::CpuSecondsPerRequest => "CPU time per request",
-        Response::FailureFraction => "failed requests",
+        ResponseVariable::ResponseTimeMsMean => "mean",
+        ResponseVariable::ResponseTimeMsP50 => "median",
+        ResponseVariable::ResponseTimeMsP90 => "p90",
+        ResponseVariable::ResponseTimeMsP95 => "p95",
+        ResponseVariable::ResponseTimeMsP99 => "p99",
+        ResponseVariable::ResponseTimeMsP999 => "p99.9",
+        ResponseVariable::RequestsPerSecond => "requests per second",
+        ResponseVariable::TransactionsPerSecond => "transactions per second",
+        ResponseVariable::CpuSecondsPerRequest => "CPU time per request",
+        ResponseVariable::FailureFraction => "failed requests",
     }
 }
 

@@ -1,12 +1,12 @@
 //! Sizes in words: times, rates, shares and differences with their intervals.
 
-use plan::{Response, with_commas};
+use plan::{ResponseVariable, with_commas};
 use stats::Estimate;
 
 use crate::analysis::digits;
 
 /// A value of the response with its unit: `410 ms`, `12.1 µs`, `12,300`.
-pub(super) fn value(response: Response, value: f64) -> String {
+pub(super) fn value(response: ResponseVariable, value: f64) -> String {
     match response.lower_is_better() {
         true => time(value),
         false => thousands(value),
@@ -14,7 +14,7 @@ pub(super) fn value(response: Response, value: f64) -> String {
 }
 
 /// Two values in one unit, that of the smaller: `65.2 µs against 164 µs`.
-pub(super) fn against(response: Response, (one, other): (f64, f64)) -> String {
+pub(super) fn against(response: ResponseVariable, (one, other): (f64, f64)) -> String {
     let both = match response.lower_is_better() && one.min(other) < MICROSECONDS_BELOW_MS {
         true => [one, other].map(|ms| format!("{} µs", thousands(ms * 1e3))),
         false => [one, other].map(|of| value(response, of)),
@@ -23,16 +23,16 @@ pub(super) fn against(response: Response, (one, other): (f64, f64)) -> String {
 }
 
 /// The same of any response that a threshold may be about.
-pub(super) fn of_response(response: Response, of: f64) -> String {
+pub(super) fn of_response(response: ResponseVariable, of: f64) -> String {
     match response {
-        Response::FailureFraction => percent_in_words(of * 100.0),
-        Response::CpuSecondsPerRequest => time(of * 1e3),
+        ResponseVariable::FailureFraction => percent_in_words(of * 100.0),
+        ResponseVariable::CpuSecondsPerRequest => time(of * 1e3),
         _ => value(response, of),
     }
 }
 
 /// A bound as it stands in the plan, with its unit.
-pub(super) fn bound(response: Response, bound: f64) -> String {
+pub(super) fn bound(response: ResponseVariable, bound: f64) -> String {
     match response.unit() {
         Some(unit) => format!("{bound} {unit}"),
         None => bound.to_string(),
@@ -78,7 +78,7 @@ pub(super) fn share(ratio: f64) -> String {
 }
 
 /// `4% slower`, `12% faster`, `2.4 times the time`: a response by that of another engine.
-pub(super) fn difference(response: Response, ratio: f64) -> String {
+pub(super) fn difference(response: ResponseVariable, ratio: f64) -> String {
     let faster = (ratio < 1.0) == response.lower_is_better();
     let percent = (ratio - 1.0).abs() * 100.0;
     match ratio {
@@ -103,7 +103,7 @@ pub(super) fn is_far(ratio: &Estimate) -> bool {
 
 /// What an interval leaves open: `between 4% slower and 12% faster`; none without an interval.
 /// Where it excludes that both are the same: `2 to 12% faster`.
-pub(super) fn range(response: Response, ratio: &Estimate) -> Option<String> {
+pub(super) fn range(response: ResponseVariable, ratio: &Estimate) -> Option<String> {
     let (low, high) = (ratio.low?, ratio.high?);
     let (slowest, fastest) = if response.lower_is_better() { (high, low) } else { (low, high) };
     let [slowest, fastest] = [slowest, fastest].map(|bound| difference(response, bound));

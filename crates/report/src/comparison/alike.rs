@@ -2,7 +2,7 @@
 
 use crate::warning::WarningPart;
 use plan::Operation;
-use plan::{AnswerCheck, Bytes, Plan, Trial, WorkloadKind};
+use plan::{AnswerCheck, Bytes, Plan, TrialSettings, WorkloadKind};
 use record::Finished;
 use record::Run;
 
@@ -146,9 +146,9 @@ fn limits(plan: &Plan) -> (Option<&[usize]>, Option<&[usize]>, Option<Bytes>) {
 }
 
 /// Steady trials of any length are alike; passes are not unless there are as many.
-fn same_mode(one: &Trial, other: &Trial) -> bool {
+fn same_mode(one: &TrialSettings, other: &TrialSettings) -> bool {
     match (one, other) {
-        (Trial::Steady { .. }, Trial::Steady { .. }) => true,
+        (TrialSettings::Steady { .. }, TrialSettings::Steady { .. }) => true,
         _ => one == other,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use stats::{
-    Comparison as Ratio, WELCH_MIN_REPLICATES, ratio_comparison, unpaired_ratio_comparison,
+    RatioComparison as Ratio, WELCH_MIN_REPLICATES, ratio_comparison, unpaired_ratio_comparison,
 };
 
 use super::{Design, Row};

@@ -1,7 +1,7 @@
 //! Verdict of all rows together: corrected over all of them, since each is a chance to be wrong.
 
 use stats::crossing::{Sign, signs};
-use stats::{Comparison as Ratio, equivalence, holm, unpaired_equivalence};
+use stats::{RatioComparison as Ratio, equivalence, holm, unpaired_equivalence};
 
 use super::treatments::RawRow;
 use super::{Design, Regression, Row, Verdict, Wishes};

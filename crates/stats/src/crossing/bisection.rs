@@ -1,7 +1,7 @@
 //! Bisection of a bracket: the next level to measure, so that the bracket closes around the
 //! crossing.
 
-use super::{Crossing, Scale};
+use super::{AxisScale, Crossing};
 
 /// How many levels bisection may add to one sweep. A gap of a factor of four is within 15% after
 /// four levels if each is clear, and undecided levels in the middle leave two gaps to close. The
@@ -20,7 +20,7 @@ pub const MOST_LEVELS_MORE: usize = 8;
 pub fn next_level(
     crossing: &Crossing,
     measured: &[f64],
-    scale: Scale,
+    scale: AxisScale,
     width: f64,
     integer: bool,
 ) -> Option<f64> {
@@ -35,8 +35,8 @@ pub fn next_level(
     let lowest_inside = inside().fold(first, f64::min);
     let highest_inside = inside().fold(last, f64::max);
     let size = |(low, high): (f64, f64)| match scale {
-        Scale::Linear => high - low,
-        Scale::Log => (high / low).ln(),
+        AxisScale::Linear => high - low,
+        AxisScale::Log => (high / low).ln(),
     };
     [(last, lowest_inside), (highest_inside, first)]
         .into_iter()
@@ -53,10 +53,10 @@ fn difference((low, high): (f64, f64), (lowest, highest): (f64, f64)) -> f64 {
 }
 
 /// The middle of a gap on the axis's scale; None where nothing lies between its ends.
-fn middle((low, high): (f64, f64), scale: Scale, integer: bool) -> Option<f64> {
+fn middle((low, high): (f64, f64), scale: AxisScale, integer: bool) -> Option<f64> {
     let exact = match scale {
-        Scale::Linear => low + (high - low) / 2.0,
-        Scale::Log => (low.ln() + (high.ln() - low.ln()) / 2.0).exp(),
+        AxisScale::Linear => low + (high - low) / 2.0,
+        AxisScale::Log => (low.ln() + (high.ln() - low.ln()) / 2.0).exp(),
     };
     if !integer {
         return (exact > low && exact < high).then_some(exact);
@@ -79,20 +79,20 @@ mod tests {
     fn the_middle_depends_on_the_scale() {
         let measured = [10.0, 1_000.0];
         let next = |scale| next_level(&bracket(10.0, 1_000.0), &measured, scale, 0.15, false);
-        assert!((next(Scale::Log).unwrap() - 100.0).abs() < 1e-9);
-        assert_eq!(next(Scale::Linear), Some(505.0));
+        assert!((next(AxisScale::Log).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(next(AxisScale::Linear), Some(505.0));
     }
 
     #[test]
     fn it_stops_at_the_width_wanted() {
-        let next = |first| next_level(&bracket(100.0, first), &[], Scale::Log, 0.15, true);
+        let next = |first| next_level(&bracket(100.0, first), &[], AxisScale::Log, 0.15, true);
         assert_eq!(next(115.0), None);
         assert_eq!(next(116.0), Some(108.0));
     }
 
     #[test]
     fn a_grid_of_whole_numbers_ends_at_neighbours() {
-        let next = |last, first| next_level(&bracket(last, first), &[], Scale::Log, 0.15, true);
+        let next = |last, first| next_level(&bracket(last, first), &[], AxisScale::Log, 0.15, true);
         assert_eq!(next(2.0, 3.0), None);
         assert_eq!(next(2.0, 4.0), Some(3.0));
         assert_eq!(next(1.0, 4.0), Some(2.0));
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn beside_undecided_levels_the_wider_outer_gap_is_halved() {
         let measured = [10.0, 40.0, 50.0, 100.0];
-        let next = next_level(&bracket(10.0, 100.0), &measured, Scale::Linear, 0.15, false);
+        let next = next_level(&bracket(10.0, 100.0), &measured, AxisScale::Linear, 0.15, false);
         assert_eq!(next, Some(75.0));
         // Both outer gaps are narrow: more levels would not move an end by much, more blocks may.
         let closed = [100.0, 107.0, 150.0, 160.0];
-        let next = next_level(&bracket(100.0, 160.0), &closed, Scale::Linear, 0.15, false);
+        let next = next_level(&bracket(100.0, 160.0), &closed, AxisScale::Linear, 0.15, false);
         assert_eq!(next, None);
     }
 
@@ -113,7 +113,7 @@ mod tests {
     fn a_bracket_from_zero_ends_too() {
         let (mut first, mut steps) = (100.0, 0);
         while let Some(level) =
-            next_level(&bracket(0.0, first), &[0.0, 100.0], Scale::Linear, 0.15, false)
+            next_level(&bracket(0.0, first), &[0.0, 100.0], AxisScale::Linear, 0.15, false)
         {
             first = level;
             steps += 1;
@@ -124,6 +124,6 @@ mod tests {
     #[test]
     fn only_a_bracket_can_be_closed() {
         let elsewhere = Crossing::NotInRange { faster: Side::A };
-        assert_eq!(next_level(&elsewhere, &[1.0, 2.0], Scale::Log, 0.15, false), None);
+        assert_eq!(next_level(&elsewhere, &[1.0, 2.0], AxisScale::Log, 0.15, false), None);
     }
 }

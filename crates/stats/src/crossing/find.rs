@@ -1,14 +1,14 @@
 //! Evaluation of signs along the axis: brackets, stretches without a verdict, or a single sign.
 
 use super::more_blocks::more_blocks;
-use super::{Crossing, LevelResult, Scale, Side};
+use super::{AxisScale, Crossing, LevelResult, Side};
 
 /// Every crossing that the measured levels show, from the lowest level to the highest; levels
 /// may come in any order. There may be several, and inconclusive stretches beside them. Empty
 /// only if there are no levels.
 ///
 /// Lines that cross twice between two neighbouring levels leave no trace there.
-pub fn find(levels: &[LevelResult], scale: Scale) -> Vec<Crossing> {
+pub fn find(levels: &[LevelResult], scale: AxisScale) -> Vec<Crossing> {
     let mut sorted = levels.to_vec();
     sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
     let shown: Vec<(usize, Side)> = sorted
@@ -49,7 +49,7 @@ fn inconclusive(stretch: &[LevelResult], shown: Side) -> Crossing {
     Crossing::Inconclusive { more_blocks: more_blocks(stretch, Some(shown)), between }
 }
 
-fn bracketed(stretch: &[LevelResult], before: Side, after: Side, scale: Scale) -> Crossing {
+fn bracketed(stretch: &[LevelResult], before: Side, after: Side, scale: AxisScale) -> Crossing {
     let (last, first) = (stretch[0].level, stretch[stretch.len() - 1].level);
     let about = interpolated(stretch, scale).clamp(last, first);
     Crossing::Bracketed { last, first, faster_before: before, faster_after: after, about }
@@ -57,10 +57,10 @@ fn bracketed(stretch: &[LevelResult], before: Side, after: Side, scale: Scale) -
 
 /// Where the logarithm of the ratio is zero on the straight line between the first two
 /// neighbours whose estimates lie on both sides of one.
-fn interpolated(stretch: &[LevelResult], scale: Scale) -> f64 {
+fn interpolated(stretch: &[LevelResult], scale: AxisScale) -> f64 {
     let position = |result: &LevelResult| match scale {
-        Scale::Linear => result.level,
-        Scale::Log => result.level.ln(),
+        AxisScale::Linear => result.level,
+        AxisScale::Log => result.level.ln(),
     };
     let height = |result: &LevelResult| result.ratio.value.ln();
     let rising = stretch.first().is_some_and(|result| height(result) < 0.0);
@@ -70,8 +70,8 @@ fn interpolated(stretch: &[LevelResult], scale: Scale) -> f64 {
     let share = height(left) / (height(left) - height(right));
     let middle = position(left) + share * (position(right) - position(left));
     match scale {
-        Scale::Linear => middle,
-        Scale::Log => middle.exp(),
+        AxisScale::Linear => middle,
+        AxisScale::Log => middle.exp(),
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
             level(31.0, 0.8, AFaster),
         ];
         let [Crossing::Bracketed { last, first, faster_before, faster_after, about }] =
-            find(&levels, Scale::Log)[..]
+            find(&levels, AxisScale::Log)[..]
         else {
             panic!("one bracket expected");
         };
@@ -114,8 +114,8 @@ mod tests {
             [Crossing::Bracketed { about, .. }] => about,
             _ => panic!("one bracket expected"),
         };
-        assert!((about(Scale::Log) - 100.0).abs() < 1e-9);
-        assert!((about(Scale::Linear) - 505.0).abs() < 1e-9);
+        assert!((about(AxisScale::Log) - 100.0).abs() < 1e-9);
+        assert!((about(AxisScale::Linear) - 505.0).abs() < 1e-9);
     }
 
     #[test]
@@ -126,17 +126,17 @@ mod tests {
             level(3.0, 1.5, BFaster),
             level(4.0, 0.5, AFaster),
         ];
-        let stretches: Vec<_> = find(&levels, Scale::Linear).iter().map(stretch).collect();
+        let stretches: Vec<_> = find(&levels, AxisScale::Linear).iter().map(stretch).collect();
         assert_eq!(stretches, [Some((1.0, 2.0)), Some((3.0, 4.0))]);
     }
 
     #[test]
     fn not_in_range_needs_every_level() {
         let mut levels = vec![level(1.0, 0.5, AFaster), level(2.0, 0.6, AFaster)];
-        assert_eq!(find(&levels, Scale::Log), [Crossing::NotInRange { faster: Side::A }]);
+        assert_eq!(find(&levels, AxisScale::Log), [Crossing::NotInRange { faster: Side::A }]);
         levels.push(level(4.0, 0.97, Undecided));
         levels.push(level(8.0, 0.98, Undecided));
-        let [crossing @ Crossing::Inconclusive { .. }] = &find(&levels, Scale::Log)[..] else {
+        let [crossing @ Crossing::Inconclusive { .. }] = &find(&levels, AxisScale::Log)[..] else {
             panic!("inconclusive expected");
         };
         assert_eq!(stretch(crossing), Some((2.0, 8.0)));
@@ -150,15 +150,15 @@ mod tests {
             level(3.0, 0.99, Undecided),
             level(4.0, 0.7, AFaster),
         ];
-        let stretches: Vec<_> = find(&levels, Scale::Linear).iter().map(stretch).collect();
+        let stretches: Vec<_> = find(&levels, AxisScale::Linear).iter().map(stretch).collect();
         assert_eq!(stretches, [Some((1.0, 2.0)), Some((2.0, 4.0))]);
     }
 
     #[test]
     fn where_nothing_is_shown_nothing_is_named() {
         let levels = [level(1.0, 0.98, Undecided), level(2.0, 1.01, Undecided)];
-        let found = find(&levels, Scale::Linear);
+        let found = find(&levels, AxisScale::Linear);
         assert!(matches!(found[..], [Crossing::Inconclusive { between: None, .. }]));
-        assert_eq!(find(&[], Scale::Linear), []);
+        assert_eq!(find(&[], AxisScale::Linear), []);
     }
 }

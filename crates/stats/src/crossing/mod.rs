@@ -63,7 +63,7 @@ pub struct LevelResult {
 /// The scale of the swept axis: where the middle lies and how one interpolates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scale {
+pub enum AxisScale {
     /// Equal steps are equal differences.
     Linear,
     /// Equal steps are equal ratios; every level is positive.

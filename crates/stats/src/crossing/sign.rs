@@ -2,7 +2,7 @@
 //! experiment.
 
 use super::{LevelResult, Sign};
-use crate::{Comparison, holm};
+use crate::{RatioComparison, holm};
 
 /// The sign each comparison shows when all of them are corrected together by Holm's method, so
 /// that the chance of any false sign is at most 1 - `confidence_level`.
@@ -12,7 +12,7 @@ use crate::{Comparison, holm};
 /// never takes a sign away, and levels may be chosen by what the earlier ones showed. 0 stands for
 /// the comparisons given. Comparisons without a p-value (under 5 blocks) show nothing and do not
 /// count.
-pub fn signs(comparisons: &[Comparison], planned: usize, confidence_level: f64) -> Vec<Sign> {
+pub fn signs(comparisons: &[RatioComparison], planned: usize, confidence_level: f64) -> Vec<Sign> {
     let mut p_values: Vec<f64> = comparisons.iter().filter_map(|c| c.p_value).collect();
     p_values.resize(p_values.len().max(planned), 1.0);
     let mut adjusted = holm(&p_values).into_iter();
@@ -31,18 +31,22 @@ pub fn signs(comparisons: &[Comparison], planned: usize, confidence_level: f64) 
 
 /// The results of all sweeps of an experiment whose levels were fixed before it began, each a
 /// list of (level, comparison of times a/b), in the order given and corrected together.
-pub fn classify(sweeps: &[Vec<(f64, Comparison)>], confidence_level: f64) -> Vec<Vec<LevelResult>> {
+pub fn classify(
+    sweeps: &[Vec<(f64, RatioComparison)>],
+    confidence_level: f64,
+) -> Vec<Vec<LevelResult>> {
     classify_planned(sweeps, 0, confidence_level)
 }
 
 /// Like [`classify`], for an experiment that bisects: `planned` as for [`signs`], which is for
 /// every sweep its first levels and [`super::MOST_LEVELS_MORE`].
 pub fn classify_planned(
-    sweeps: &[Vec<(f64, Comparison)>],
+    sweeps: &[Vec<(f64, RatioComparison)>],
     planned: usize,
     confidence_level: f64,
 ) -> Vec<Vec<LevelResult>> {
-    let all: Vec<Comparison> = sweeps.iter().flatten().map(|(_, comparison)| *comparison).collect();
+    let all: Vec<RatioComparison> =
+        sweeps.iter().flatten().map(|(_, comparison)| *comparison).collect();
     let measured = all.iter().filter(|comparison| comparison.p_value.is_some()).count();
     let verdicts = measured.max(planned);
     let mut signs = signs(&all, planned, confidence_level).into_iter();
@@ -67,7 +71,7 @@ mod tests {
     use super::*;
     use crate::ratio_comparison;
 
-    fn compare(a: [f64; 5]) -> Comparison {
+    fn compare(a: [f64; 5]) -> RatioComparison {
         ratio_comparison(&a, &[1.0, 1.1, 0.9, 1.0, 1.05], 0.95).unwrap()
     }
 
@@ -90,7 +94,8 @@ mod tests {
         let p = slight.p_value.unwrap();
         let planned = 2;
         let confidence_level = 1.0 - p * 1.5;
-        let sign = |comparisons: &[Comparison]| signs(comparisons, planned, confidence_level)[0];
+        let sign =
+            |comparisons: &[RatioComparison]| signs(comparisons, planned, confidence_level)[0];
         assert_eq!(sign(&[slight]), Sign::Undecided, "one more is planned");
         assert_eq!(sign(&[slight, nothing]), Sign::Undecided);
         assert_eq!(signs(&[slight], 0, confidence_level), [Sign::BFaster]);

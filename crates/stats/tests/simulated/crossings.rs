@@ -4,7 +4,7 @@
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use stats::crossing::{Crossing, Scale, classify, find};
+use stats::crossing::{AxisScale, Crossing, classify, find};
 
 use crate::machine::{Machine, Noise};
 use crate::planted::{GRIDS, Shape, Truth};
@@ -29,7 +29,7 @@ impl Experiment {
         let plan = Plan {
             grid: GRIDS[random.random_range(0..GRIDS.len())],
             blocks: [5, 7, 10, 20][random.random_range(0..4)],
-            scale: if random.random_bool(0.75) { Scale::Log } else { Scale::Linear },
+            scale: if random.random_bool(0.75) { AxisScale::Log } else { AxisScale::Linear },
         };
         let mut machine = Machine::new(random.random(), noise);
         let outcome = run(&mut machine, &plan, |level| truth.ratio(level));
@@ -159,7 +159,7 @@ fn bisection_never_loses_a_bracket() {
 #[test]
 fn more_blocks_make_narrower_brackets() {
     let width_by_blocks = |trial: f64, blocks: usize| {
-        let plan = Plan { grid: GRIDS[0], blocks, scale: Scale::Log };
+        let plan = Plan { grid: GRIDS[0], blocks, scale: AxisScale::Log };
         let noise = Noise { trial, block: 0.05, ..Noise::default() };
         let mut widths: Vec<f64> = (0..repetitions(200))
             .filter_map(|seed| {
@@ -190,7 +190,7 @@ fn as_many_more_blocks_as_advised_settle_most_sweeps() {
         let mut machine = Machine::new(random.random(), noise);
         let grid = GRIDS[0];
         let mut times = machine.run_blocks(grid, 7, |level| truth.ratio(level));
-        let found = |times: &[_]| find(&classify(&[compare(grid, times)], 0.95)[0], Scale::Log);
+        let found = |times: &[_]| find(&classify(&[compare(grid, times)], 0.95)[0], AxisScale::Log);
         let [Crossing::Inconclusive { more_blocks: Some(more), .. }] = found(&times)[..] else {
             continue;
         };

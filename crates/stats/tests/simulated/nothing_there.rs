@@ -1,6 +1,6 @@
 //! The same engine under two labels: how often does an experiment show a difference all the same?
 
-use stats::crossing::{Scale, Sign, classify};
+use stats::crossing::{AxisScale, Sign, classify};
 use stats::ratio_comparison;
 
 use crate::machine::{Machine, Noise, SlowMode, Times};
@@ -89,7 +89,7 @@ fn two_labels_for_one_engine_differ_by_chance_only() {
 fn the_runner_finds_no_crossing_between_equal_engines() {
     let count = repetitions(1_000);
     for (seed, (name, noise)) in noises().into_iter().enumerate() {
-        let plan = Plan { grid: GRIDS[0], blocks: 7, scale: Scale::Log };
+        let plan = Plan { grid: GRIDS[0], blocks: 7, scale: AxisScale::Log };
         let mut machine = Machine::new(seed as u64, noise);
         let found = (0..count)
             .filter(|_| {

@@ -2,9 +2,9 @@
 //! with `next_level` as the real one does, until it is narrow or the levels planned are used up.
 
 use stats::crossing::{
-    Crossing, LevelResult, MOST_LEVELS_MORE, Scale, classify_planned, find, next_level,
+    AxisScale, Crossing, LevelResult, MOST_LEVELS_MORE, classify_planned, find, next_level,
 };
-use stats::{Comparison, ratio_comparison};
+use stats::{RatioComparison, ratio_comparison};
 
 use crate::machine::{Machine, Times};
 
@@ -13,7 +13,7 @@ use crate::machine::{Machine, Times};
 pub struct Plan<'a> {
     pub grid: &'a [f64],
     pub blocks: usize,
-    pub scale: Scale,
+    pub scale: AxisScale,
 }
 
 impl Plan<'_> {
@@ -58,12 +58,12 @@ fn measure(
     levels: &[f64],
     blocks: usize,
     ratio: impl Fn(f64) -> f64,
-) -> Vec<(f64, Comparison)> {
+) -> Vec<(f64, RatioComparison)> {
     compare(levels, &machine.run_blocks(levels, blocks, ratio))
 }
 
 /// The comparison at each level.
-pub fn compare(levels: &[f64], times: &[Times]) -> Vec<(f64, Comparison)> {
+pub fn compare(levels: &[f64], times: &[Times]) -> Vec<(f64, RatioComparison)> {
     let compared = times.iter().map(|(a, b)| ratio_comparison(a, b, 0.95).unwrap());
     levels.iter().copied().zip(compared).collect()
 }

@@ -2,11 +2,11 @@
 
 use engine::EngineSpec;
 use lab::preview::Preview;
-use plan::{Factor, Knob, Level, Plan, Scale, Seconds, Trial};
+use plan::{Factor, Knob, Level, Plan, Scale, Seconds, TrialSettings};
 
 use super::{RunArguments, carry_out};
 use crate::command::blob::number::positive;
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// The plans that ship with the program, as built.
 const ARTICLE: &str = include_str!("../../../../../experiments/blob.toml");
@@ -92,11 +92,11 @@ impl OperationFlag {
 }
 
 /// Runs `crossover bench blob`.
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let plan = plan(arguments)?;
     if arguments.print_plan {
         shared.print(&plan.to_toml()?)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     if arguments.run.resume.is_none() {
         say_what_exceeds_the_budget(&plan, shared)?;
@@ -151,7 +151,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         plan.leave_out_repeated_lines();
     }
     if let Some(passes) = arguments.passes {
-        plan.trial = Trial::Passes { passes };
+        plan.trial = TrialSettings::Passes { passes };
     }
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)

@@ -11,7 +11,7 @@ use super::{
     PlanFilling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
 };
 use crate::command::report;
-use crate::shared::{Outcome, Shared, Usage, scale, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage, scale, sqlite_file};
 
 /// The article's experiment: nine requests over four periods, with 1, 2 and 4 clients.
 #[derive(clap::Args)]
@@ -73,9 +73,9 @@ enum LoadMode {
 }
 
 /// Runs `crossover bench dashboard`.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     if let Some(server) = &arguments.url {
-        let load = url::Load {
+        let load = url::UrlLoad {
             url: server.clone(),
             key_file: arguments.key_file.clone(),
             clients: match arguments.clients.as_slice() {

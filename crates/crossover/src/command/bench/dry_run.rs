@@ -6,10 +6,10 @@ use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
 use plan::Plan;
 use plan::counted;
 
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Prints the treatments, their order and the expected duration, learnt from `runs` where it can be.
-pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let mut preview = Preview::of(plan)?;
     preview.learn(plan, runs);
     match shared.output_format {
@@ -17,7 +17,7 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Outcome
         OutputFormat::Json => shared.print_json(&preview)?,
         OutputFormat::Csv => shared.print(&csv(&preview))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// One screen, or with `verbose` every treatment in its order.

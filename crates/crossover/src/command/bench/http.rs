@@ -12,7 +12,7 @@ use plan::{
 };
 
 use super::{RunArguments, carry_out};
-use crate::shared::{Outcome, Shared, Usage, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
 /// What the other keys of a plan are, where nothing is said.
 const PLAN: &str = r#"
@@ -121,11 +121,11 @@ enum ArrivalsArgument {
 }
 
 /// Runs `crossover bench http`.
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let plan = plan(arguments)?;
     if arguments.print_plan {
         shared.print(&plan.to_toml()?)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     carry_out(plan, &arguments.run, shared)
 }

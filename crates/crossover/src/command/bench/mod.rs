@@ -15,17 +15,17 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use plan::{Bytes, Compare, OnError, Percent, Plan, PlanError, Seconds, Trial, WorkloadKind};
-
 use lab::error::RunError;
 use lab::options::{ExpectedEnd, RunOptions};
-use record::Finished;
-use record::RunFolder;
+use plan::{
+    Bytes, Compare, OnError, Percent, Plan, PlanError, Seconds, TrialSettings, WorkloadKind,
+};
+use record::{Finished, RunFolder};
 use server::Locations;
 
 use crate::command::report;
 use crate::progress;
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 pub use data::{ReferenceData, largest_blog, reference};
 pub use shipped::{PlanFilling, article};
@@ -157,8 +157,8 @@ impl RunArguments {
             known.clone_from(value);
         }
         match (&mut plan.trial, self.time) {
-            (Trial::Steady { time }, Some(wanted)) => *time = wanted,
-            (Trial::Passes { .. }, Some(_)) => {
+            (TrialSettings::Steady { time }, Some(wanted)) => *time = wanted,
+            (TrialSettings::Passes { .. }, Some(_)) => {
                 let text = "--time goes with steady trials; a pass ends by itself";
                 return Err(Usage(text.to_owned()).into());
             }
@@ -211,7 +211,7 @@ impl RunArguments {
 }
 
 /// Runs `crossover bench`.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     if let Some(earlier) = &arguments.again {
         return run_again(earlier, &arguments.run, shared);
     }
@@ -242,7 +242,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
 
 /// A new run by the plan of an earlier one. Blocks added to a finished run and judged with it would
 /// be a second look at the same data, which makes false verdicts likelier.
-fn run_again(earlier: &str, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+fn run_again(earlier: &str, run: &RunArguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let earlier = Finished::read(RunFolder::find(&run.runs, earlier)?)?;
     let mut plan = earlier.plan;
     plan.seed = None;
@@ -250,7 +250,7 @@ fn run_again(earlier: &str, run: &RunArguments, shared: &Shared) -> anyhow::Resu
     carry_out(plan.resolved()?, run, shared)
 }
 
-fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
     let name = path.display().to_string();
@@ -267,7 +267,11 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
 }
 
 /// What every experiment comes to once its plan is there: shown, started, or taken up again.
-pub fn carry_out(mut plan: Plan, run: &RunArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn carry_out(
+    mut plan: Plan,
+    run: &RunArguments,
+    shared: &Shared,
+) -> anyhow::Result<CommandOutcome> {
     if let (WorkloadKind::Oltp, Some(budget)) = (plan.workload, run.budget) {
         for sentence in lab::shorten::shorten(&mut plan, budget)? {
             shared.say(&format!("--budget {budget}: {sentence}"));

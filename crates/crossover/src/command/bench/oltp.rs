@@ -8,7 +8,7 @@ use oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
 use super::{RunArguments, carry_out};
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// experiments/oltp.toml, as built.
 const PLAN: &str = include_str!("../../../../../experiments/oltp.toml");
@@ -90,11 +90,11 @@ fn setting(text: &str) -> Result<(String, String, String), String> {
 }
 
 /// Runs `crossover bench oltp`.
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let plan = plan(arguments)?;
     if arguments.print_plan {
         shared.print(&plan.to_toml()?)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     carry_out(plan, &arguments.run, shared)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::EngineSpec;
-use plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, Trial};
+use plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, TrialSettings};
 
 const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
 
@@ -56,7 +56,7 @@ pub fn article(filling: &PlanFilling) -> anyhow::Result<Plan> {
         plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
     }
     if filling.article_mode {
-        plan.trial = Trial::Passes { passes: 1 };
+        plan.trial = TrialSettings::Passes { passes: 1 };
         plan.load.connection = ConnectionUse::PerRequest;
     }
     fill_query(&mut plan, filling);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::EngineSpec;
-use plan::{Comparison, Data, Factor, Given, Level, Parameter, Plan, Statement};
+use plan::{Data, Factor, Given, Level, Parameter, Plan, ResultComparison, Statement};
 use sql::{Dialect, Part, split};
 
 use super::{RunArguments, carry_out};
-use crate::shared::{Outcome, Shared, Usage, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
 /// What the other keys of a plan are, where nothing is said.
 const PLAN: &str = r#"
@@ -67,11 +67,11 @@ enum RowComparison {
 }
 
 /// Runs `crossover bench sql`.
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let plan = plan(arguments)?;
     if arguments.print_plan {
         shared.print(&plan.to_toml()?)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     carry_out(plan, &arguments.run, shared)
 }
@@ -144,10 +144,10 @@ fn statements(
     whole.file = Some(path.to_owned());
     whole.transaction = arguments.transaction;
     whole.answer = match arguments.answer {
-        RowComparison::Rows => Comparison::Rows,
-        RowComparison::Ordered => Comparison::Ordered,
-        RowComparison::Count => Comparison::Count,
-        RowComparison::None => Comparison::None,
+        RowComparison::Rows => ResultComparison::Rows,
+        RowComparison::Ordered => ResultComparison::Ordered,
+        RowComparison::Count => ResultComparison::Count,
+        RowComparison::None => ResultComparison::None,
     };
     whole.read_files(None).map_err(Usage)?;
     let parts = parts(path, &whole.text, "sqlite")?;

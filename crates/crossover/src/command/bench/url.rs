@@ -10,13 +10,13 @@ use jiff::civil::Date;
 use lab::article::{ArticleLoad, ArticleResult, measure};
 
 use crate::command::secret;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// The article's script waits for curl, which waits as long as it takes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What is asked for on the command line.
-pub struct Load {
+pub struct UrlLoad {
     pub url: String,
     pub key_file: Option<PathBuf>,
     pub clients: Option<NonZeroU16>,
@@ -27,7 +27,7 @@ pub struct Load {
 }
 
 /// Sends the load once and prints the averages.
-pub fn run(load: &Load, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(load: &UrlLoad, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let load = ArticleLoad {
         url: load.url.clone(),
         key: secret::key(load.key_file.as_deref())?,
@@ -44,7 +44,7 @@ pub fn run(load: &Load, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Text => shared.print(&text(&result))?,
         OutputFormat::Csv => shared.print(&csv(&result))?,
     }
-    Ok(if result.failures == 0 { Outcome::Done } else { Outcome::Findings })
+    Ok(if result.failures == 0 { CommandOutcome::Done } else { CommandOutcome::Findings })
 }
 
 fn day(text: &str, flag: &str) -> anyhow::Result<Date> {

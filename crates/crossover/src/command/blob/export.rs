@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use blob::{ExportOptions, Exported, Form, Target};
+use blob::{BlobForm, BlobTarget, ExportOptions, Exported};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
 
 /// Write the blobs of a SQLite file into files of their own
 ///
@@ -36,13 +36,13 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct ExportedBlobs<'a> {
     folder: String,
-    form: Form,
+    form: BlobForm,
     #[serde(flatten)]
     exported: &'a Exported,
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let form = if arguments.tree { Form::Tree } else { Form::Folder };
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
+    let form = if arguments.tree { BlobForm::Tree } else { BlobForm::Folder };
     let options = ExportOptions { form, replace: arguments.force };
     let started = Instant::now();
     let progress = shared.progress("files");
@@ -59,15 +59,15 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         started.elapsed().as_secs_f64(),
     ));
     if let Some(names) = &arguments.names {
-        let named = blob::write_names(&Target::open(folder)?, names)?;
+        let named = blob::write_names(&BlobTarget::open(folder)?, names)?;
         shared.say(&format!("their {} names in {}", HumanCount(named), names.display()));
     }
     let folder = folder.display().to_string();
     match shared.output_format {
         OutputFormat::Json => {
-            shared.print_json(&ExportedBlobs { folder, form, exported: &exported })?
+            shared.print_json(&ExportedBlobs { folder, form, exported: &exported })?;
         }
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{folder}\n"))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

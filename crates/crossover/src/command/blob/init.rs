@@ -8,7 +8,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::number;
-use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
 
 /// Make a SQLite file with a table of random blobs
 ///
@@ -51,7 +51,7 @@ struct NewStore<'a> {
     initialized: &'a Initialized,
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let recipe = Recipe {
         count: arguments.count,
         blob_bytes: arguments.size,
@@ -82,5 +82,5 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Json => shared.print_json(&NewStore { file, initialized: &made })?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{file}\n"))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

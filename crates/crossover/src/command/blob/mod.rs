@@ -12,7 +12,7 @@ mod statistics;
 #[cfg(test)]
 pub use result::RunResult;
 
-use crate::shared::{Outcome, Shared};
+use crate::shared::{CommandOutcome, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -22,7 +22,7 @@ pub enum Command {
     Run(run::Arguments),
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Init(arguments) => init::run(&arguments, shared),
         Command::Stat(arguments) => stat::run(&arguments, shared),

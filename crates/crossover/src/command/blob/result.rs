@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use blob::{
-    By, Checked, Durability, FileSettings, Form, JournalMode, Order, SqliteAccess, Synchronous,
-    Target, Timed, Work,
+    BlobForm, BlobTarget, By, Checked, FileSettings, JournalMode, Order, SqliteAccess, Synchronous,
+    Timed, Work, WriteDurability,
 };
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::shared::{OutputFormat, Shared};
 #[derive(Serialize, schemars::JsonSchema)]
 pub struct RunResult {
     target: String,
-    form: Form,
+    form: BlobForm,
     /// `read`, `update` or `open_and_close`
     work: &'static str,
     order: &'static str,
@@ -38,7 +38,7 @@ pub struct RunResult {
     /// As the engine has them
     settings: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    durability: Option<Durability>,
+    durability: Option<WriteDurability>,
     /// What was done to the page cache first
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
@@ -51,7 +51,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    pub fn new(target: &Target, work: Work, order: Order, max_id: u64, timed: &Timed) -> Self {
+    pub fn new(target: &BlobTarget, work: Work, order: Order, max_id: u64, timed: &Timed) -> Self {
         let seconds = timed.with_checkpoint().as_secs_f64();
         let blobs = timed.blobs.max(1) as f64;
         Self {
@@ -106,7 +106,8 @@ impl RunResult {
             let journal = setting("journal_mode").parse::<JournalMode>().ok();
             let level = setting("synchronous").parse::<Synchronous>().ok();
             let both = journal.zip(level);
-            self.durability = both.map(|(journal, level)| Durability::with_sqlite(journal, level));
+            self.durability =
+                both.map(|(journal, level)| WriteDurability::with_sqlite(journal, level));
         }
         Ok(())
     }
@@ -117,7 +118,7 @@ impl RunResult {
         if self.work == "update" {
             self.settings.insert("write", name(&settings.writing));
             self.settings.insert("fsync", settings.fsync.to_string());
-            let level = Durability::with_files(settings.writing, settings.fsync);
+            let level = WriteDurability::with_files(settings.writing, settings.fsync);
             self.durability = Some(level);
         } else {
             self.settings.insert("read", name(&settings.reading));

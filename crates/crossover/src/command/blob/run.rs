@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use blob::{
-    Access, FileAccess, Form, LookupAccess, Order, Pace, SqliteAccess, SqliteSettings, Target, Work,
+    Access, BlobForm, BlobTarget, FileAccess, LookupAccess, Order, Pace, SqliteAccess,
+    SqliteSettings, Work,
 };
 
 use super::forms::{FileArguments, SqliteArguments};
 use super::result::RunResult;
 use super::{number, statistics};
-use crate::shared::{Outcome, Shared, Usage, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
 /// Read or overwrite blobs and say how long one takes
 ///
@@ -119,12 +120,12 @@ impl OpenStore {
 
 impl Arguments {
     /// Refuses options that the target would not take note of.
-    fn check(&self, target: &Target) -> Result<(), Usage> {
+    fn check(&self, target: &BlobTarget) -> Result<(), Usage> {
         let path = target.path().display();
         let refused = match target.form() {
-            Form::Database if self.open_only => Some("--open-only"),
-            Form::Database => self.files.given(),
-            Form::Folder | Form::Tree => self.sqlite.given(),
+            BlobForm::Database if self.open_only => Some("--open-only"),
+            BlobForm::Database => self.files.given(),
+            BlobForm::Folder | BlobForm::Tree => self.sqlite.given(),
         };
         if let Some(option) = refused {
             let form = target.form().name();
@@ -142,7 +143,7 @@ impl Arguments {
     }
 
     /// What of the options the others make void.
-    fn in_vain(&self, target: &Target) -> Option<&'static str> {
+    fn in_vain(&self, target: &BlobTarget) -> Option<&'static str> {
         let files = &self.files;
         let problems = [
             (
@@ -161,13 +162,13 @@ impl Arguments {
     }
 
     /// Those of the names are transactions too.
-    fn has_transactions(&self, target: &Target) -> bool {
-        target.form() == Form::Database || self.files.names.is_some()
+    fn has_transactions(&self, target: &BlobTarget) -> bool {
+        target.form() == BlobForm::Database || self.files.names.is_some()
     }
 
-    fn open(&self, target: &Target) -> Result<OpenStore, blob::Error> {
+    fn open(&self, target: &BlobTarget) -> Result<OpenStore, blob::Error> {
         Ok(match (target.form(), &self.files.names) {
-            (Form::Database, _) => OpenStore::Sqlite(target.sqlite(&self.sqlite.settings())?),
+            (BlobForm::Database, _) => OpenStore::Sqlite(target.sqlite(&self.sqlite.settings())?),
             (_, None) => OpenStore::Files(target.files(&self.files.settings())?),
             (_, Some(names)) => OpenStore::Lookup(LookupAccess::open(
                 names,
@@ -179,10 +180,12 @@ impl Arguments {
     }
 
     /// The largest key that is asked for. Beyond the largest that `export` wrote no file is ours.
-    fn max_id(&self, target: &Target) -> u64 {
+    fn max_id(&self, target: &BlobTarget) -> u64 {
         let largest = target.largest_id();
         match self.order.max_id {
-            Some(wanted) if self.update && target.form() != Form::Database => wanted.min(largest),
+            Some(wanted) if self.update && target.form() != BlobForm::Database => {
+                wanted.min(largest)
+            }
             Some(wanted) => wanted,
             None => largest,
         }
@@ -196,7 +199,7 @@ impl Arguments {
     }
 
     /// Whether each blob is in a transaction of its own.
-    fn has_transaction_per_blob(&self, target: &Target, shared: &Shared) -> bool {
+    fn has_transaction_per_blob(&self, target: &BlobTarget, shared: &Shared) -> bool {
         let has_transactions = self.has_transactions(target);
         if self.multitrans && !has_transactions {
             shared.say("--multitrans changes nothing here: files are in no transaction");
@@ -205,7 +208,7 @@ impl Arguments {
     }
 
     /// What is done to each blob; a new generation is noted before any of it is written.
-    fn work(&self, target: &mut Target) -> Result<Work, blob::Error> {
+    fn work(&self, target: &mut BlobTarget) -> Result<Work, blob::Error> {
         if self.open_only {
             return Ok(Work::OpenAndClose);
         }
@@ -247,8 +250,8 @@ fn resident(share: Option<f64>) -> String {
     }
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
-    let mut target = Target::open(&arguments.target)?;
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
+    let mut target = BlobTarget::open(&arguments.target)?;
     arguments.check(&target)?;
     let order = arguments.order.order();
     let max_id = arguments.max_id(&target);
@@ -265,7 +268,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         count: arguments.count,
         transaction_per_blob,
         checkpoint: arguments.update
-            && target.form() == Form::Database
+            && target.form() == BlobForm::Database
             && !arguments.sqlite.no_checkpoint,
     };
     let progress = shared.progress(if arguments.update { "write" } else { "read" });
@@ -299,11 +302,11 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
     }
     progress.finish_and_clear();
     result.print(shared)?;
-    Ok(if result.is_whole() { Outcome::Done } else { Outcome::Findings })
+    Ok(if result.is_whole() { CommandOutcome::Done } else { CommandOutcome::Findings })
 }
 
 /// Says what became of the updates that were interrupted.
-fn explain(error: blob::Error, arguments: &Arguments, target: &Target) -> anyhow::Error {
+fn explain(error: blob::Error, arguments: &Arguments, target: &BlobTarget) -> anyhow::Error {
     // Where something stays overwritten the error itself says so.
     let undone = arguments.update && matches!(error, blob::Error::Interrupted);
     let error = anyhow::Error::from(error);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blob::Stat;
 use indicatif::HumanCount;
 
-use crate::shared::{Outcome, OutputFormat, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
 
 /// Counts, sizes and pages of a SQLite file of blobs
 ///
@@ -20,7 +20,7 @@ pub struct Arguments {
     vacuum: bool,
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let progress = shared.progress("pages");
     if arguments.vacuum {
         progress.set_message("VACUUM");
@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Text => shared.print(&text(&stat))?,
     }
     let whole = stat.integrity == ["ok"];
-    Ok(if whole { Outcome::Done } else { Outcome::Findings })
+    Ok(if whole { CommandOutcome::Done } else { CommandOutcome::Findings })
 }
 
 /// Labels and values in the order in which they are printed.

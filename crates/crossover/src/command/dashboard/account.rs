@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::database::DatabaseArgument;
 use super::key::time;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -51,7 +51,7 @@ pub struct AccountList {
     database: DatabaseArgument,
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Add(Secret { name, password_file, database }) => {
             let password = password(password_file.as_deref(), shared)?;
@@ -74,7 +74,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
             tell(shared, &name, "given another password")?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn tell(shared: &Shared, name: &str, done: &str) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use engine::DatabaseUrl;
 use serde_json::json;
 
 use super::database::DatabaseArgument;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Copy a SQLite dashboard to a new file while it is in use
 ///
@@ -23,7 +23,7 @@ pub struct Arguments {
     database: DatabaseArgument,
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let source = match arguments.database.resolve()? {
         DatabaseUrl::Sqlite(path) => path,
         url @ DatabaseUrl::Postgres(_) => {
@@ -44,5 +44,5 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Json => shared.print_json(&json!({"file": file, "bytes": bytes}))?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{file}\n"))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

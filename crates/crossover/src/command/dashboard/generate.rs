@@ -9,7 +9,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::database::DatabaseArgument;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage, scale};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, scale};
 
 /// Fill a new database with the reference dataset; prints the digest of its rows.
 ///
@@ -88,7 +88,7 @@ struct WrittenDatabase<'a> {
     summary: &'a Summary,
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let started = Instant::now();
     let progress = shared.progress("generate");
@@ -110,7 +110,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         }
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{}\n", summary.digest))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn describe(summary: &Summary, database: &DatabaseUrl, started: Instant) -> String {

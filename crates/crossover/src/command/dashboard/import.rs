@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::database::DatabaseArgument;
 use super::in_work;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -89,7 +89,7 @@ fn mapped(text: &str) -> Result<(String, String), &'static str> {
     Ok((name.trim().to_owned(), column.trim().to_owned()))
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Articles(arguments) => articles(arguments, shared),
         Command::Traffic(arguments) => traffic(arguments, shared),
@@ -97,7 +97,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
     }
 }
 
-fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<Outcome> {
+fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let wish = ImportArticles {
         file: arguments.file,
@@ -120,10 +120,10 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<Outcome> {
             "{pageviews} page views of {matched_days} days had waited for these articles"
         ));
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<Outcome> {
+fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let wish = ImportTraffic {
         files: arguments.files,
@@ -148,7 +148,7 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<Outcome> {
         OutputFormat::Json => shared.print_json(&imported)?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&described(&imported))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn described(imported: &ImportedTraffic) -> String {
@@ -168,7 +168,7 @@ fn today() -> Day {
     date.to_string().parse().unwrap_or(Day::LAST)
 }
 
-fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<Outcome> {
+fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let (urls, count) =
         in_work(shared, "unmatched", |work| import::unmatched(&database, arguments.limit, work))
@@ -195,7 +195,7 @@ fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<
     if urls.len() < count {
         shared.say(&format!("{} of {count} URLs; --limit shows more", urls.len()));
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn csv(urls: &[Unmatched]) -> String {

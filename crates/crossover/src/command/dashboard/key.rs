@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::database::DatabaseArgument;
 use super::span::span;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -46,7 +46,7 @@ pub struct KeyList {
     database: DatabaseArgument,
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Add(New { name, expires, database }) => {
             let database = database.resolve()?;
@@ -68,7 +68,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
             shared.say(&format!("revoked {name:?}"));
         }
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn print_list(keys: &[ListedKey], shared: &Shared) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::shared::{Outcome, Shared, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, sqlite_file};
 
 /// Copy a file made by `generate --as-found` into a new one of the dashboard's own schema: slugs up
 /// to 512 characters, UUIDs declared as the texts they are.
@@ -19,11 +19,11 @@ pub struct Arguments {
     force: bool,
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let Arguments { as_found, mended, force } = arguments;
     let progress = shared.progress("rows");
     let rows = dashboard::mend::mend(&as_found, &mended, force, &progress, shared.interrupted())?;
     progress.finish_and_clear();
     shared.print(&format!("{rows} rows copied to {}\n", mended.display()))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

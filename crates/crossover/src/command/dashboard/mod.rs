@@ -17,7 +17,7 @@ mod upgrade;
 
 use dashboard::rollup::CommandWork;
 
-use crate::shared::{Outcome, Shared};
+use crate::shared::{CommandOutcome, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -41,7 +41,7 @@ pub enum Command {
     Account(account::Command),
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Init(arguments) => init::run(arguments, shared),
         Command::Generate(arguments) => generate::run(arguments, shared),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::database::DatabaseArgument;
 use super::in_work;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -21,24 +21,24 @@ pub struct Arguments {
     database: DatabaseArgument,
 }
 
-pub fn run(command: Command, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     match command {
         Command::Rebuild(arguments) => rebuild(&arguments, shared),
         Command::Verify(arguments) => verify(&arguments, shared),
     }
 }
 
-fn rebuild(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+fn rebuild(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     in_work(shared, "days", |work| rollup::rebuild(&database, work))?;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&json!({"database": database.to_string()}))?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{database}\n"))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let proof = in_work(shared, "totals", |work| rollup::verify(&database, work))?;
     match shared.output_format {
@@ -52,8 +52,8 @@ fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         }
     }
     if proof.differences.is_empty() {
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     shared.say("make them anew with `crossover dashboard rollup rebuild`");
-    Ok(Outcome::Findings)
+    Ok(CommandOutcome::Findings)
 }

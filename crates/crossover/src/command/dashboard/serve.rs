@@ -21,7 +21,7 @@ use super::log::LogArguments;
 use super::span::{Limit, limit};
 use super::upgrade;
 use crate::command::secret;
-use crate::shared::{Outcome, Shared, Usage};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// Answers of this many bytes are kept.
 const ANSWER_CACHE_BYTES: u64 = 64 * 1_024 * 1_024;
@@ -119,14 +119,14 @@ fn setting(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     arguments.log.begin(shared.color);
     if arguments.upgrade {
         let database = arguments.database.resolve()?;
         upgrade::upgrade(&database, shared)?;
     }
     shared.runtime().block_on(serve(arguments, shared))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 async fn serve(arguments: Arguments, shared: &Shared) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::database::DatabaseArgument;
 use super::in_work;
-use crate::shared::{Outcome, OutputFormat, Shared};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Bring the database of an older program to this program's schema
 ///
@@ -20,7 +20,7 @@ pub struct Arguments {
     database: DatabaseArgument,
 }
 
-pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let upgraded = upgrade(&database, shared)?;
     if upgraded.from == VERSION {
@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         }))?,
         OutputFormat::Text | OutputFormat::Csv => shared.print(&format!("{database}\n"))?,
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Upgrades behind a progress bar and says what was done.

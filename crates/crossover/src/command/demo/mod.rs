@@ -17,7 +17,7 @@ use server::{Locations, PostgresServer, StartOptions};
 
 use command::Commands;
 
-use crate::shared::{Outcome, OutputFormat, Shared, Usage, scale};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, scale};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, SQLite
 /// against PostgreSQL, precomputed totals, blobs against files; what the whole means; then the
@@ -69,7 +69,7 @@ const FINDINGS: i32 = 3;
 const OWN_TABLES: &str = "schema_version,api_keys,key_expiries,accounts,sessions";
 
 /// Runs `crossover demo`.
-pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     if shared.output_format != OutputFormat::Text {
         let text =
             "demo tells a story in text; --output-format goes with the commands that it shows";
@@ -92,7 +92,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<Outcome> {
         demo.serve()?;
     }
     // Whatever the experiments could or could not decide: the story has been told.
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 struct Demo<'a> {

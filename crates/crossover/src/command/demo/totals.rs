@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::EngineSpec;
-use plan::{Compare, Data, Factor, Level, Plan, Seconds, Trial};
+use plan::{Compare, Data, Factor, Level, Plan, Seconds, TrialSettings};
 use report::analysis::digits;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub(super) fn write(
     plan.compare = Compare::All;
     plan.data = Data::File(std::path::absolute(data)?);
     plan.replicates = replicates;
-    plan.trial = Trial::Steady { time };
+    plan.trial = TrialSettings::Steady { time };
     only_a_year(&mut plan);
     let blog = largest_blog(data)?;
     plan.constants.insert("query".to_owned(), format!("&blog={blog}"));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use server::Locations;
 
 use super::print_rows;
-use crate::shared::{Outcome, OutputFormat, Shared, Usage};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// `crossover server remove`
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ impl KeptKind {
 }
 
 /// Prints everything with its size.
-pub fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<Outcome> {
+pub fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let rows = all(locations);
     // For programs the number, under a name with its unit.
     let (size_header, write_size): (_, fn(u64) -> String) = match shared.output_format {
@@ -142,7 +142,7 @@ pub fn remove(
     locations: &Locations,
     arguments: &RemoveArguments,
     shared: &Shared,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let mut chosen: Vec<KeptData> = Vec::new();
     let data = || all(locations).into_iter().filter(|kept| kept.kind.is_data());
     for name in &arguments.names {
@@ -166,17 +166,17 @@ pub fn remove(
         .collect();
     if chosen.is_empty() {
         shared.say("nothing is kept");
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     if !arguments.yes && !shared.confirm(&shown, "Remove all of it?")? {
         shared.say("Nothing was removed.");
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     for kept in chosen {
         remove_one(locations, &kept)?;
         shared.print(&format!("{}\n", kept.folder.display()))?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn is_meant(kept: &KeptData, name: &str) -> bool {

@@ -22,12 +22,12 @@ pub struct Channel {
     /// The beginning of a message whose end has not arrived.
     carry: Vec<u8>,
     /// What is known of the answer under way.
-    answer: Answer,
+    answer: StatementAnswer,
 }
 
 /// What a statement came to.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct StatementAnswer {
     pub rows: u64,
     /// Whether a transaction is open, perhaps a failed one.
     pub in_transaction: bool,
@@ -37,7 +37,7 @@ pub struct Answer {
 impl Channel {
     pub(super) fn new(stream: ThinStream) -> Result<Self, ThinError> {
         stream.never_wait()?;
-        Ok(Self { stream, carry: Vec::new(), answer: Answer::default() })
+        Ok(Self { stream, carry: Vec::new(), answer: StatementAnswer::default() })
     }
 
     /// Sends messages that end with a sync. A closed loop's are far smaller than a socket's
@@ -73,7 +73,7 @@ impl Channel {
     /// # Errors
     /// [`ThinError::Lost`], with the server's last words in its place where it said some;
     /// [`ThinError::Unexpected`].
-    pub fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Answer>, ThinError> {
+    pub fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<Option<StatementAnswer>, ThinError> {
         let mut held = self.carry.len();
         if buffer.len() <= held {
             buffer.resize((held * 2).max(BUFFER_BYTES), 0);

@@ -4,12 +4,12 @@ use bytes::{Buf as _, BytesMut};
 use postgres_protocol::message::backend::{self, Message};
 use postgres_protocol::message::frontend;
 
-use super::{Connection, ThinError, row, whole_message};
+use super::{ThinConnection, ThinError, row, whole_message};
 
 /// Rows are sent in messages of about this size.
 const MESSAGE_BYTES: usize = 128 * 1024;
 
-impl Connection<'_> {
+impl ThinConnection<'_> {
     /// Runs `COPY ... FROM STDIN`. `next` appends a row in the form that the statement names and
     /// says whether there was one. Returns the number of rows.
     ///

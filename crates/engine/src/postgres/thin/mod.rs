@@ -21,9 +21,9 @@ use postgres_protocol::message::backend::{self, Message};
 use postgres_protocol::message::frontend;
 use postgres_protocol::{IsNull, Oid};
 
-pub use channel::{Answer, Channel};
+pub use channel::{Channel, StatementAnswer};
 pub use error::ThinError;
-pub use row::Row;
+pub use row::ThinRow;
 use wire::ThinWire;
 
 use crate::{Error, PostgresUrl};
@@ -42,7 +42,7 @@ pub struct Patience<'a> {
 }
 
 /// A session with a server.
-pub struct Connection<'a> {
+pub struct ThinConnection<'a> {
     wire: ThinWire<'a>,
     /// What is about to be sent; kept for its memory.
     out: BytesMut,
@@ -53,15 +53,15 @@ pub struct Connection<'a> {
 /// A statement that the server has parsed. Names count up in every session, so that sessions which
 /// prepare the same texts in the same order can share the values that describe them.
 #[derive(Clone, Debug)]
-pub struct Statement {
+pub struct PreparedStatement {
     name: String,
     /// The types of its parameters, by object id.
     pub parameter_types: Vec<Oid>,
     /// What it returns; empty where it returns nothing.
-    pub columns: Vec<Column>,
+    pub columns: Vec<RowColumn>,
 }
 
-impl Statement {
+impl PreparedStatement {
     /// Its name on the server, by which SQL reaches it too (`EXPLAIN EXECUTE`).
     #[must_use]
     pub fn name(&self) -> &str {
@@ -71,7 +71,7 @@ impl Statement {
 
 /// One column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct RowColumn {
     pub name: String,
     /// Its type, by object id.
     pub type_oid: Oid,
@@ -80,7 +80,7 @@ pub struct Column {
 /// The value of a parameter. All but [`Parameter::Int4`] and [`Parameter::Binary`] travel as text,
 /// which the server reads as whatever type the parameter has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Parameter<'a> {
+pub enum BoundParameter<'a> {
     Null,
     Integer(i64),
     /// A whole number in the binary form of `integer`, for a parameter that is one.
@@ -93,14 +93,14 @@ pub enum Parameter<'a> {
     Binary(&'a [u8]),
 }
 
-impl Parameter<'_> {
+impl BoundParameter<'_> {
     /// The protocol's number for the form in which it travels.
     fn format(self) -> i16 {
         i16::from(matches!(self, Self::Int4(_) | Self::Binary(_)))
     }
 }
 
-impl<'a> Connection<'a> {
+impl<'a> ThinConnection<'a> {
     /// Connects as [`super::connect`] does. `session` are further settings of the session.
     pub fn connect(
         url: &PostgresUrl,
@@ -112,14 +112,15 @@ impl<'a> Connection<'a> {
 
     /// Has a statement parsed, under a name of its own, and described. Types that `types` leaves
     /// out, or gives as 0, are the server's to infer.
-    pub fn prepare(&mut self, sql: &str, types: &[Oid]) -> Result<Statement, ThinError> {
+    pub fn prepare(&mut self, sql: &str, types: &[Oid]) -> Result<PreparedStatement, ThinError> {
         self.prepared += 1;
         let name = format!("s{}", self.prepared);
         self.out.clear();
         frontend::parse(&name, sql, types.iter().copied(), &mut self.out)?;
         frontend::describe(b'S', &name, &mut self.out)?;
         frontend::sync(&mut self.out);
-        let mut statement = Statement { name, parameter_types: Vec::new(), columns: Vec::new() };
+        let mut statement =
+            PreparedStatement { name, parameter_types: Vec::new(), columns: Vec::new() };
         self.exchange(|tag, body| {
             if !matches!(tag, backend::PARAMETER_DESCRIPTION_TAG | backend::ROW_DESCRIPTION_TAG) {
                 return Ok(());
@@ -130,7 +131,7 @@ impl<'a> Connection<'a> {
                 }
                 Message::RowDescription(description) => {
                     let column = |field: backend::Field<'_>| {
-                        Ok(Column { name: field.name().to_owned(), type_oid: field.type_oid() })
+                        Ok(RowColumn { name: field.name().to_owned(), type_oid: field.type_oid() })
                     };
                     statement.columns = description.fields().map(column).collect()?;
                 }
@@ -148,9 +149,9 @@ impl<'a> Connection<'a> {
     /// [`ThinError`]; after a refusal the session goes on, see [`ThinError::ends_connection`].
     pub fn execute(
         &mut self,
-        statement: &Statement,
-        parameters: &[Parameter<'_>],
-        each_row: impl FnMut(Row<'_>),
+        statement: &PreparedStatement,
+        parameters: &[BoundParameter<'_>],
+        each_row: impl FnMut(ThinRow<'_>),
     ) -> Result<u64, ThinError> {
         self.execute_in(TEXT, statement, parameters, each_row)
     }
@@ -159,9 +160,9 @@ impl<'a> Connection<'a> {
     /// themselves, its text form twice as long.
     pub fn execute_binary(
         &mut self,
-        statement: &Statement,
-        parameters: &[Parameter<'_>],
-        each_row: impl FnMut(Row<'_>),
+        statement: &PreparedStatement,
+        parameters: &[BoundParameter<'_>],
+        each_row: impl FnMut(ThinRow<'_>),
     ) -> Result<u64, ThinError> {
         self.execute_in(BINARY, statement, parameters, each_row)
     }
@@ -169,16 +170,16 @@ impl<'a> Connection<'a> {
     fn execute_in(
         &mut self,
         format: i16,
-        statement: &Statement,
-        parameters: &[Parameter<'_>],
-        mut each_row: impl FnMut(Row<'_>),
+        statement: &PreparedStatement,
+        parameters: &[BoundParameter<'_>],
+        mut each_row: impl FnMut(ThinRow<'_>),
     ) -> Result<u64, ThinError> {
         self.out.clear();
         write_execution_in(format, statement, parameters.iter().copied(), &mut self.out)?;
         let mut affected = 0;
         self.exchange(|tag, body| {
             match tag {
-                backend::DATA_ROW_TAG => each_row(Row::new(body)),
+                backend::DATA_ROW_TAG => each_row(ThinRow::new(body)),
                 backend::COMMAND_COMPLETE_TAG => affected = row::count_of_tag(body),
                 _ => {}
             }
@@ -189,12 +190,16 @@ impl<'a> Connection<'a> {
 
     /// Sends one or several statements as text, for what is not measured; rows are handed over
     /// as by [`Connection::execute`].
-    pub fn query(&mut self, sql: &str, mut each_row: impl FnMut(Row<'_>)) -> Result<(), ThinError> {
+    pub fn query(
+        &mut self,
+        sql: &str,
+        mut each_row: impl FnMut(ThinRow<'_>),
+    ) -> Result<(), ThinError> {
         self.out.clear();
         frontend::query(sql, &mut self.out)?;
         self.exchange(|tag, body| {
             if tag == backend::DATA_ROW_TAG {
-                each_row(Row::new(body));
+                each_row(ThinRow::new(body));
             }
             Ok(())
         })
@@ -247,8 +252,8 @@ impl<'a> Connection<'a> {
 /// Bind, execute and sync, appended to `out`: one write, one answer, whose values are binary, as
 /// sysbench asks for them: they cost the server less than texts (BENCHMARKS.md).
 pub fn write_execution<'p>(
-    statement: &Statement,
-    parameters: impl Iterator<Item = Parameter<'p>> + Clone,
+    statement: &PreparedStatement,
+    parameters: impl Iterator<Item = BoundParameter<'p>> + Clone,
     out: &mut BytesMut,
 ) -> std::io::Result<()> {
     write_execution_in(BINARY, statement, parameters, out)
@@ -257,14 +262,14 @@ pub fn write_execution<'p>(
 /// The same, with values that come back in this form.
 fn write_execution_in<'p>(
     format: i16,
-    statement: &Statement,
-    parameters: impl Iterator<Item = Parameter<'p>> + Clone,
+    statement: &PreparedStatement,
+    parameters: impl Iterator<Item = BoundParameter<'p>> + Clone,
     out: &mut BytesMut,
 ) -> std::io::Result<()> {
     let bound = frontend::bind(
         "",
         &statement.name,
-        parameters.clone().map(Parameter::format),
+        parameters.clone().map(BoundParameter::format),
         parameters,
         |parameter, out| Ok(write_parameter(parameter, out)),
         Some(format),
@@ -283,16 +288,16 @@ pub fn write_query(sql: &str, out: &mut BytesMut) -> std::io::Result<()> {
     frontend::query(sql, out)
 }
 
-fn write_parameter(parameter: Parameter<'_>, out: &mut BytesMut) -> IsNull {
+fn write_parameter(parameter: BoundParameter<'_>, out: &mut BytesMut) -> IsNull {
     use std::fmt::Write as _;
     // Writing into memory that grows cannot fail.
     match parameter {
-        Parameter::Null => return IsNull::Yes,
-        Parameter::Integer(number) => drop(write!(out, "{number}")),
-        Parameter::Int4(number) => out.put_i32(number),
-        Parameter::Double(number) => drop(write!(out, "{number}")),
-        Parameter::Text(text) => out.put_slice(text.as_bytes()),
-        Parameter::Binary(bytes) => out.put_slice(bytes),
+        BoundParameter::Null => return IsNull::Yes,
+        BoundParameter::Integer(number) => drop(write!(out, "{number}")),
+        BoundParameter::Int4(number) => out.put_i32(number),
+        BoundParameter::Double(number) => drop(write!(out, "{number}")),
+        BoundParameter::Text(text) => out.put_slice(text.as_bytes()),
+        BoundParameter::Binary(bytes) => out.put_slice(bytes),
     }
     IsNull::No
 }
@@ -313,9 +318,9 @@ mod tests {
     #[test]
     fn an_execution_asks_for_binary_values_as_sysbench_does() {
         let (parameter_types, columns) = (Vec::new(), Vec::new());
-        let statement = Statement { name: "s1".to_owned(), parameter_types, columns };
+        let statement = PreparedStatement { name: "s1".to_owned(), parameter_types, columns };
         let mut out = BytesMut::new();
-        write_execution(&statement, [Parameter::Int4(7)].into_iter(), &mut out).unwrap();
+        write_execution(&statement, [BoundParameter::Int4(7)].into_iter(), &mut out).unwrap();
         // One form for all values, the binary one; then comes the execution.
         assert!(out.windows(5).any(|part| part == [0, 1, 0, 1, b'E']), "{out:?}");
     }

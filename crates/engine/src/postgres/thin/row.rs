@@ -2,12 +2,12 @@
 
 /// One row: its values are read in place.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct ThinRow<'a> {
     /// The message's body: a count of two bytes, then each value with its length before it.
     body: &'a [u8],
 }
 
-impl<'a> Row<'a> {
+impl<'a> ThinRow<'a> {
     pub(super) fn new(body: &'a [u8]) -> Self {
         Self { body }
     }
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn values_are_read_in_place_and_a_cut_row_ends() {
         let body = b"\x00\x03\x00\x00\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00";
-        let values: Vec<_> = Row::new(body).values().collect();
+        let values: Vec<_> = ThinRow::new(body).values().collect();
         assert_eq!(values, [Some(&b"ab"[..]), None, Some(&b""[..])]);
-        assert_eq!(Row::new(&body[..7]).values().count(), 0);
+        assert_eq!(ThinRow::new(&body[..7]).values().count(), 0);
     }
 
     #[test]

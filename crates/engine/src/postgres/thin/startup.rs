@@ -19,7 +19,7 @@ use tokio_postgres::error::SqlState;
 
 use super::stream::ThinStream;
 use super::wire::{STEP, ThinWire};
-use super::{Connection, Patience, ThinError, whole_message};
+use super::{Patience, ThinConnection, ThinError, whole_message};
 use crate::{Error, PostgresUrl};
 
 /// What a connection attempt came to.
@@ -47,7 +47,7 @@ pub(super) fn connect<'a>(
     url: &PostgresUrl,
     session: &[(&str, &str)],
     patience: Patience<'a>,
-) -> Result<Connection<'a>, Error> {
+) -> Result<ThinConnection<'a>, Error> {
     let config = crate::postgres::config(url)?;
     let refuse = |problem: String| Error::CannotConnect {
         server: crate::postgres::server_name(&config),
@@ -151,7 +151,7 @@ fn log_in<'a>(
     config: &Config,
     session: &[(&str, &str)],
     patience: Patience<'a>,
-) -> Result<Connection<'a>, StartupFailure> {
+) -> Result<ThinConnection<'a>, StartupFailure> {
     let user = config.get_user().unwrap_or_default();
     stream.limit_writes(patience.timeout)?;
     let mut parameters = vec![("user", user), ("client_encoding", "UTF8")];
@@ -159,7 +159,7 @@ fn log_in<'a>(
     parameters.extend(config.get_options().map(|options| ("options", options)));
     parameters.extend(config.get_application_name().map(|name| ("application_name", name)));
     parameters.extend(session.iter().copied());
-    let mut connection = Connection {
+    let mut connection = ThinConnection {
         wire: ThinWire::new(stream, patience),
         out: BytesMut::new(),
         prepared: 0,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use blob::{By, Form, Recipe, SqliteAccess, SqliteSettings};
-use engine::postgres::thin::{Connection, Patience};
+use blob::{BlobForm, By, Recipe, SqliteAccess, SqliteSettings};
+use engine::postgres::thin::{Patience, ThinConnection};
 use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
 
 use super::postgres;
@@ -50,13 +50,13 @@ pub(super) fn deploy(
     let mut deployed = match &line.form {
         StorageForm::Sqlite(settings) => sqlite(&store, settings.clone())?,
         StorageForm::Files { tree, settings } => {
-            let form = if *tree { Form::Tree } else { Form::Folder };
+            let form = if *tree { BlobForm::Tree } else { BlobForm::Folder };
             let folder = store.folder(form)?;
             let place = BlobPlace::Files { folder: folder.clone(), form, settings: *settings };
             Parts::of_files(place, vec![folder], *settings)?
         }
         StorageForm::Lookup(sqlite, files) => {
-            let folder = store.folder(Form::Folder)?;
+            let folder = store.folder(BlobForm::Folder)?;
             let names = store.names(&folder)?;
             let place = BlobPlace::Lookup {
                 names: names.clone(),
@@ -242,7 +242,7 @@ fn is_left_over(site: &Site<'_>, database: &str) -> bool {
 }
 
 fn databases(base: &PostgresUrl, patience: Patience<'_>) -> Result<Vec<String>, SessionError> {
-    let mut connection = Connection::connect(base, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(base, &[], patience).map_err(SessionError::of)?;
     let mut names = Vec::new();
     connection
         .query("SELECT datname FROM pg_database", |row| {
@@ -258,7 +258,7 @@ fn administer(
     patience: Patience<'_>,
     statements: &[String],
 ) -> Result<(), SessionError> {
-    let mut connection = Connection::connect(base, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(base, &[], patience).map_err(SessionError::of)?;
     for statement in statements {
         connection.query(statement, |_| {}).map_err(SessionError::of)?;
     }

@@ -2,7 +2,9 @@
 //! compressed, since random bytes cannot be. Values travel in binary form.
 
 use engine::PostgresUrl;
-use engine::postgres::thin::{Connection, Parameter, Patience, Statement, ThinError};
+use engine::postgres::thin::{
+    BoundParameter, Patience, PreparedStatement, ThinConnection, ThinError,
+};
 
 use super::session::SessionError;
 
@@ -16,11 +18,11 @@ const TABLE: &str = "CREATE TABLE kv (k bigint PRIMARY KEY, v bytea NOT NULL); \
 
 /// A session with prepared statements.
 pub(super) struct PostgresBlobs<'a> {
-    connection: Connection<'a>,
-    read: Statement,
-    update: Statement,
-    begin: Statement,
-    commit: Statement,
+    connection: ThinConnection<'a>,
+    read: PreparedStatement,
+    update: PreparedStatement,
+    begin: PreparedStatement,
+    commit: PreparedStatement,
 }
 
 impl<'a> PostgresBlobs<'a> {
@@ -32,7 +34,7 @@ impl<'a> PostgresBlobs<'a> {
         let settings: &[(&str, &str)] =
             if read_only { &[("default_transaction_read_only", "on")] } else { &[] };
         let mut connection =
-            Connection::connect(url, settings, patience).map_err(SessionError::of)?;
+            ThinConnection::connect(url, settings, patience).map_err(SessionError::of)?;
         let mut prepare =
             |sql: &str, types: &[u32]| connection.prepare(sql, types).map_err(|error| told(&error));
         let read = prepare("SELECT v FROM kv WHERE k = $1", &[BIGINT])?;
@@ -49,7 +51,7 @@ impl<'a> PostgresBlobs<'a> {
         let key = id.to_be_bytes();
         let rows = self
             .connection
-            .execute_binary(&self.read, &[Parameter::Binary(&key)], |row| {
+            .execute_binary(&self.read, &[BoundParameter::Binary(&key)], |row| {
                 if let Some(Some(bytes)) = row.values().next() {
                     visit(bytes);
                 }
@@ -60,7 +62,7 @@ impl<'a> PostgresBlobs<'a> {
 
     pub(super) fn update(&mut self, id: u64, bytes: &[u8]) -> Result<bool, SessionError> {
         let key = id.to_be_bytes();
-        let parameters = [Parameter::Binary(&key), Parameter::Binary(bytes)];
+        let parameters = [BoundParameter::Binary(&key), BoundParameter::Binary(bytes)];
         let changed = self
             .connection
             .execute_binary(&self.update, &parameters, |_| {})
@@ -90,7 +92,7 @@ pub(super) fn fill(
     count: u64,
     mut blob: impl FnMut(u64, &mut Vec<u8>),
 ) -> Result<(), SessionError> {
-    let mut connection = Connection::connect(url, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
     let failed = |error: ThinError| told(&error);
     connection.query("BEGIN", |_| {}).map_err(failed)?;
     connection.query(TABLE, |_| {}).map_err(failed)?;
@@ -101,7 +103,7 @@ pub(super) fn fill(
     for id in 1..=count {
         blob(id, &mut bytes);
         let key = id.to_be_bytes();
-        let parameters = [Parameter::Binary(&key), Parameter::Binary(&bytes)];
+        let parameters = [BoundParameter::Binary(&key), BoundParameter::Binary(&bytes)];
         connection.execute(&insert, &parameters, |_| {}).map_err(failed)?;
     }
     connection.query("COMMIT", |_| {}).map_err(failed)?;
@@ -112,7 +114,7 @@ pub(super) fn fill(
 
 /// Whether the table is there, and so filled.
 pub(super) fn is_filled(url: &PostgresUrl, patience: Patience<'_>) -> Result<bool, SessionError> {
-    let mut connection = Connection::connect(url, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
     let mut filled = false;
     connection
         .query("SELECT 1 FROM pg_class WHERE relname = 'kv' AND relkind = 'r'", |_| filled = true)
@@ -126,7 +128,7 @@ pub(super) fn facts(
     url: &PostgresUrl,
     patience: Patience<'_>,
 ) -> Result<(u64, String), SessionError> {
-    let mut connection = Connection::connect(url, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
     let mut facts = (0, String::new());
     connection
         .query(

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use blob::{Access, FileAccess, FileSettings, Form, LookupAccess, SqliteAccess, SqliteSettings};
+use blob::{
+    Access, BlobForm, FileAccess, FileSettings, LookupAccess, SqliteAccess, SqliteSettings,
+};
 use engine::PostgresUrl;
 use engine::postgres::thin::Patience;
 
@@ -14,7 +16,7 @@ use super::postgres::PostgresBlobs;
 /// Where the sessions of a line go.
 pub(super) enum BlobPlace {
     Sqlite { file: PathBuf, settings: SqliteSettings },
-    Files { folder: PathBuf, form: Form, settings: FileSettings },
+    Files { folder: PathBuf, form: BlobForm, settings: FileSettings },
     Lookup { names: PathBuf, folder: PathBuf, sqlite: SqliteSettings, files: FileSettings },
     Postgres { url: PostgresUrl },
 }

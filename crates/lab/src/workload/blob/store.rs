@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use blob::{ExportOptions, Form, InitOptions, Recipe, Target};
+use blob::{BlobForm, BlobTarget, ExportOptions, InitOptions, Recipe};
 use engine::sqlite::file;
 use indicatif::ProgressBar;
 
@@ -67,7 +67,7 @@ impl<'a> Store<'a> {
 
     /// The files of these blobs; those that are updated lie apart, and are put back at the end of
     /// a turn.
-    pub(super) fn folder(&self, form: Form) -> Result<PathBuf, RunError> {
+    pub(super) fn folder(&self, form: BlobForm) -> Result<PathBuf, RunError> {
         let name = format!("{}-{}-{}", form.name(), self.key(), self.operation.name());
         let path = self.path(&name);
         if !path.exists() {
@@ -85,7 +85,7 @@ impl<'a> Store<'a> {
     pub(super) fn names(&self, folder: &Path) -> Result<PathBuf, RunError> {
         let path = self.path(&format!("names-{}.db", self.key()));
         if !path.exists() {
-            let target = Target::open(folder).map_err(failed)?;
+            let target = BlobTarget::open(folder).map_err(failed)?;
             blob::write_names(&target, &path).map_err(failed)?;
         }
         Ok(path)

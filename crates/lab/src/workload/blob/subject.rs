@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use blob::{Access as _, FileAccess, FileSettings, Form};
+use blob::{Access as _, BlobForm, FileAccess, FileSettings};
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
 
@@ -170,7 +170,7 @@ impl<'a> BlobSubject<'a> {
     fn put_back(&self) -> Result<(), RunError> {
         let (folder, form) = match &self.deployed.place {
             BlobPlace::Files { folder, form, .. } => (folder, *form),
-            BlobPlace::Lookup { folder, .. } => (folder, Form::Folder),
+            BlobPlace::Lookup { folder, .. } => (folder, BlobForm::Folder),
             BlobPlace::Sqlite { .. } | BlobPlace::Postgres { .. } => return Ok(()),
         };
         let mut files = FileAccess::open(folder, form, &FileSettings::default()).map_err(failed)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
-use host::process::{Application, ProcessError, free_port, run_to_end};
+use host::process::{ChildApplication, ProcessError, free_port, run_to_end};
 use host::{Address, Database, DeployError, Site};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 use plan::Levels;
@@ -32,7 +32,7 @@ pub(super) fn start_application(
     engine: &EngineSpec,
     levels: &Levels,
     database: &mut Database,
-) -> Result<(Application, Target), DeployError> {
+) -> Result<(ChildApplication, Target), DeployError> {
     let address = database.address();
     let (application, target, ready) = start_on(site, engine, levels, &address, "serve")?;
     note_what_it_says(&mut database.record, &target, &ready, site.interrupted)?;
@@ -47,14 +47,14 @@ pub(super) fn start_on(
     levels: &Levels,
     address: &Address,
     purpose: &str,
-) -> Result<(Application, Target, String), DeployError> {
+) -> Result<(ChildApplication, Target, String), DeployError> {
     let words = &site.plan.application.start;
     let listen = format!("127.0.0.1:{}", free_port()?);
     let values = site.placeholders(engine, levels, Some(address), &listen)?;
     let start = site.command(words, engine, levels, purpose, &values)?;
     let (ready, below) = ready_path(site, &values)?;
     let target = Target::listening(&listen)?;
-    let application = Application::start(&start)?;
+    let application = ChildApplication::start(&start)?;
     let ready_below = (ready.as_str(), below);
     application.wait_until_answering(&target, ready_below, READY_TIMEOUT, site.interrupted)?;
     Ok((application, target, ready))

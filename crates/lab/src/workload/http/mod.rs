@@ -20,7 +20,7 @@ use super::{Answers, Counters, Subject, Workload, WriteBack};
 use crate::error::RunError;
 use host::HostOptions;
 use host::observe;
-use host::process::Application;
+use host::process::ChildApplication;
 use host::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 use load::resource::ServerSide;
@@ -136,7 +136,7 @@ struct HttpSubject<'a> {
     target: Target,
     side: Option<ServerSide>,
     /// None where it is known by its URL alone.
-    application: Option<Application>,
+    application: Option<ChildApplication>,
     database: Option<Database>,
     /// What this engine's own answers were, or those that it was found to agree with.
     expected: Answers,

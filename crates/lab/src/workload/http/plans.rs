@@ -9,7 +9,7 @@ use super::REQUEST_TIMEOUT;
 use super::application::start_on;
 use super::requests::CellRequest;
 use host::observe::{self, auto_explain};
-use host::process::Application;
+use host::process::ChildApplication;
 use host::{Database, Site};
 use load::http::{Connection, Target};
 use plan::Levels;
@@ -19,7 +19,7 @@ use record::{CapturedPlan, OperationPlan};
 pub(super) struct Explainer<'a> {
     site: &'a Site<'a>,
     /// Taken when it is stopped, which has to come before the role goes.
-    application: Option<Application>,
+    application: Option<ChildApplication>,
     target: Target,
     database: PostgresUrl,
     log: auto_explain::ServerLog,

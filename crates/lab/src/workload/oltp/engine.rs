@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use ::oltp::{TableOptions, Target};
+use ::oltp::{OltpTarget, TableOptions};
 
 use super::watch::Watch;
 use crate::error::RunError;
@@ -21,13 +21,13 @@ pub(super) trait OltpEngine {
     fn data_paths(&self) -> &[PathBuf];
 
     /// The tables as they were filled, to be read only.
-    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError>;
+    fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError>;
 
     /// The same rows, restored, to be changed by one trial; nothing is left to be written back.
-    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError>;
+    fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError>;
 
     /// Somebody who looks at the engine while load is on it.
-    fn watch(&self, target: &Target) -> Box<dyn Watch + Send>;
+    fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send>;
 
     fn check_alive(&mut self) -> Result<(), RunError>;
 

@@ -7,7 +7,9 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use ::oltp::{Failure, Load, LoadOptions, Sink, TableOptions, Target, Transaction, Until};
+use ::oltp::{
+    Failure, OltpLoad, OltpLoadOptions, OltpTarget, Sink, TableOptions, Transaction, Until,
+};
 
 use super::of_engine;
 use super::watch::{Watch, watch};
@@ -19,7 +21,7 @@ use load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
 /// Where a load goes, and under whose eyes.
 pub(super) struct LoadBench<'a> {
     pub engine: &'a str,
-    pub target: &'a Target,
+    pub target: &'a OltpTarget,
     pub tables: &'a TableOptions,
     /// Processors of the clients; of the engine too where it lives in this process.
     pub cpus: Option<Vec<usize>>,
@@ -70,7 +72,7 @@ fn outcome(failure: Failure) -> Outcome {
 
 pub(super) fn offer(
     bench: &LoadBench<'_>,
-    options: &LoadOptions,
+    options: &OltpLoadOptions,
     watcher: &mut dyn Watch,
 ) -> Result<Offered, RunError> {
     let time = match options.until {
@@ -101,7 +103,7 @@ pub(super) fn offer(
 }
 
 /// Clients were lost, or the engine is too slow for the time of a trial.
-fn why_void(load: &Load<Recorded>, options: &LoadOptions) -> Option<String> {
+fn why_void(load: &OltpLoad<Recorded>, options: &OltpLoadOptions) -> Option<String> {
     let ended = load.clients.iter().filter(|client| client.ended_by.is_some()).count();
     if ended > 0 {
         let clients = load.clients.len();
@@ -119,9 +121,9 @@ fn why_void(load: &Load<Recorded>, options: &LoadOptions) -> Option<String> {
 /// In a thread of its own, whose processors those of the clients inherit.
 fn run(
     bench: &LoadBench<'_>,
-    options: &LoadOptions,
+    options: &OltpLoadOptions,
     begun: Sender<()>,
-) -> Result<Load<Recorded>, RunError> {
+) -> Result<OltpLoad<Recorded>, RunError> {
     if let Some(cpus) = &bench.cpus {
         pin_this_thread(cpus).map_err(LoadError::from)?;
     }
@@ -134,7 +136,7 @@ fn run(
         .map_err(|error| of_engine(bench.engine, error))
 }
 
-fn counters(load: &Load<Recorded>) -> Counters {
+fn counters(load: &OltpLoad<Recorded>) -> Counters {
     let clients = &load.clients;
     let sum =
         |of: &dyn Fn(&::oltp::ClientTotals) -> u64| clients.iter().map(of).sum::<u64>() as f64;
@@ -175,8 +177,8 @@ mod tests {
 
     use super::*;
 
-    fn load(transactions_per_second: f64, client: ClientTotals) -> Load<Recorded> {
-        Load {
+    fn load(transactions_per_second: f64, client: ClientTotals) -> OltpLoad<Recorded> {
+        OltpLoad {
             clients: vec![client],
             per_second: Vec::new(),
             transactions_per_second,
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_load_cut_off_or_with_lost_clients_is_void() {
-        let options = LoadOptions::new(Mix::ReadOnly, 1, Duration::from_secs(10));
+        let options = OltpLoadOptions::new(Mix::ReadOnly, 1, Duration::from_secs(10));
         let cut_off = ClientTotals { transactions: 2, cut_off: 1, ..ClientTotals::default() };
         let slow = load(0.0, ClientTotals { transactions: 0, ..cut_off.clone() });
         let why = why_void(&slow, &options).unwrap();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::oltp::{Schema, TableOptions, Target};
+use ::oltp::{OltpTarget, Schema, TableOptions};
 use engine::{EngineSource, EngineSpec};
 use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
@@ -255,8 +255,8 @@ impl<'a> MariadbHost<'a> {
         self.server_url(&database_of(schema))
     }
 
-    fn target_of(&self, tables: &TableOptions) -> Target {
-        Target::Mysql { url: self.url_of(tables.schema), session: self.session.clone() }
+    fn target_of(&self, tables: &TableOptions) -> OltpTarget {
+        OltpTarget::Mysql { url: self.url_of(tables.schema), session: self.session.clone() }
     }
 
     fn connected<T>(
@@ -317,7 +317,7 @@ impl OltpEngine for MariadbHost<'_> {
         &self.data_paths
     }
 
-    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         if self.options.is_some() {
             if !self.changed.is_empty() {
                 // A copy of the data directory, and with it of every family.
@@ -335,7 +335,7 @@ impl OltpEngine for MariadbHost<'_> {
         Ok(self.target_of(tables))
     }
 
-    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         self.site.progress.set_message(format!("restoring {}", self.label));
         self.changed.insert(tables.schema);
         if self.options.is_none() {
@@ -351,8 +351,8 @@ impl OltpEngine for MariadbHost<'_> {
         Ok(self.target_of(tables))
     }
 
-    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
-        let Target::Mysql { url, .. } = target else { return Box::new(Silent) };
+    fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send> {
+        let OltpTarget::Mysql { url, .. } = target else { return Box::new(Silent) };
         match MariadbWatch::connect(url) {
             Ok(watch) => Box::new(watch),
             // A server that refuses the watch is measured all the same.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use ::oltp::{TableOptions, Target};
+use ::oltp::{OltpTarget, TableOptions};
 use engine::EngineSpec;
 use engine::sqlite::file;
 
@@ -110,8 +110,8 @@ impl<'a> SqliteHost<'a> {
         self.site.scratch.join("oltp-trial.db")
     }
 
-    fn target(&self, path: PathBuf) -> Target {
-        Target::Sqlite { path, pragmas: self.pragmas.clone() }
+    fn target(&self, path: PathBuf) -> OltpTarget {
+        OltpTarget::Sqlite { path, pragmas: self.pragmas.clone() }
     }
 
     /// Under another name until it is whole.
@@ -128,7 +128,7 @@ impl<'a> SqliteHost<'a> {
         let progress = |done: u64, all: u64| {
             self.site.progress.set_message(format!("filling {label}: {done} of {all} rows"));
         };
-        let target = Target::Sqlite { path: partial.clone(), pragmas: Vec::new() };
+        let target = OltpTarget::Sqlite { path: partial.clone(), pragmas: Vec::new() };
         ::oltp::fill(&target, tables, &progress, self.site.interrupted)
             .map_err(|error| of_engine(label, error))?;
         // The last connection's end has taken the log into the file; what is copied is this alone.
@@ -188,7 +188,7 @@ impl OltpEngine for SqliteHost<'_> {
         &self.files
     }
 
-    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         let path = self.fill(tables)?;
         if std::mem::take(&mut self.changed) {
             // What the trial before has left dirty would be written in the middle of this one.
@@ -198,7 +198,7 @@ impl OltpEngine for SqliteHost<'_> {
         Ok(self.target(path))
     }
 
-    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         let filled = self.fill(tables)?;
         let copy = self.copy();
         self.changed = true;
@@ -211,9 +211,9 @@ impl OltpEngine for SqliteHost<'_> {
         Ok(self.target(copy))
     }
 
-    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
+    fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send> {
         let log = match target {
-            Target::Sqlite { path, .. } => log_of(path),
+            OltpTarget::Sqlite { path, .. } => log_of(path),
             _ => PathBuf::new(),
         };
         Box::new(CheckpointLog { path: log })

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use ::oltp::{LoadOptions as OltpOptions, Mix, TableOptions, Target, Until};
+use ::oltp::{Mix, OltpLoadOptions, OltpTarget, TableOptions, Until};
 use engine::EngineSpec;
 
 use super::engine::OltpEngine;
@@ -32,7 +32,7 @@ pub(super) struct OltpSubject<'a> {
 }
 
 struct PreparedLoad {
-    target: Target,
+    target: OltpTarget,
     tables: TableOptions,
     oltp: Oltp,
 }
@@ -63,21 +63,21 @@ impl<'a> OltpSubject<'a> {
         Ok((oltp, tables))
     }
 
-    fn options(&self, oltp: &Oltp, options: &LoadOptions) -> OltpOptions {
+    fn options(&self, oltp: &Oltp, options: &LoadOptions) -> OltpLoadOptions {
         let until = match options.mode {
             Mode::Steady { time, .. } | Mode::Open { time, .. } => Until::Time(time),
             Mode::Passes(passes) => Until::Transactions(passes.into()),
             Mode::EachOnce => Until::Transactions(1),
         };
         let warmup = oltp.warm_up.duration();
-        OltpOptions {
+        OltpLoadOptions {
             distribution: oltp.distribution,
             until,
             warmup,
             seed: options.seed,
             timeout: options.timeout,
             character_set: oltp.client_character_set,
-            ..OltpOptions::new(oltp.mix, options.clients, warmup)
+            ..OltpLoadOptions::new(oltp.mix, options.clients, warmup)
         }
     }
 }
@@ -137,7 +137,7 @@ impl Subject for OltpSubject<'_> {
             let message = format!("{}: nothing was prepared for this trial", self.label);
             return Err(RunError::Statement(message));
         };
-        let in_this_process = matches!(prepared.target, Target::Sqlite { .. });
+        let in_this_process = matches!(prepared.target, OltpTarget::Sqlite { .. });
         let mut cpus = options.client_cpus.clone();
         if let (true, Some(server)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             cpus = Some(server);

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::value::SqlValue;
-use plan::Comparison;
+use super::value::AnswerValue;
+use plan::ResultComparison;
 
 /// What one statement returned. Of a statement that returns nothing, `affected` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub(crate) struct AnswerTable {
     /// Names of the columns; engines may call the same expression differently.
     pub columns: Vec<String>,
     /// The rows in their order.
-    pub rows: Vec<Vec<SqlValue>>,
+    pub rows: Vec<Vec<AnswerValue>>,
     pub affected: u64,
 }
 
@@ -28,13 +28,13 @@ impl AnswerTable {
 pub(crate) fn difference(
     (one, ours): (&str, &AnswerTable),
     (other, theirs): (&str, &AnswerTable),
-    comparison: &Comparison,
+    comparison: &ResultComparison,
     digits: u8,
 ) -> Option<String> {
-    if *comparison == Comparison::None {
+    if *comparison == ResultComparison::None {
         return None;
     }
-    if *comparison != Comparison::Count && ours.columns.len() != theirs.columns.len() {
+    if *comparison != ResultComparison::Count && ours.columns.len() != theirs.columns.len() {
         let shown =
             |table: &AnswerTable| format!("{} ({})", table.columns.len(), table.columns.join(", "));
         return Some(format!(
@@ -50,7 +50,7 @@ pub(crate) fn difference(
             theirs.count()
         )
     });
-    if *comparison == Comparison::Count {
+    if *comparison == ResultComparison::Count {
         return counts;
     }
     let key = match key_columns(ours, comparison) {
@@ -59,7 +59,7 @@ pub(crate) fn difference(
     };
     let order = RowOrder::of(ours, theirs, key);
     let sorted = |table| {
-        if *comparison == Comparison::Ordered { in_order(table) } else { order.sorted(table) }
+        if *comparison == ResultComparison::Ordered { in_order(table) } else { order.sorted(table) }
     };
     let row = first_difference(one, &sorted(ours), other, &sorted(theirs), &order, digits);
     match (counts, row) {
@@ -68,14 +68,14 @@ pub(crate) fn difference(
     }
 }
 
-type AnswerRows<'t> = Vec<&'t [SqlValue]>;
+type AnswerRows<'t> = Vec<&'t [AnswerValue]>;
 
 fn in_order(table: &AnswerTable) -> AnswerRows<'_> {
     table.rows.iter().map(Vec::as_slice).collect()
 }
 
-fn key_columns(table: &AnswerTable, comparison: &Comparison) -> Result<Vec<usize>, String> {
-    let Comparison::Key(names) = comparison else { return Ok(Vec::new()) };
+fn key_columns(table: &AnswerTable, comparison: &ResultComparison) -> Result<Vec<usize>, String> {
+    let ResultComparison::Key(names) = comparison else { return Ok(Vec::new()) };
     let place = |name: &String| {
         let found = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
@@ -105,7 +105,8 @@ fn first_difference(
             (at, ours.get(at), theirs.get(at))
         }
     };
-    let only = |engine: &str, row: &[SqlValue]| format!("only {engine} has the row {}", shown(row));
+    let only =
+        |engine: &str, row: &[AnswerValue]| format!("only {engine} has the row {}", shown(row));
     match (a, b) {
         (None, None) => None,
         (Some(a), None) => Some(only(one, a)),
@@ -126,12 +127,12 @@ fn first_difference(
     }
 }
 
-fn agree(a: &[SqlValue], b: &[SqlValue], digits: u8) -> bool {
+fn agree(a: &[AnswerValue], b: &[AnswerValue], digits: u8) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.agrees(b, digits))
 }
 
 /// A row as it stands in messages.
-pub(crate) fn shown(row: &[SqlValue]) -> String {
+pub(crate) fn shown(row: &[AnswerValue]) -> String {
     let values: Vec<String> = row.iter().map(ToString::to_string).collect();
     format!("({})", values.join(", "))
 }
@@ -147,7 +148,7 @@ impl RowOrder {
     fn of(ours: &AnswerTable, theirs: &AnswerTable, key: Vec<usize>) -> Self {
         let inexact = |column: usize| {
             let mut rows = ours.rows.iter().chain(&theirs.rows);
-            rows.any(|row| matches!(row.get(column), Some(SqlValue::Double(_))))
+            rows.any(|row| matches!(row.get(column), Some(AnswerValue::Double(_))))
         };
         let key_length = key.len();
         let mut columns = key;
@@ -169,12 +170,12 @@ impl RowOrder {
         rows
     }
 
-    fn compare_keys(&self, a: &[SqlValue], b: &[SqlValue]) -> Ordering {
+    fn compare_keys(&self, a: &[AnswerValue], b: &[AnswerValue]) -> Ordering {
         compare(self.columns.get(..self.key).unwrap_or_default(), a, b)
     }
 }
 
-fn compare(columns: &[usize], a: &[SqlValue], b: &[SqlValue]) -> Ordering {
+fn compare(columns: &[usize], a: &[AnswerValue], b: &[AnswerValue]) -> Ordering {
     let by = |column: &usize| match (a.get(*column), b.get(*column)) {
         (Some(a), Some(b)) => a.order(b),
         _ => Ordering::Equal,
@@ -188,13 +189,13 @@ mod tests {
 
     fn table(rows: &[(i64, &str, f64)]) -> AnswerTable {
         let row = |(id, word, number): &(i64, &str, f64)| {
-            vec![SqlValue::Integer(*id), SqlValue::text(word), SqlValue::number(*number)]
+            vec![AnswerValue::Integer(*id), AnswerValue::text(word), AnswerValue::number(*number)]
         };
         let columns = ["id", "word", "number"].map(str::to_owned).to_vec();
         AnswerTable { columns, rows: rows.iter().map(row).collect(), affected: 0 }
     }
 
-    fn compared(a: &AnswerTable, b: &AnswerTable, comparison: &Comparison) -> Option<String> {
+    fn compared(a: &AnswerTable, b: &AnswerTable, comparison: &ResultComparison) -> Option<String> {
         difference(("A", a), ("B", b), comparison, 15)
     }
 
@@ -202,27 +203,27 @@ mod tests {
     fn rows_are_a_multiset_unless_their_order_counts() {
         let a = table(&[(1, "x", 0.1 + 0.2), (2, "y", 1.0), (2, "y", 1.0)]);
         let b = table(&[(2, "y", 1.0), (1, "x", 0.3), (2, "y", 1.0)]);
-        assert_eq!(compared(&a, &b, &Comparison::Rows), None);
-        let said = compared(&a, &b, &Comparison::Ordered).unwrap();
+        assert_eq!(compared(&a, &b, &ResultComparison::Rows), None);
+        let said = compared(&a, &b, &ResultComparison::Ordered).unwrap();
         assert!(said.starts_with("first differing row, number 1: A has (1, \"x\", 0.3"), "{said}");
         let c = table(&[(2, "y", 1.0), (1, "x", 0.3), (1, "x", 0.3)]);
-        assert!(compared(&a, &c, &Comparison::Rows).is_some());
-        assert_eq!(compared(&a, &c, &Comparison::Count), None);
+        assert!(compared(&a, &c, &ResultComparison::Rows).is_some());
+        assert_eq!(compared(&a, &c, &ResultComparison::Count), None);
     }
 
     #[test]
     fn a_difference_shows_the_first_row_of_both_sides() {
         let a = table(&[(1, "x", 0.5), (3, "z", 0.5)]);
         let b = table(&[(3, "z", 0.5), (1, "X", 0.5)]);
-        insta::assert_snapshot!(compared(&a, &b, &Comparison::Rows).unwrap(),
+        insta::assert_snapshot!(compared(&a, &b, &ResultComparison::Rows).unwrap(),
             @r#"first differing row, number 1: A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
-        let key = Comparison::Key(vec!["ID".to_owned()]);
+        let key = ResultComparison::Key(vec!["ID".to_owned()]);
         insta::assert_snapshot!(compared(&a, &b, &key).unwrap(),
             @r#"of one key A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
         let shorter = table(&[(3, "z", 0.5)]);
         insta::assert_snapshot!(compared(&a, &shorter, &key).unwrap(),
             @r#"the number of rows differs: A has 2, B has 1; only A has the row (1, "x", 0.5)"#);
-        let wrong = Comparison::Key(vec!["name".to_owned()]);
+        let wrong = ResultComparison::Key(vec!["name".to_owned()]);
         assert!(compared(&a, &b, &wrong).unwrap().contains("there are id, word, number"));
     }
 
@@ -232,12 +233,12 @@ mod tests {
         let pair = |x: f64, y: f64| AnswerTable {
             columns: vec!["sum".to_owned(), "name".to_owned()],
             rows: vec![
-                vec![SqlValue::Double(x), SqlValue::text("a")],
-                vec![SqlValue::Double(y), SqlValue::text("b")],
+                vec![AnswerValue::Double(x), AnswerValue::text("a")],
+                vec![AnswerValue::Double(y), AnswerValue::text("b")],
             ],
             affected: 0,
         };
         let (low, high) = (0.1 + 0.2 - 1e-16, 0.1 + 0.2);
-        assert_eq!(compared(&pair(low, high), &pair(high, low), &Comparison::Rows), None);
+        assert_eq!(compared(&pair(low, high), &pair(high, low), &ResultComparison::Rows), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::answer::AnswerTable;
 use super::script::{Script, ScriptStep};
-use super::value::SqlValue;
+use super::value::AnswerValue;
 use crate::workload::Counters;
 use plan::PlanError;
 
@@ -16,7 +16,7 @@ pub(crate) trait SqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<Seen, SqlError>;
 
     /// Executes one step and keeps its whole answer.
@@ -24,7 +24,7 @@ pub(crate) trait SqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<AnswerTable, SqlError>;
 
     /// The plan that the engine chooses for one step with these values.
@@ -32,7 +32,7 @@ pub(crate) trait SqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<String, SqlError>;
 
     /// Begins or ends a transaction.
@@ -124,7 +124,7 @@ pub(crate) enum SqlFailure {
 pub(crate) fn run(
     session: &mut dyn SqlSession,
     script: &Script,
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> Result<Seen, SqlError> {
     if !script.transaction {
         return all_steps(session, script, values);
@@ -144,7 +144,7 @@ pub(crate) fn run(
 pub(crate) fn rehearse(
     session: &mut dyn SqlSession,
     script: &Script,
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> Result<(), SqlError> {
     if !script.writes {
         return run(session, script, values).map(drop);
@@ -160,7 +160,7 @@ pub(crate) fn rehearse(
 fn all_steps(
     session: &mut dyn SqlSession,
     script: &Script,
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> Result<Seen, SqlError> {
     let mut seen = Seen::default();
     for step in 0..script.steps.len() {
@@ -174,7 +174,7 @@ pub(crate) fn fetch(
     session: &mut dyn SqlSession,
     engine: &str,
     script: &Script,
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> Result<Vec<AnswerTable>, SqlFailure> {
     let first = script.steps.first();
     let in_first = |error: SqlError| match first {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng};
 
-use super::value::SqlValue;
+use super::value::AnswerValue;
 use load::derive_seed;
 use plan::Levels;
 use plan::{Parameter, Placeholders, PlanError, Statement};
@@ -18,7 +18,7 @@ const DEALS: u64 = u64::MAX - 2;
 /// Where the values of one parameter come from, the plan's queries answered.
 pub(crate) enum Source {
     Range(i64, i64),
-    Values(Vec<SqlValue>),
+    Values(Vec<AnswerValue>),
 }
 
 impl Source {
@@ -29,12 +29,12 @@ impl Source {
         }
     }
 
-    fn at(&self, index: u64) -> SqlValue {
+    fn at(&self, index: u64) -> AnswerValue {
         match self {
-            Self::Range(first, _) => SqlValue::Integer(first.saturating_add_unsigned(index)),
+            Self::Range(first, _) => AnswerValue::Integer(first.saturating_add_unsigned(index)),
             Self::Values(values) => {
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
-                values.get(index).cloned().unwrap_or(SqlValue::Null)
+                values.get(index).cloned().unwrap_or(AnswerValue::Null)
             }
         }
     }
@@ -54,13 +54,15 @@ pub(crate) fn sources<E: From<PlanError>>(
     statement: &Statement,
     placeholders: &Placeholders,
     levels: &Levels,
-    mut query: impl FnMut(&str) -> Result<Vec<SqlValue>, E>,
+    mut query: impl FnMut(&str) -> Result<Vec<AnswerValue>, E>,
 ) -> Result<Vec<Source>, E> {
     let mut sources = Vec::new();
     for (name, parameter) in &statement.parameters {
         sources.push(match parameter {
             Parameter::Range { range: [first, last] } => Source::Range(*first, *last),
-            Parameter::List { list } => Source::Values(list.iter().map(SqlValue::from).collect()),
+            Parameter::List { list } => {
+                Source::Values(list.iter().map(AnswerValue::from).collect())
+            }
             Parameter::Query { query: text } => {
                 let mut values = query(text)?;
                 if values.is_empty() {
@@ -69,7 +71,7 @@ pub(crate) fn sources<E: From<PlanError>>(
                     return Err(PlanError::impossible("statement.parameters", message).into());
                 }
                 // An engine may return them in any order; the draws must not depend on it.
-                values.sort_by(SqlValue::order);
+                values.sort_by(AnswerValue::order);
                 Source::Values(values)
             }
         });
@@ -77,8 +79,10 @@ pub(crate) fn sources<E: From<PlanError>>(
     let filled = placeholders.iter().filter(|(name, _)| !statement.parameters.contains_key(*name));
     for (name, text) in filled {
         let value = match levels.get(name) {
-            Some(level) => SqlValue::from(level),
-            None => text.parse().map_or_else(|_| SqlValue::Text(text.clone()), SqlValue::Integer),
+            Some(level) => AnswerValue::from(level),
+            None => {
+                text.parse().map_or_else(|_| AnswerValue::Text(text.clone()), AnswerValue::Integer)
+            }
         };
         sources.push(Source::Values(vec![value]));
     }
@@ -91,7 +95,7 @@ pub(crate) fn draw(
     draws: u32,
     seed: u64,
     operation: usize,
-) -> Vec<Vec<SqlValue>> {
+) -> Vec<Vec<AnswerValue>> {
     let combinations = sources.iter().map(Source::len).fold(1u64, u64::saturating_mul);
     if combinations <= u64::from(draws) {
         let combination = |mut number: u64| {
@@ -132,7 +136,7 @@ impl Dealer {
 pub(crate) fn shown(
     own: &BTreeMap<String, Parameter>,
     names: &[String],
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> String {
     let pairs = names.iter().zip(values).filter(|(name, _)| own.contains_key(*name));
     let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
@@ -145,7 +149,8 @@ mod tests {
 
     #[test]
     fn combinations_are_taken_whole_if_few_and_drawn_if_many() {
-        let few = [Source::Range(1, 3), Source::Values(vec![SqlValue::Null, SqlValue::text("x")])];
+        let few =
+            [Source::Range(1, 3), Source::Values(vec![AnswerValue::Null, AnswerValue::text("x")])];
         let deck = draw(&few, 6, 1, 0);
         assert_eq!(deck.len(), 6);
         assert!(deck.iter().enumerate().all(|(at, set)| !deck[..at].contains(set)));
@@ -156,14 +161,14 @@ mod tests {
         assert_eq!(deck, draw(&many, 100, 7, 0));
         assert_ne!(deck, draw(&many, 100, 8, 0));
         assert_ne!(deck, draw(&many, 100, 7, 1));
-        assert_eq!(draw(&[], 10, 1, 0), [Vec::<SqlValue>::new()]);
+        assert_eq!(draw(&[], 10, 1, 0), [Vec::<AnswerValue>::new()]);
     }
 
     #[test]
     fn a_range_is_drawn_evenly_with_both_ends() {
         let deck = draw(&[Source::Range(1, 10), Source::Range(0, 999_999)], 20_000, 3, 0);
         for number in 1..=10 {
-            let count = deck.iter().filter(|set| set[0] == SqlValue::Integer(number)).count();
+            let count = deck.iter().filter(|set| set[0] == AnswerValue::Integer(number)).count();
             // 2,000 expected, a standard deviation of 42.
             assert!((1_800..=2_200).contains(&count), "{number}: {count}");
         }
@@ -175,7 +180,7 @@ mod tests {
         let query = Parameter::Query { query: "SELECT id FROM t".to_owned() };
         statement.parameters.insert("id".to_owned(), query);
         let drawn = |answer: [i64; 3]| {
-            let answer: Vec<SqlValue> = answer.into_iter().map(SqlValue::Integer).collect();
+            let answer: Vec<AnswerValue> = answer.into_iter().map(AnswerValue::Integer).collect();
             let none = (Placeholders::new(), Levels::new());
             let made = sources::<PlanError>(&statement, &none.0, &none.1, |_| Ok(answer.clone()));
             draw(&made.unwrap(), 10, 1, 0)

@@ -5,16 +5,16 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::client::Seen;
 use super::script::Script;
-use super::value::SqlValue;
+use super::value::AnswerValue;
 use load::Outcome;
-use plan::Comparison;
+use plan::ResultComparison;
 
 /// An operation at one cell, shared by all clients of an engine.
 pub(crate) struct StatementEntry {
     /// Stands for operation and values on every engine.
     pub key: String,
     pub script: Script,
-    pub deck: Vec<Vec<SqlValue>>,
+    pub deck: Vec<Vec<AnswerValue>>,
     /// What was seen of the answer to each set.
     known: Vec<KnownEntry>,
     /// The first failure under the present load, in the engine's words.
@@ -29,7 +29,7 @@ struct KnownEntry {
 }
 
 impl StatementEntry {
-    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<SqlValue>>) -> Self {
+    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<AnswerValue>>) -> Self {
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
         Self { key, script, deck, known, first_error: Mutex::default() }
     }
@@ -61,12 +61,12 @@ impl StatementEntry {
     pub(crate) fn judge(&self, set: usize, seen: Seen, changing: bool) -> Outcome {
         let Some(known) = self.known.get(set) else { return Outcome::Ok };
         let comparison = &self.script.comparison;
-        if changing || *comparison == Comparison::None {
+        if changing || *comparison == ResultComparison::None {
             return Outcome::Ok;
         }
         let rows = seen.rows == *known.rows.get_or_init(|| seen.rows);
-        let hash =
-            *comparison == Comparison::Count || seen.hash == *known.hash.get_or_init(|| seen.hash);
+        let hash = *comparison == ResultComparison::Count
+            || seen.hash == *known.hash.get_or_init(|| seen.hash);
         if rows && hash { Outcome::Ok } else { Outcome::WrongAnswer }
     }
 }
@@ -75,7 +75,7 @@ impl StatementEntry {
 mod tests {
     use super::*;
 
-    fn entry(comparison: Comparison) -> StatementEntry {
+    fn entry(comparison: ResultComparison) -> StatementEntry {
         let script = Script {
             id: 0,
             operation: 0,
@@ -90,13 +90,13 @@ mod tests {
         StatementEntry::new(
             "a".to_owned(),
             script,
-            vec![vec![SqlValue::Integer(1)], vec![SqlValue::Integer(2)]],
+            vec![vec![AnswerValue::Integer(1)], vec![AnswerValue::Integer(2)]],
         )
     }
 
     #[test]
     fn a_timed_answer_is_compared_with_the_first_of_its_values() {
-        let rows = entry(Comparison::Rows);
+        let rows = entry(ResultComparison::Rows);
         rows.note_rows(0, 2);
         let seen = |rows, hash| Seen { rows, hash };
         assert_eq!(rows.judge(0, seen(2, 7), false), Outcome::Ok);
@@ -106,10 +106,10 @@ mod tests {
         assert_eq!(rows.judge(1, seen(5, 1), false), Outcome::Ok);
         assert_eq!(rows.judge(1, seen(4, 1), false), Outcome::WrongAnswer);
 
-        let count = entry(Comparison::Count);
+        let count = entry(ResultComparison::Count);
         assert_eq!(count.judge(0, seen(2, 7), false), Outcome::Ok);
         assert_eq!(count.judge(0, seen(2, 8), false), Outcome::Ok);
         assert_eq!(count.judge(0, seen(1, 7), false), Outcome::WrongAnswer);
-        assert_eq!(entry(Comparison::None).judge(0, seen(1, 7), false), Outcome::Ok);
+        assert_eq!(entry(ResultComparison::None).judge(0, seen(1, 7), false), Outcome::Ok);
     }
 }

@@ -12,7 +12,7 @@ use super::entry::StatementEntry;
 use crate::error::RunError;
 use crate::workload::Answers;
 use load::http::Answer;
-use plan::Comparison;
+use plan::ResultComparison;
 
 /// The answers to the first sets of a deck, as they wait for the other engines.
 #[derive(Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub(crate) fn note_for_resumption(
     let hash = xxh3_128(format!("{:?}", entry.deck.first()).as_bytes());
     let answer = Answer { status: 0, body_bytes: first, body_hash: hash };
     match answers.get(&entry.key) {
-        Some(before) if *before != answer && entry.script.comparison != Comparison::None => {
+        Some(before) if *before != answer && entry.script.comparison != ResultComparison::None => {
             let what = format!(
                 "before the run was taken up again its first answer had {} rows, now {engine} has \
                  {first}, or it was asked with other values",

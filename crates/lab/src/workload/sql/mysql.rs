@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession};
 use super::script::{Script, ScriptStep};
-use super::value::SqlValue;
+use super::value::AnswerValue;
 
 /// The character set that stands for "no characters but bytes".
 const BINARY: u16 = 63;
@@ -56,7 +56,7 @@ impl SqlSession for MysqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
         let statement = self.statement(script, step)?;
         let parameters = parameters(script, step, values);
@@ -77,7 +77,7 @@ impl SqlSession for MysqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<AnswerTable, SqlError> {
         let statement = self.statement(script, step)?;
         let parameters = parameters(script, step, values);
@@ -88,7 +88,7 @@ impl SqlSession for MysqlSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<String, SqlError> {
         let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
         let sql = format!("EXPLAIN FORMAT=JSON {}", place.sql);
@@ -130,14 +130,14 @@ fn table_of(
     Ok(table)
 }
 
-fn parameters(script: &Script, step: usize, values: &[SqlValue]) -> Params {
+fn parameters(script: &Script, step: usize, values: &[AnswerValue]) -> Params {
     let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
     let parameter = |bind: &usize| match values.get(*bind) {
-        None | Some(SqlValue::Null) => mysql::Value::NULL,
-        Some(SqlValue::Integer(integer)) => mysql::Value::Int(*integer),
-        Some(SqlValue::Double(double)) => mysql::Value::Double(*double),
-        Some(SqlValue::Text(text)) => mysql::Value::Bytes(text.as_bytes().to_vec()),
-        Some(SqlValue::Bytes(bytes)) => mysql::Value::Bytes(bytes.clone()),
+        None | Some(AnswerValue::Null) => mysql::Value::NULL,
+        Some(AnswerValue::Integer(integer)) => mysql::Value::Int(*integer),
+        Some(AnswerValue::Double(double)) => mysql::Value::Double(*double),
+        Some(AnswerValue::Text(text)) => mysql::Value::Bytes(text.as_bytes().to_vec()),
+        Some(AnswerValue::Bytes(bytes)) => mysql::Value::Bytes(bytes.clone()),
     };
     match binds.is_empty() {
         true => Params::Empty,
@@ -145,21 +145,20 @@ fn parameters(script: &Script, step: usize, values: &[SqlValue]) -> Params {
     }
 }
 
-fn value_of(value: Option<&mysql::Value>, column: &Column) -> SqlValue {
+fn value_of(value: Option<&mysql::Value>, column: &Column) -> AnswerValue {
     use mysql::Value as V;
     match value {
-        None | Some(V::NULL) => SqlValue::Null,
-        Some(V::Int(integer)) => SqlValue::Integer(*integer),
-        Some(V::UInt(integer)) => {
-            i64::try_from(*integer).map_or(SqlValue::Double(*integer as f64), SqlValue::Integer)
-        }
+        None | Some(V::NULL) => AnswerValue::Null,
+        Some(V::Int(integer)) => AnswerValue::Integer(*integer),
+        Some(V::UInt(integer)) => i64::try_from(*integer)
+            .map_or(AnswerValue::Double(*integer as f64), AnswerValue::Integer),
         // The shortest text that means this single-precision number, as other engines print it.
-        Some(V::Float(float)) => SqlValue::decimal(&float.to_string()),
-        Some(V::Double(double)) => SqlValue::number(*double),
+        Some(V::Float(float)) => AnswerValue::decimal(&float.to_string()),
+        Some(V::Double(double)) => AnswerValue::number(*double),
         Some(V::Bytes(bytes)) => value_of_bytes(bytes, column),
         Some(V::Date(year, month, day, hour, minute, second, micro)) => {
             let date = format!("{year:04}-{month:02}-{day:02}");
-            SqlValue::text(&match column.column_type() {
+            AnswerValue::text(&match column.column_type() {
                 ColumnType::MYSQL_TYPE_DATE => date,
                 _ => format!("{date} {hour:02}:{minute:02}:{second:02}.{micro:06}"),
             })
@@ -168,21 +167,21 @@ fn value_of(value: Option<&mysql::Value>, column: &Column) -> SqlValue {
             let sign = if *negative { "-" } else { "" };
             let hours = days * 24 + u32::from(*hours);
             let fraction = if *micro == 0 { String::new() } else { format!(".{micro:06}") };
-            SqlValue::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+            AnswerValue::Text(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
         }
     }
 }
 
-fn value_of_bytes(bytes: &[u8], column: &Column) -> SqlValue {
+fn value_of_bytes(bytes: &[u8], column: &Column) -> AnswerValue {
     let text = std::str::from_utf8(bytes);
     let is_decimal = matches!(
         column.column_type(),
         ColumnType::MYSQL_TYPE_NEWDECIMAL | ColumnType::MYSQL_TYPE_DECIMAL
     );
     match text {
-        Ok(text) if is_decimal => SqlValue::decimal(text),
-        Ok(text) if column.character_set() != BINARY || is_json(column) => SqlValue::text(text),
-        _ => SqlValue::Bytes(bytes.to_owned()),
+        Ok(text) if is_decimal => AnswerValue::decimal(text),
+        Ok(text) if column.character_set() != BINARY || is_json(column) => AnswerValue::text(text),
+        _ => AnswerValue::Bytes(bytes.to_owned()),
     }
 }
 

@@ -2,13 +2,15 @@
 //! them; the plan is that of the very prepared statement that was measured.
 
 use engine::PostgresUrl;
-use engine::postgres::thin::{Column, Connection, Parameter, Patience, Row, Statement, ThinError};
+use engine::postgres::thin::{
+    BoundParameter, Patience, PreparedStatement, RowColumn, ThinConnection, ThinError, ThinRow,
+};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession, line_of};
 use super::script::Script;
-use super::value::SqlValue;
+use super::value::AnswerValue;
 
 /// Object ids of the types whose text form is not their value's (pg_type.dat of PostgreSQL).
 mod oid {
@@ -25,13 +27,13 @@ mod oid {
 }
 
 pub(crate) struct PostgresSession<'a> {
-    connection: Connection<'a>,
+    connection: ThinConnection<'a>,
     prepared: Vec<Option<Vec<Prepared>>>,
-    controls: Vec<(Control, Statement)>,
+    controls: Vec<(Control, PreparedStatement)>,
 }
 
 struct Prepared {
-    statement: Statement,
+    statement: PreparedStatement,
     /// Columns of floating-point numbers, which are not hashed.
     has_doubles: bool,
 }
@@ -48,7 +50,7 @@ impl<'a> PostgresSession<'a> {
         if read_only {
             settings.push(("default_transaction_read_only", "on"));
         }
-        let connection = Connection::connect(url, &settings, patience)?;
+        let connection = ThinConnection::connect(url, &settings, patience)?;
         Ok(Self { connection, prepared: Vec::new(), controls: Vec::new() })
     }
 
@@ -56,7 +58,7 @@ impl<'a> PostgresSession<'a> {
         &mut self,
         script: &Script,
         step: usize,
-    ) -> Result<(&mut Connection<'a>, &Prepared), SqlError> {
+    ) -> Result<(&mut ThinConnection<'a>, &Prepared), SqlError> {
         let found = self.prepared.get(script.id).and_then(Option::as_ref);
         let prepared = found.and_then(|steps| steps.get(step));
         let prepared =
@@ -92,7 +94,7 @@ impl SqlSession for PostgresSession<'_> {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
         let parameters = Parameters::of(script, step, values);
         let (connection, Prepared { statement, has_doubles }) = self.parts(script, step)?;
@@ -117,7 +119,7 @@ impl SqlSession for PostgresSession<'_> {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<AnswerTable, SqlError> {
         let sql = script.steps.get(step).map_or("", |step| &step.sql);
         let parameters = Parameters::of(script, step, values);
@@ -129,7 +131,7 @@ impl SqlSession for PostgresSession<'_> {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<String, SqlError> {
         let Some(place) = script.steps.get(step) else { return Ok(String::new()) };
         let arguments: Vec<String> =
@@ -141,7 +143,7 @@ impl SqlSession for PostgresSession<'_> {
         };
         let sql = format!("EXPLAIN (COSTS OFF) EXECUTE {}{arguments}", statement.name());
         let mut lines = Vec::new();
-        let line = |row: Row<'_>| {
+        let line = |row: ThinRow<'_>| {
             lines.extend(
                 row.values().flatten().map(|text| String::from_utf8_lossy(text).into_owned()),
             );
@@ -176,14 +178,14 @@ impl SqlSession for PostgresSession<'_> {
 }
 
 fn fetch(
-    connection: &mut Connection<'_>,
-    statement: &Statement,
-    parameters: &[Parameter<'_>],
+    connection: &mut ThinConnection<'_>,
+    statement: &PreparedStatement,
+    parameters: &[BoundParameter<'_>],
     sql: &str,
 ) -> Result<AnswerTable, SqlError> {
     let columns = statement.columns.iter().map(|column| column.name.clone()).collect();
     let mut table = AnswerTable { columns, ..AnswerTable::default() };
-    let keep = |row: Row<'_>| {
+    let keep = |row: ThinRow<'_>| {
         let values = row.values().zip(&statement.columns);
         table.rows.push(values.map(|(value, column)| value_of(value, column.type_oid)).collect());
     };
@@ -200,23 +202,23 @@ const FEW: usize = 8;
 
 /// The values of a step in the order of its parameters.
 struct Parameters<'v> {
-    few: [Parameter<'v>; FEW],
-    many: Vec<Parameter<'v>>,
+    few: [BoundParameter<'v>; FEW],
+    many: Vec<BoundParameter<'v>>,
     count: usize,
 }
 
 impl<'v> Parameters<'v> {
-    fn of(script: &Script, step: usize, values: &'v [SqlValue]) -> Self {
+    fn of(script: &Script, step: usize, values: &'v [AnswerValue]) -> Self {
         let binds = script.steps.get(step).map(|step| step.binds.as_slice()).unwrap_or_default();
         let parameter = |bind: &usize| match values.get(*bind) {
-            None | Some(SqlValue::Null) => Parameter::Null,
-            Some(SqlValue::Integer(integer)) => Parameter::Integer(*integer),
-            Some(SqlValue::Double(double)) => Parameter::Double(*double),
-            Some(SqlValue::Text(text)) => Parameter::Text(text),
-            Some(SqlValue::Bytes(bytes)) => Parameter::Binary(bytes),
+            None | Some(AnswerValue::Null) => BoundParameter::Null,
+            Some(AnswerValue::Integer(integer)) => BoundParameter::Integer(*integer),
+            Some(AnswerValue::Double(double)) => BoundParameter::Double(*double),
+            Some(AnswerValue::Text(text)) => BoundParameter::Text(text),
+            Some(AnswerValue::Bytes(bytes)) => BoundParameter::Binary(bytes),
         };
         let mut parameters =
-            Self { few: [Parameter::Null; FEW], many: Vec::new(), count: binds.len() };
+            Self { few: [BoundParameter::Null; FEW], many: Vec::new(), count: binds.len() };
         if binds.len() > FEW {
             parameters.many = binds.iter().map(parameter).collect();
         } else {
@@ -227,7 +229,7 @@ impl<'v> Parameters<'v> {
         parameters
     }
 
-    fn as_slice(&self) -> &[Parameter<'v>] {
+    fn as_slice(&self) -> &[BoundParameter<'v>] {
         match self.many.is_empty() {
             true => self.few.get(..self.count).unwrap_or_default(),
             false => &self.many,
@@ -235,11 +237,11 @@ impl<'v> Parameters<'v> {
     }
 }
 
-fn is_double(column: &Column) -> bool {
+fn is_double(column: &RowColumn) -> bool {
     matches!(column.type_oid, oid::FLOAT4 | oid::FLOAT8)
 }
 
-fn hash_without_doubles(row: Row<'_>, columns: &[Column]) -> u64 {
+fn hash_without_doubles(row: ThinRow<'_>, columns: &[RowColumn]) -> u64 {
     let exact = row.values().zip(columns).filter(|(_, column)| !is_double(column));
     exact.fold(0, |hash, (value, _)| match value {
         Some(value) => xxh3_64_with_seed(value, hash),
@@ -247,21 +249,20 @@ fn hash_without_doubles(row: Row<'_>, columns: &[Column]) -> u64 {
     })
 }
 
-fn value_of(value: Option<&[u8]>, type_oid: u32) -> SqlValue {
-    let Some(bytes) = value else { return SqlValue::Null };
-    let Ok(text) = std::str::from_utf8(bytes) else { return SqlValue::Bytes(bytes.to_owned()) };
+fn value_of(value: Option<&[u8]>, type_oid: u32) -> AnswerValue {
+    let Some(bytes) = value else { return AnswerValue::Null };
+    let Ok(text) = std::str::from_utf8(bytes) else { return AnswerValue::Bytes(bytes.to_owned()) };
     match type_oid {
-        oid::BOOL => SqlValue::Integer((text == "t").into()),
-        oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::NUMERIC => SqlValue::decimal(text),
+        oid::BOOL => AnswerValue::Integer((text == "t").into()),
+        oid::INT2 | oid::INT4 | oid::INT8 | oid::OID | oid::NUMERIC => AnswerValue::decimal(text),
         oid::FLOAT4 | oid::FLOAT8 => {
-            text.parse().map_or_else(|_| SqlValue::Text(text.to_owned()), SqlValue::number)
+            text.parse().map_or_else(|_| AnswerValue::Text(text.to_owned()), AnswerValue::number)
         }
-        oid::BYTEA => {
-            bytes_of_hex(text).map_or_else(|| SqlValue::Text(text.to_owned()), SqlValue::Bytes)
-        }
+        oid::BYTEA => bytes_of_hex(text)
+            .map_or_else(|| AnswerValue::Text(text.to_owned()), AnswerValue::Bytes),
         // The blanks that fill a character(n) are no part of its value.
-        oid::BPCHAR => SqlValue::text(text.trim_end_matches(' ')),
-        _ => SqlValue::text(text),
+        oid::BPCHAR => AnswerValue::text(text.trim_end_matches(' ')),
+        _ => AnswerValue::text(text),
     }
 }
 
@@ -272,16 +273,16 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A value as an argument of EXECUTE, which the server reads as the parameter's type.
-fn literal(value: Option<&SqlValue>) -> String {
+fn literal(value: Option<&AnswerValue>) -> String {
     match value {
-        None | Some(SqlValue::Null) => "NULL".to_owned(),
-        Some(SqlValue::Integer(integer)) => format!("'{integer}'"),
-        Some(SqlValue::Double(double)) => format!("'{double}'"),
-        Some(SqlValue::Text(text)) => {
+        None | Some(AnswerValue::Null) => "NULL".to_owned(),
+        Some(AnswerValue::Integer(integer)) => format!("'{integer}'"),
+        Some(AnswerValue::Double(double)) => format!("'{double}'"),
+        Some(AnswerValue::Text(text)) => {
             // Backslashes mean what they say whatever standard_conforming_strings is.
             format!(" E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
         }
-        Some(SqlValue::Bytes(bytes)) => {
+        Some(AnswerValue::Bytes(bytes)) => {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!(" E'\\\\x{hex}'")
         }

@@ -1,7 +1,7 @@
 //! A statement of the plan as one kind of engine gets it: factors filled in, parameters marked in
 //! the engine's way, each step with the line of its file for messages.
 
-use plan::{Comparison, Placeholders, PlanError, Statement, expand};
+use plan::{Placeholders, PlanError, ResultComparison, Statement, expand};
 use sql::{Dialect, Scanned, scan};
 
 /// One operation of the mix, ready to be prepared.
@@ -20,7 +20,7 @@ pub(crate) struct Script {
     /// Whether it may change data.
     pub writes: bool,
     /// How its answers are compared.
-    pub comparison: Comparison,
+    pub comparison: ResultComparison,
     pub digits: u8,
 }
 

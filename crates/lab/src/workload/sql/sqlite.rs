@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession, line_of};
 use super::script::{Script, ScriptStep};
-use super::value::SqlValue;
+use super::value::AnswerValue;
 use crate::workload::Counters;
 use host::observe::explain_sqlite;
 
@@ -58,7 +58,7 @@ impl SqliteSession {
     fn bound(
         &self,
         step: &ScriptStep,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<CachedStatement<'_>, SqlError> {
         let mut statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
         bind(&mut statement, step, values).map_err(refused)?;
@@ -97,7 +97,7 @@ impl SqlSession for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
         let mut statement = self.bound(step, values)?;
@@ -124,7 +124,7 @@ impl SqlSession for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<AnswerTable, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(AnswerTable::default()) };
         let mut table = table_of(&mut self.bound(step, values)?)?;
@@ -138,7 +138,7 @@ impl SqlSession for SqliteSession {
         &mut self,
         script: &Script,
         step: usize,
-        values: &[SqlValue],
+        values: &[AnswerValue],
     ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
         let bind = |statement: &mut Statement<'_>| bind(statement, step, values);
@@ -173,10 +173,11 @@ impl SqlSession for SqliteSession {
 fn bind(
     statement: &mut Statement<'_>,
     step: &ScriptStep,
-    values: &[SqlValue],
+    values: &[AnswerValue],
 ) -> rusqlite::Result<()> {
     for (index, place) in step.binds.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, values.get(*place).unwrap_or(&SqlValue::Null))?;
+        statement
+            .raw_bind_parameter(index + 1, values.get(*place).unwrap_or(&AnswerValue::Null))?;
     }
     Ok(())
 }
@@ -193,16 +194,16 @@ fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError
     Ok(table)
 }
 
-fn value_of(value: ValueRef<'_>) -> SqlValue {
+fn value_of(value: ValueRef<'_>) -> AnswerValue {
     match value {
-        ValueRef::Null => SqlValue::Null,
-        ValueRef::Integer(integer) => SqlValue::Integer(integer),
-        ValueRef::Real(double) => SqlValue::number(double),
+        ValueRef::Null => AnswerValue::Null,
+        ValueRef::Integer(integer) => AnswerValue::Integer(integer),
+        ValueRef::Real(double) => AnswerValue::number(double),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => SqlValue::text(text),
-            Err(_) => SqlValue::Bytes(bytes.to_owned()),
+            Ok(text) => AnswerValue::text(text),
+            Err(_) => AnswerValue::Bytes(bytes.to_owned()),
         },
-        ValueRef::Blob(bytes) => SqlValue::Bytes(bytes.to_owned()),
+        ValueRef::Blob(bytes) => AnswerValue::Bytes(bytes.to_owned()),
     }
 }
 
@@ -217,7 +218,7 @@ fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
     }
 }
 
-impl ToSql for SqlValue {
+impl ToSql for AnswerValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,

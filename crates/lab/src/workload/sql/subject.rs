@@ -17,7 +17,7 @@ use super::entry::StatementEntry;
 use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
 use super::target::SqlTarget;
-use super::value::SqlValue;
+use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, Subject, WriteBack};
@@ -42,7 +42,7 @@ pub(super) struct SqlSubject<'a> {
     data_use: DataUse,
     entries: BTreeMap<String, Arc<StatementEntry>>,
     /// Answers to the plan's queries for values, by text.
-    queries: BTreeMap<String, Vec<SqlValue>>,
+    queries: BTreeMap<String, Vec<AnswerValue>>,
     pool: Pool<'a>,
     /// What the plan's invariant was at first.
     invariant: Option<AnswerTable>,
@@ -144,7 +144,7 @@ impl<'a> SqlSubject<'a> {
     }
 
     /// The first column of the answer to a query for parameter values.
-    fn values_of(&mut self, text: &str) -> Result<Vec<SqlValue>, RunError> {
+    fn values_of(&mut self, text: &str) -> Result<Vec<AnswerValue>, RunError> {
         if let Some(values) = self.queries.get(text) {
             return Ok(values.clone());
         }
@@ -152,8 +152,8 @@ impl<'a> SqlSubject<'a> {
         let table = self.stoppable(|| session.query(text)).map_err(|error| {
             RunError::Statement(format!("{}, query for parameters: {error}: {text}", self.label()))
         })?;
-        let first = |row: Vec<SqlValue>| row.into_iter().next();
-        let values: Vec<SqlValue> = table.rows.into_iter().filter_map(first).collect();
+        let first = |row: Vec<AnswerValue>| row.into_iter().next();
+        let values: Vec<AnswerValue> = table.rows.into_iter().filter_map(first).collect();
         self.queries.insert(text.to_owned(), values.clone());
         Ok(values)
     }
@@ -353,7 +353,7 @@ impl Subject for SqlSubject<'_> {
     fn check_alive(&mut self) -> Result<(), RunError> {
         let Some(before) = &self.invariant else { return self.open().map(drop) };
         let now = self.read_invariant()?.unwrap_or_default();
-        let comparison = plan::Comparison::Rows;
+        let comparison = plan::ResultComparison::Rows;
         let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
         what.map_or(Ok(()), |what| {
             let message = format!("{}: the plan's invariant does not hold: {what}", self.label());

@@ -12,7 +12,7 @@ use plan::{Given, Level};
 
 /// A value of a parameter or of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum SqlValue {
+pub(crate) enum AnswerValue {
     Null,
     /// A whole number; a boolean is 0 or 1.
     Integer(i64),
@@ -35,7 +35,7 @@ mod bits {
     }
 }
 
-impl SqlValue {
+impl AnswerValue {
     /// A number of any exactness: a whole one as integer, whatever its engine calls it.
     pub(crate) fn number(number: f64) -> Self {
         // Above 2^53 a double is no exact integer any more.
@@ -110,7 +110,7 @@ fn nearly_equal(a: f64, b: f64, digits: u8) -> bool {
     a == b || (a - b).abs() <= a.abs().max(b.abs()) * 10f64.powi(1 - i32::from(digits))
 }
 
-impl From<&Given> for SqlValue {
+impl From<&Given> for AnswerValue {
     fn from(given: &Given) -> Self {
         match given {
             Given::Boolean(boolean) => Self::Integer((*boolean).into()),
@@ -121,7 +121,7 @@ impl From<&Given> for SqlValue {
     }
 }
 
-impl From<&Level> for SqlValue {
+impl From<&Level> for AnswerValue {
     fn from(level: &Level) -> Self {
         match level {
             Level::Number(number) => Self::number(*number),
@@ -130,7 +130,7 @@ impl From<&Level> for SqlValue {
     }
 }
 
-impl fmt::Display for SqlValue {
+impl fmt::Display for AnswerValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Longer values are cut where they are shown.
         const SHOWN: usize = 60;
@@ -190,27 +190,32 @@ mod tests {
 
     #[test]
     fn numbers_agree_by_value_whatever_their_engine_calls_them() {
-        assert_eq!(SqlValue::decimal("12.00"), SqlValue::Integer(12));
-        assert_eq!(SqlValue::number(12.0), SqlValue::Integer(12));
-        assert_eq!(SqlValue::decimal("9007199254740993"), SqlValue::Integer(9_007_199_254_740_993));
-        assert!(SqlValue::decimal("3.3333333333333333").agrees(&SqlValue::Double(10.0 / 3.0), 15));
-        assert!(SqlValue::Integer(3).agrees(&SqlValue::Double(3.000_000_000_000_000_4), 15));
-        assert!(!SqlValue::Double(1.0001).agrees(&SqlValue::Double(1.0002), 15));
-        assert!(SqlValue::Double(1.0001).agrees(&SqlValue::Double(1.0002), 4));
+        assert_eq!(AnswerValue::decimal("12.00"), AnswerValue::Integer(12));
+        assert_eq!(AnswerValue::number(12.0), AnswerValue::Integer(12));
+        assert_eq!(
+            AnswerValue::decimal("9007199254740993"),
+            AnswerValue::Integer(9_007_199_254_740_993)
+        );
+        assert!(
+            AnswerValue::decimal("3.3333333333333333").agrees(&AnswerValue::Double(10.0 / 3.0), 15)
+        );
+        assert!(AnswerValue::Integer(3).agrees(&AnswerValue::Double(3.000_000_000_000_000_4), 15));
+        assert!(!AnswerValue::Double(1.0001).agrees(&AnswerValue::Double(1.0002), 15));
+        assert!(AnswerValue::Double(1.0001).agrees(&AnswerValue::Double(1.0002), 4));
         // Keys of sixty-four bits are not rounded.
         let key = 9_007_199_254_740_993;
-        assert!(!SqlValue::Integer(key).agrees(&SqlValue::Integer(key + 1), 15));
-        assert!(!SqlValue::Text("1".to_owned()).agrees(&SqlValue::Integer(1), 15));
+        assert!(!AnswerValue::Integer(key).agrees(&AnswerValue::Integer(key + 1), 15));
+        assert!(!AnswerValue::Text("1".to_owned()).agrees(&AnswerValue::Integer(1), 15));
     }
 
     #[test]
     fn times_and_json_have_one_form() {
-        let same = |a: &str, b: &str| assert_eq!(SqlValue::text(a), SqlValue::text(b));
+        let same = |a: &str, b: &str| assert_eq!(AnswerValue::text(a), AnswerValue::text(b));
         same("2021-03-04T05:06:07.500Z", "2021-03-04 05:06:07.5");
         same("2021-03-04 05:06:07+00", "2021-03-04 05:06:07.000000");
         same(r#"{"b": 1, "a": [1,2]}"#, r#"{"a":[1, 2],"b":1}"#);
         for text in ["2021-03-04", "2021-03-04 05:06:07 or so", "2021-03-04 05:06:07é", "{1,2}"] {
-            assert_eq!(SqlValue::text(text), SqlValue::Text(text.to_owned()));
+            assert_eq!(AnswerValue::text(text), AnswerValue::Text(text.to_owned()));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! nothing is claimed in its place.
 
 use super::*;
-use plan::{Bound, Response};
+use plan::{Bound, ResponseVariable};
 use record::NO_RIGHT_ANSWER;
 
 /// PostgreSQL takes half of SQLite's time, everywhere.
@@ -98,8 +98,8 @@ fn bisection_ends_though_the_levels_that_it_adds_fail() {
 fn a_time_threshold_of_a_failed_treatment_is_undecided() {
     let mut plan = plan(7);
     plan.thresholds = BTreeMap::from([
-        (Response::ResponseTimeMsMean, Bound::Below(1e6)),
-        (Response::FailureFraction, Bound::Below(0.5)),
+        (ResponseVariable::ResponseTimeMsMean, Bound::Below(1e6)),
+        (ResponseVariable::FailureFraction, Bound::Below(0.5)),
     ]);
     let rounds = [schedule::first_round(&plan)];
     let mut all = trials(&plan, &rounds, halved);
@@ -108,7 +108,7 @@ fn a_time_threshold_of_a_failed_treatment_is_undecided() {
     }
     let analysis = analyse(&plan, &rounds[0].cells, &all);
     for judged in &analysis.thresholds {
-        let on_time = judged.response == Response::ResponseTimeMsMean;
+        let on_time = judged.response == ResponseVariable::ResponseTimeMsMean;
         let undecided = on_time && judged.engine == "sqlite";
         assert_eq!(judged.met, (!undecided).then_some(true), "{judged:?}");
     }

@@ -9,7 +9,7 @@ mod watch;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use ::oltp::{Schema, TableOptions, Target};
+use ::oltp::{OltpTarget, Schema, TableOptions};
 use engine::{EngineSpec, PostgresUrl};
 use server::{InitdbChoices, PostgresServer};
 
@@ -35,8 +35,8 @@ fn database_of(schema: Schema) -> String {
 }
 
 /// Settings of sessions stand in the address.
-fn target(url: PostgresUrl) -> Target {
-    Target::Postgres { url, session: Vec::new() }
+fn target(url: PostgresUrl) -> OltpTarget {
+    OltpTarget::Postgres { url, session: Vec::new() }
 }
 
 /// A server with filled databases.
@@ -131,7 +131,7 @@ impl<'a> PostgresHost<'a> {
         Ok(host)
     }
 
-    fn target_of(&self, tables: &TableOptions) -> Target {
+    fn target_of(&self, tables: &TableOptions) -> OltpTarget {
         target(match self.server {
             Some(_) => self.address.with_database(&database_of(tables.schema)),
             None => self.address.clone(),
@@ -279,7 +279,7 @@ impl OltpEngine for PostgresHost<'_> {
         &self.data_paths
     }
 
-    fn filled(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         if self.server.is_some() {
             if !self.changed.is_empty() {
                 self.remove_copy(tables)?;
@@ -292,7 +292,7 @@ impl OltpEngine for PostgresHost<'_> {
         Ok(self.target_of(tables))
     }
 
-    fn restored(&mut self, tables: &TableOptions) -> Result<Target, RunError> {
+    fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         self.site.progress.set_message(format!("restoring {}", self.label));
         self.changed.insert(tables.schema);
         if self.server.is_none() {
@@ -309,8 +309,8 @@ impl OltpEngine for PostgresHost<'_> {
         Ok(target(self.address.with_database(TRIAL)))
     }
 
-    fn watch(&self, target: &Target) -> Box<dyn Watch + Send> {
-        let Target::Postgres { url, .. } = target else { return Box::new(Silent) };
+    fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send> {
+        let OltpTarget::Postgres { url, .. } = target else { return Box::new(Silent) };
         match PostgresWatch::connect(url, self.site.runtime) {
             Ok(watch) => Box::new(watch),
             // A server that refuses the watch is measured all the same.
