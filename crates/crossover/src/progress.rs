@@ -13,6 +13,8 @@ use indicatif::{
 
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How often it is written again although nothing has moved.
+const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
@@ -79,6 +81,7 @@ fn write_lines(bar: &ProgressBar, label: String, left: Left) {
     let bar = bar.downgrade();
     std::thread::spawn(move || {
         let mut last = (u64::MAX, String::new());
+        let mut written = Instant::now();
         loop {
             std::thread::sleep(LINE_INTERVAL);
             let Some(bar) = bar.upgrade() else { return };
@@ -87,9 +90,9 @@ fn write_lines(bar: &ProgressBar, label: String, left: Left) {
             }
             let now = (bar.position(), bar.message());
             let left = left(bar.position(), bar.length());
-            if now != last {
+            if now != last || written.elapsed() >= REPEAT_INTERVAL {
                 say(&line(&label, &bar, left));
-                last = now;
+                (last, written) = (now, Instant::now());
             }
         }
     });

@@ -199,6 +199,8 @@ impl Preview {
                  {starts}, often of about {each} s, and the passes{more}."
             );
         };
+        // Whole minutes, and never more than the least.
+        let least = if least < 120 { least.max(1) } else { least / 60 * 60 };
         let tables = match self.seconds_for_tables {
             Some(seconds) => format!("; {}", expected::in_words(seconds)),
             None => String::new(),
@@ -206,7 +208,7 @@ impl Preview {
         format!(
             "Duration: at least {}, the trials alone. {starts} on top, often of about {each} s \
              each, longer with large data and slow requests{tables}{more}.",
-            Seconds(least.max(1))
+            Seconds(least)
         )
     }
 
