@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use sql::{Dialect, tokens};
@@ -209,7 +210,7 @@ fn tables_read(connection: &mut Connection, sql: &str) -> rusqlite::Result<Vec<S
     let collect = seen.clone();
     connection.authorizer(Some(move |context: AuthContext<'_>| {
         if let AuthAction::Read { table_name, .. } = context.action {
-            let mut seen = collect.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = collect.lock();
             seen.push(table_name.to_owned());
         }
         Authorization::Allow
@@ -217,7 +218,7 @@ fn tables_read(connection: &mut Connection, sql: &str) -> rusqlite::Result<Vec<S
     let prepared = connection.prepare(sql).map(drop);
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     prepared?;
-    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = seen.lock();
     // SQLite tells names as the statement writes them.
     let mut tables: Vec<String> = seen.clone();
     tables.sort_by_key(|name| name.to_ascii_lowercase());

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use host::HostOptions;
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 use server::Locations;
 
 /// What a run needs besides its plan.
@@ -42,12 +42,12 @@ pub struct ExpectedEnd(Mutex<Option<Instant>>);
 impl ExpectedEnd {
     /// What is left until then.
     pub fn left(&self) -> Option<Duration> {
-        let end = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = *self.0.lock();
         end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     pub(crate) fn set(&self, left: Duration) {
         let end = Instant::now().checked_add(left);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        *self.0.lock() = end;
     }
 }

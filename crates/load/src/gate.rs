@@ -1,7 +1,7 @@
 //! Barrier that can be cancelled: no client waits for ever for one that
 //! could not be started.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
 /// Holds clients back until all of them are there.
 #[derive(Default)]
@@ -19,22 +19,22 @@ struct GateState {
 impl Gate {
     /// A client arrives and waits. True: start; false: called off.
     pub fn pass(&self) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.arrived += 1;
         self.changed.notify_all();
         loop {
             if let Some(decision) = state.decision {
                 return decision;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
     }
 
     /// Opens the gate as soon as `clients` have arrived.
     pub(super) fn open_for(&self, clients: usize) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         while state.arrived < clients {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.decision = Some(true);
         self.changed.notify_all();
@@ -42,7 +42,7 @@ impl Gate {
 
     /// Ends the wait of all threads, those that arrive later too: none may start.
     pub(super) fn call_off(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.decision = Some(false);
         self.changed.notify_all();
     }

@@ -1,10 +1,12 @@
 //! Load by clients that wait for their answers in threads of their own, as those of databases do:
 //! closed, or open with as many clients as may be at work at once.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::arrivals::Schedule;
 use crate::gate::Gate;
@@ -121,7 +123,7 @@ impl Agenda {
 
     /// When after the beginning what is due; none when the trial's time is over.
     fn next(&self) -> Option<(Duration, u16)> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.next.lock();
         let (schedule, rounds) = &mut *next;
         let due = schedule.next().filter(|due| *due < self.offer.time)?;
         Some((due, rounds.next()))
@@ -226,7 +228,7 @@ mod tests {
 
     impl Client for QuickClient<'_> {
         fn run(&mut self, operation: usize) -> Outcome {
-            self.0.asked.lock().unwrap().push(operation);
+            self.0.asked.lock().push(operation);
             if operation == 1 { Outcome::WrongAnswer } else { Outcome::Ok }
         }
 
@@ -248,7 +250,7 @@ mod tests {
         };
         let going_on = AtomicBool::new(false);
         let sample = run_clients(&quick, &[1, 1, 2], &options, &going_on).unwrap();
-        (sample, quick.asked.into_inner().unwrap())
+        (sample, quick.asked.into_inner())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Control of a long task: a progress bar to move, and the user's request to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -41,11 +41,6 @@ impl Task<'_> {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }
-}
-
-/// The content of a mutex, also after a thread that held it has panicked.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Stops work on another thread when dropped.

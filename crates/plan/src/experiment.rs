@@ -192,6 +192,24 @@ impl WorkloadKind {
             Self::Oltp => "oltp",
         }
     }
+
+    /// Whether the data of a plan is copied into every engine, and answers are its rows.
+    pub fn copies_data(self) -> bool {
+        match self {
+            Self::Http | Self::Sql => true,
+            Self::Blob | Self::Oltp => false,
+        }
+    }
+
+    /// What a client asks for at a time.
+    pub fn unit_of_work(self) -> &'static str {
+        match self {
+            Self::Http => "request",
+            Self::Sql => "statement",
+            Self::Blob => "blob",
+            Self::Oltp => "transaction",
+        }
+    }
 }
 
 impl Plan {

@@ -134,8 +134,10 @@ impl Plan {
 
     /// Data that no command moves into a managed server is moved there by our own migration.
     fn have_data_moved(&mut self) {
-        let is_copied = matches!(self.workload, WorkloadKind::Http | WorkloadKind::Sql);
-        if is_copied && self.data != Data::Present && self.application.prepare.is_empty() {
+        if self.workload.copies_data()
+            && self.data != Data::Present
+            && self.application.prepare.is_empty()
+        {
             let accepting = "--accept-losses";
             let migrate = ["{crossover}", "migrate", "{data}", "{database_url}", accepting];
             self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];

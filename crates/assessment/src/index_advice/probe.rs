@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConnection,
     VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
@@ -82,8 +83,8 @@ impl Probe {
         Ok(scans)
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, Vec<TableScan>> {
-        self.scans.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> parking_lot::MutexGuard<'_, Vec<TableScan>> {
+        self.scans.lock()
     }
 }
 
@@ -155,7 +156,7 @@ unsafe impl VTab<'_> for ProbeTable {
         }
         info.set_estimated_cost(1e6 / (terms as f64 + 1.0));
         if terms > 0 {
-            self.scans.lock().unwrap_or_else(PoisonError::into_inner).push(scan);
+            self.scans.lock().push(scan);
         }
         Ok(true)
     }

@@ -13,6 +13,7 @@ use super::Error;
 pub(super) type ColumnMapping = [(String, String)];
 
 /// A column that the import knows.
+#[derive(Clone, Copy)]
 pub(super) struct KnownColumn {
     /// The name in the import.
     pub name: &'static str,

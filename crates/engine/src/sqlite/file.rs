@@ -8,7 +8,9 @@ use std::io::{self, Read};
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// The descriptors of this process, on Linux and elsewhere.
 const DESCRIPTORS: &str = "/dev/fd";
@@ -73,7 +75,7 @@ impl Drop for Counted {
 }
 
 fn open_files() -> MutexGuard<'static, HashMap<FileId, usize>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN.lock()
 }
 
 fn id_of(file: &Metadata) -> FileId {

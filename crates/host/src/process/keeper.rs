@@ -3,11 +3,12 @@
 
 use std::io;
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::sync::mpsc;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use load::resource::{ResourceError, pin_this_thread};
@@ -83,15 +84,14 @@ impl Keeper {
 
     /// How the child ended, if it has.
     pub(super) fn ending(&self) -> Option<Ending> {
-        self.watch.state.lock().unwrap_or_else(PoisonError::into_inner).ending.clone()
+        self.watch.state.lock().ending.clone()
     }
 
     /// Waits for the child's end, at most this long.
     pub(super) fn wait(&self, at_most: Duration) -> Option<Ending> {
-        let state = self.watch.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited =
-            self.watch.changed.wait_timeout_while(state, at_most, |state| state.ending.is_none());
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.watch.state.lock();
+        let lasts = |state: &mut KeeperState| state.ending.is_none();
+        self.watch.changed.wait_while_for(&mut state, lasts, at_most);
         state.ending.clone()
     }
 
@@ -113,15 +113,16 @@ impl ChildWatch {
     fn keep(&self, mut child: Child) {
         let ending = await_end(&child);
         self.change(|state| state.ending = Some(ending));
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.changed.wait_while(state, |state| !state.released));
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, |state| !state.released);
+        drop(state);
         // Only now: until then its number cannot go to a stranger, whom signals to the group
         // of that number would hit.
         let _ = child.wait();
     }
 
     fn change(&self, edit: impl FnOnce(&mut KeeperState)) {
-        edit(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        edit(&mut self.state.lock());
         self.changed.notify_all();
     }
 }

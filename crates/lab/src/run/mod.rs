@@ -104,9 +104,8 @@ fn begin(
 pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
     let cells = schedule::first_cells(plan);
     machine::check(plan, &cells)?;
-    let is_copied = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
-    if is_copied && copies && plan.data == Data::Present {
+    if plan.workload.copies_data() && copies && plan.data == Data::Present {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
         return Err(PlanError::impossible("data", message).into());
     }
@@ -245,12 +244,12 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
         // Never empty, since the empty digest names the data directory of `server start`, which is
         // the user's.
         let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
-        if let Some(blob) = &plan.blob {
-            text.push_str(&format!(" {blob:?}"));
-        }
-        if let Some(oltp) = &plan.oltp {
-            text.push_str(&format!(" {oltp:?}"));
-        }
+        let own = match plan.workload {
+            WorkloadKind::Http | WorkloadKind::Sql => None,
+            WorkloadKind::Blob => plan.blob.as_ref().map(|blob| format!(" {blob:?}")),
+            WorkloadKind::Oltp => plan.oltp.as_ref().map(|oltp| format!(" {oltp:?}")),
+        };
+        text.extend(own);
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
 }

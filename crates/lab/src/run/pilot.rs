@@ -11,7 +11,7 @@ use crate::workload::{self, Subject};
 use load::{LoadOptions, Mode};
 use plan::Levels;
 use plan::schedule;
-use plan::{LoadModel, Plan, Seconds, TrialSettings, WorkloadKind};
+use plan::{LoadModel, Plan, Seconds, TrialSettings};
 use record::Finished;
 
 /// Factor by which each step towards rounds that fit shortens them.
@@ -26,9 +26,8 @@ pub(super) fn carry_out(
     setting: &TurnSetting<'_>,
 ) -> Result<(), RunError> {
     let plan = finished.plan.clone();
-    let answers_are_data = matches!(plan.workload, WorkloadKind::Http | WorkloadKind::Sql);
     let wanted = plan.engines.len() > 1 || plan.fit_rounds;
-    if !answers_are_data || !wanted || !finished.trials.is_empty() {
+    if !plan.workload.copies_data() || !wanted || !finished.trials.is_empty() {
         return Ok(());
     }
     let logs = finished.logs()?;

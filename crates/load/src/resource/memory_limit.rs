@@ -8,8 +8,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::param::page_size;
 
 use super::memory_controller::{Controller, Version};
@@ -145,7 +145,7 @@ impl MemoryGroup {
     /// Moves this process into the group until the answer is dropped: what it starts meanwhile
     /// belongs to the group from its first page on, and files that it reads are charged to it.
     pub fn enter(&self) -> Result<Inside<'_>, MemoryLimitError> {
-        let alone = MOVING.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = MOVING.lock();
         move_here(&self.folder)?;
         Ok(Inside { home: &self.home, _alone: alone })
     }

@@ -22,9 +22,9 @@ mod unique;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
@@ -40,7 +40,6 @@ use crate::source::{
     schema,
 };
 use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
-use crate::task::locked;
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
 use crate::{Error, Task};
 
@@ -218,13 +217,13 @@ fn scan_all(
         source.with(|connection| {
             loop {
                 task.check()?;
-                let next = locked(&queue).pop();
+                let next = queue.lock().pop();
                 match next {
                     None => return Ok(()),
                     Some((_, ScanTask::Values(place))) => {
                         let (table, candidates) = (&schema.tables[place], &candidates[place]);
                         let scan = scan::scan(source, connection, table, candidates, task)?;
-                        locked(&results)[place].scan = scan;
+                        results.lock()[place].scan = scan;
                     }
                     Some((_, ScanTask::Keys(place))) => {
                         let table = &schema.tables[place];
@@ -237,7 +236,7 @@ fn scan_all(
                             let keys = keys::findings(source, connection, schema, table);
                             findings.extend(keys?);
                         }
-                        locked(&results)[place].key_findings = findings;
+                        results.lock()[place].key_findings = findings;
                     }
                 }
             }
@@ -249,7 +248,7 @@ fn scan_all(
             .into_iter()
             .try_for_each(|worker| worker.join().map_err(|_| Error::Worker("audit".to_owned()))?)
     })?;
-    Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(results.into_inner())
 }
 
 /// `findings`: those on the file and on objects without values.

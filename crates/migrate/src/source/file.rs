@@ -4,14 +4,13 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use engine::sqlite::file::{self, beside};
+use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Row};
 
 use super::schema::SourceTable;
-use crate::task::locked;
 use crate::{Error, Task};
 
 /// Attempts to take a common snapshot while another program writes.
@@ -77,7 +76,7 @@ impl SourceFile {
 
     /// `true` if another program has committed since the snapshot was taken.
     pub fn has_changed(&self) -> Result<bool, Error> {
-        let watcher = locked(&self.watcher);
+        let watcher = self.watcher.lock();
         let now = data_version(&watcher.0).map_err(|error| self.explain(error))?;
         Ok(now != watcher.1)
     }
@@ -92,10 +91,10 @@ impl SourceFile {
 
     /// Lends a connection to `work`.
     pub fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
-        let taken = locked(&self.idle).pop();
+        let taken = self.idle.lock().pop();
         let connection = taken.ok_or(Error::Busy)?;
         let result = work(&connection);
-        locked(&self.idle).push(connection);
+        self.idle.lock().push(connection);
         result
     }
 

@@ -2,15 +2,15 @@
 //! it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
+use parking_lot::Mutex;
 
 use super::state;
 use super::step::{MigrationStep, Stage};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{MatchedTable, TableLoad, TargetSession};
-use crate::task::locked;
 use crate::{Error, Task};
 
 /// Shared input of all steps.
@@ -63,7 +63,7 @@ impl StepWorker<'_> {
     async fn work(&self, queue: &Mutex<VecDeque<MigrationStep>>) -> Result<Vec<(i32, u64)>, Error> {
         let mut done = Vec::new();
         loop {
-            let next = locked(queue).pop_front();
+            let next = queue.lock().pop_front();
             let Some(step) = next else { return Ok(done) };
             self.task.check()?;
             let rows = match step.stage {

@@ -29,7 +29,23 @@ impl Canonical {
             PostgresType::Numeric(_) => Self::Numeric,
             PostgresType::Jsonb => Self::Jsonb,
             PostgresType::Char(_) => Self::Blanks,
-            _ => Self::Same,
+            PostgresType::SmallInt
+            | PostgresType::Integer
+            | PostgresType::BigInt
+            | PostgresType::Real
+            | PostgresType::DoublePrecision
+            | PostgresType::Boolean
+            | PostgresType::Text
+            | PostgresType::Citext
+            | PostgresType::Varchar(_)
+            | PostgresType::Enum { .. }
+            | PostgresType::Uuid
+            | PostgresType::Date
+            | PostgresType::Time(_)
+            | PostgresType::Timestamp(_)
+            | PostgresType::TimestampTz(_)
+            | PostgresType::Bytea
+            | PostgresType::Json => Self::Same,
         }
     }
 }

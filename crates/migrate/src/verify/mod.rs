@@ -10,12 +10,13 @@ mod table;
 mod text;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use engine::PostgresUrl;
 use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio_postgres::Client;
 
@@ -28,7 +29,7 @@ use crate::finding::Losses;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{MatchedTable, catalog, locks, match_tables, namespace};
-use crate::task::{blocking, locked};
+use crate::task::blocking;
 use crate::{Error, Task};
 
 #[derive(Clone, Debug)]
@@ -222,7 +223,7 @@ impl<'a> TableComparisons<'a> {
         let compared = ComparedTable::new(client, self.source, table, matched, self.task);
         let read = compared.read(part).await?;
         let whole = {
-            let mut tables = locked(&self.tables);
+            let mut tables = self.tables.lock();
             let (left, sum) = &mut tables[part.table];
             *left -= 1;
             match sum {

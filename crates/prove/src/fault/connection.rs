@@ -6,11 +6,12 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Context as _;
+use parking_lot::Mutex;
 use rand::RngExt as _;
 
 use super::{Fault, expect_end, judge, let_run, while_it_runs};
@@ -96,7 +97,7 @@ impl Proxy {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let Ok(server) = UnixStream::connect(&to) else { continue };
-                let mut kept = open.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = open.lock();
                 kept.extend([&client, &server].iter().filter_map(|it| it.try_clone().ok()));
                 drop(kept);
                 for (from, to) in [(&client, &server), (&server, &client)] {
@@ -129,7 +130,7 @@ fn carry(
         if (before..before + read_bytes).contains(&allowed) {
             let rest = usize::try_from(allowed - before).unwrap_or(0);
             let _ = to.write_all(buffer.get(..rest).unwrap_or_default());
-            for stream in open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            for stream in open.lock().drain(..) {
                 let _ = stream.shutdown(Shutdown::Both);
             }
             return;

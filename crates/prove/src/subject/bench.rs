@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
+use parking_lot::Mutex;
 use rustix::process::Pid;
 
 use super::FaultSubject;
@@ -74,7 +74,7 @@ impl FaultSubject for Bench {
     }
 
     fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.whole.lock().clear();
         std::fs::copy(site.kept("plan.toml"), site.path("plan.toml"))?;
         std::fs::copy(site.kept("data.db"), site.path("data.db"))?;
         Ok(())
@@ -90,7 +90,7 @@ impl FaultSubject for Bench {
     }
 
     fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage> {
-        *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Self::trials(site)?;
+        *self.whole.lock() = Self::trials(site)?;
         Ok(Damage::default())
     }
 
@@ -110,7 +110,7 @@ impl FaultSubject for Bench {
 
     fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
         let trials = Self::trials(site)?;
-        let before = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.whole.lock();
         let changed = before.iter().filter(|(path, text)| trials.get(*path) != Some(*text)).count();
         let mut measured: BTreeMap<String, usize> = BTreeMap::new();
         for text in trials.values() {

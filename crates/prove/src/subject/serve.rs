@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, ensure};
+use parking_lot::Mutex;
 use testing::dashboard::{DashboardClient, Server};
 
 use super::{FaultSubject, begin_from_base, generate, keep_as_base};
@@ -42,7 +42,7 @@ impl Serve {
             let cookie = answer.filter(|reply| reply.status == 200).and_then(|reply| reply.cookie);
             if let Some(cookie) = cookie {
                 note(&cookie);
-                self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert(cookie);
+                self.acknowledged.lock().insert(cookie);
             }
         }
     }
@@ -67,7 +67,7 @@ impl FaultSubject for Serve {
     }
 
     fn begin(&self, site: &FaultSite) -> anyhow::Result<()> {
-        self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.acknowledged.lock().clear();
         self.asked.store(0, Ordering::Relaxed);
         begin_from_base(site)
     }
@@ -102,7 +102,7 @@ impl FaultSubject for Serve {
     }
 
     fn only_acknowledged(&self, known: &[String]) {
-        let mut acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut acknowledged = self.acknowledged.lock();
         acknowledged.retain(|cookie| known.contains(cookie));
     }
 
@@ -115,7 +115,7 @@ impl FaultSubject for Serve {
     }
 
     fn damage(&self, site: &FaultSite) -> anyhow::Result<Damage> {
-        let acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let acknowledged = self.acknowledged.lock();
         let server = Server::start(&mut site.command(&Self::words(site)))?;
         let mut client = server.connect()?;
         let mut damage = Damage::default();

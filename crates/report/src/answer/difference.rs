@@ -85,11 +85,9 @@ impl Wording<'_> {
     /// 2 ms at a week.`: of two engines, the largest over all sets of levels.
     pub(super) fn costs(&self, together: &[&Sweep]) -> Option<String> {
         let response = self.plan.response();
-        let each = match (response.lower_is_better(), self.plan.workload) {
-            (false, _) => format!(" {}", response.label().to_lowercase()),
-            (true, WorkloadKind::Blob) => " per blob".to_owned(),
-            (true, WorkloadKind::Sql) => " per statement".to_owned(),
-            (true, _) => " per request".to_owned(),
+        let each = match response.lower_is_better() {
+            false => format!(" {}", response.label().to_lowercase()),
+            true => format!(" per {}", self.plan.workload.unit_of_work()),
         };
         let loss = |one: &Decided| (one.values.0 - one.values.1).abs();
         let cost = |side: Side| {

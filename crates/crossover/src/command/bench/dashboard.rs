@@ -104,17 +104,26 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 
 impl Arguments {
     fn changes_plan(&self) -> bool {
-        !self.engines.is_empty()
-            || !self.periods.is_empty()
-            || !self.clients.is_empty()
-            || self.start.is_some()
-            || self.data.is_some()
-            || self.scale.is_some()
-            || self.blog.is_some()
-            || self.count.is_some()
-            || self.mode.is_some()
-            || self.no_bisection
-            || self.run.changes_plan()
+        let Self {
+            engines,
+            periods,
+            start,
+            end: _,
+            clients,
+            data,
+            scale,
+            blog,
+            count,
+            mode,
+            no_bisection,
+            url: _,
+            key_file: _,
+            run,
+        } = self;
+        let swept = !engines.is_empty() || !periods.is_empty() || !clients.is_empty();
+        let data = start.is_some() || data.is_some() || scale.is_some();
+        let asked = blog.is_some() || count.is_some() || mode.is_some() || *no_bisection;
+        swept || data || asked || run.changes_plan()
     }
 }
 

@@ -191,22 +191,34 @@ impl RunArguments {
         Ok(())
     }
 
-    /// Whether anything is asked for that `--resume` would have to compare with the run's plan.
+    /// Whether anything is asked for that `--resume` would have to compare with the run's plan. No
+    /// flag can be forgotten here.
     pub fn changes_plan(&self) -> bool {
-        self.replicates.is_some()
-            || self.time.is_some()
-            || !self.constants.is_empty()
-            || self.precision.is_some()
-            || self.equivalent_within.is_some()
-            || self.compare.is_some()
-            || self.max_failures.is_some()
-            || self.budget.is_some()
-            || self.server_memory.is_some()
-            || self.on_error.is_some()
-            || self.no_wait_for_quiet
-            || self.seed.is_some()
-            || self.server_cpus.is_some()
-            || self.client_cpus.is_some()
+        let Self {
+            replicates,
+            precision,
+            equivalent_within,
+            compare,
+            max_failures,
+            budget,
+            time,
+            constants,
+            seed,
+            server_cpus,
+            server_memory,
+            client_cpus,
+            on_error,
+            no_wait_for_quiet,
+            dry_run: _,
+            resume: _,
+            runs: _,
+        } = self;
+        let judged = precision.is_some() || equivalent_within.is_some() || compare.is_some();
+        let cut =
+            budget.is_some() || time.is_some() || max_failures.is_some() || on_error.is_some();
+        let placed = server_cpus.is_some() || server_memory.is_some() || client_cpus.is_some();
+        let drawn = replicates.is_some() || seed.is_some() || !constants.is_empty();
+        judged || cut || placed || drawn || *no_wait_for_quiet
     }
 }
 

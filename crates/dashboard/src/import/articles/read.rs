@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::import::Error;
 use crate::import::table::{ColumnMapping, CsvTable, KnownColumn, find_columns};
-use crate::schema::Dimension;
+use crate::schema::{Dimension, NAMED};
 
 /// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
 #[derive(Debug)]
@@ -16,8 +16,12 @@ pub(super) struct ArticleRow {
     pub cells: [Option<String>; COLUMNS.len()],
 }
 
-/// The columns of a file of articles.
-pub(super) const COLUMNS: [KnownColumn; 12] = [
+/// The first of [`NAMED`] among the [`COLUMNS`].
+pub(super) const BLOG: usize = BEFORE.len();
+/// The last column.
+pub(super) const ORIGINAL: usize = BLOG + NAMED.len();
+
+const BEFORE: [KnownColumn; 5] = [
     KnownColumn { name: "url", also: &["link", "permalink"], required: true },
     KnownColumn { name: "title", also: &["headline"], required: true },
     KnownColumn {
@@ -27,18 +31,33 @@ pub(super) const COLUMNS: [KnownColumn; 12] = [
     },
     KnownColumn { name: "uuid", also: &["guid"], required: false },
     KnownColumn { name: "slug", also: &[], required: false },
-    KnownColumn { name: Dimension::Blog.name(), also: &["site"], required: false },
-    KnownColumn { name: Dimension::Author.name(), also: &[], required: false },
-    KnownColumn { name: Dimension::Team.name(), also: &[], required: false },
-    KnownColumn { name: Dimension::Product.name(), also: &[], required: false },
-    KnownColumn {
-        name: Dimension::Language.name(),
-        also: &["computerlanguage", "programminglanguage"],
-        required: false,
-    },
-    KnownColumn { name: Dimension::HumanLanguage.name(), also: &["locale"], required: false },
-    KnownColumn { name: "original", also: &["translationof", "originaluuid"], required: false },
 ];
+
+/// The columns of a file of articles: those before, one for each of [`NAMED`], the original.
+pub(super) const COLUMNS: [KnownColumn; ORIGINAL + 1] = {
+    let also: &[&str] = &["translationof", "originaluuid"];
+    let mut columns = [KnownColumn { name: "original", also, required: false }; ORIGINAL + 1];
+    let mut place = 0;
+    while place < ORIGINAL {
+        columns[place] = if place < BLOG { BEFORE[place] } else { named(NAMED[place - BLOG]) };
+        place += 1;
+    }
+    columns
+};
+
+const fn named(dimension: Dimension) -> KnownColumn {
+    let also: &[&str] = match dimension {
+        Dimension::Blog => &["site"],
+        Dimension::Language => &["computerlanguage", "programminglanguage"],
+        Dimension::HumanLanguage => &["locale"],
+        Dimension::Author
+        | Dimension::Team
+        | Dimension::Product
+        | Dimension::Country
+        | Dimension::Article => &[],
+    };
+    KnownColumn { name: dimension.name(), also, required: false }
+}
 
 /// All rows of a file.
 pub(super) fn read(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::ImportedArticles;
 use super::cell::{MakeFault, checked_uuid, fitting, given, published, required, uuid_of};
-use super::read::{ArticleRow, COLUMNS};
+use super::read::{ArticleRow, BLOG, COLUMNS, ORIGINAL};
 use crate::database::{self, CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
@@ -20,9 +20,6 @@ const TITLE: usize = 1;
 const PUBLISHED: usize = 2;
 const UUID: usize = 3;
 const SLUG: usize = 4;
-/// The first of [`NAMED`].
-const BLOG: usize = 5;
-const ORIGINAL: usize = BLOG + NAMED.len();
 
 /// An article as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use blob::{Access as _, BlobForm, FileAccess, FileSettings};
 use engine::DatabaseUrl;
 use engine::postgres::thin::Patience;
+use parking_lot::Mutex;
 
 use super::deploy::{DeployedBlobs, drop_copy};
 use super::opening::opening;
@@ -118,7 +118,7 @@ impl<'a> BlobSubject<'a> {
     fn check_every_blob(&self) -> Result<(), RunError> {
         static GOING_ON: AtomicBool = AtomicBool::new(false);
         let mut session = self.session(&GOING_ON)?;
-        let generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let generations = self.generations.lock();
         let recipe = &self.deployed.recipe;
         let ended = |error: super::session::SessionError| self.wrong(&error.0);
         session.begin().map_err(ended)?;
@@ -174,7 +174,7 @@ impl<'a> BlobSubject<'a> {
             BlobPlace::Sqlite { .. } | BlobPlace::Postgres { .. } => return Ok(()),
         };
         let mut files = FileAccess::open(folder, form, &FileSettings::default()).map_err(failed)?;
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         let mut bytes = Vec::new();
         for (id, generation) in (0_u64..).zip(generations.iter_mut()) {
             if *generation > 0 {
@@ -218,7 +218,7 @@ impl<'a> BlobSubject<'a> {
 
     /// Offers load and watches the machine at the same time.
     fn offered(&self, options: &LoadOptions) -> Result<OfferedOperations, RunError> {
-        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.first_error.lock() = None;
         let (work, side) = (self.work(options), self.deployed.side.as_ref());
         let (offered, part) = watched(options.clients, side, |edges| offer(&work, edges));
         let (sample, done) = offered?;
@@ -343,7 +343,7 @@ impl Subject for BlobSubject<'_> {
     }
 
     fn words_of_failure(&self, _operation: u16) -> Option<String> {
-        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first_error.lock().clone()
     }
 
     fn counters(&mut self) -> Counters {

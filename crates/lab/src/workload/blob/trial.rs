@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use blob::Recipe;
+use parking_lot::Mutex;
 use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom as _;
@@ -228,7 +228,7 @@ impl TrialClient<'_, '_> {
         let work = self.work;
         let begun = self.recorder.begun();
         let each = work.transaction_per_blob;
-        let mut generations = work.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = work.generations.lock();
         let mut bytes = Vec::new();
         let mut pass = 0;
         while !work.is_over(pass, begun.elapsed().saturating_sub(self.done.write_back.checkpoint)) {
@@ -306,7 +306,7 @@ impl TrialClient<'_, '_> {
 
     /// Keeps the words of the first failure.
     fn note(&self, error: SessionError) -> Outcome {
-        let mut first = self.work.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.work.first_error.lock();
         first.get_or_insert(error.0);
         Outcome::Refused
     }

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::workload::{CounterReading, MeasuredPart};
 use load::resource::ServerSide;
+use parking_lot::Mutex;
 
 /// Where the clients of a load say that they are ready, and that they have ended.
 pub(super) struct Edges {
@@ -26,7 +26,7 @@ impl Edges {
         let last = self.ready.fetch_add(1, Ordering::Relaxed) + 1 == self.clients;
         if last && self.told.send(()).is_ok() {
             // Without a receiver there is no answer either.
-            let _ = self.go_on.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let _ = self.go_on.lock().recv();
         }
     }
 

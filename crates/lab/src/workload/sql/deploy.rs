@@ -2,10 +2,10 @@
 //! to, or a MariaDB of the user's.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use engine::{DatabaseUrl, EngineSource, EngineSpec};
+use parking_lot::Mutex;
 
 use super::client::{SqlError, SqlSession as _};
 use super::sqlite::SqliteSession;

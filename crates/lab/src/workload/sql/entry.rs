@@ -1,12 +1,13 @@
 //! An operation at one cell: its script, the values it is executed with, and what is known of its
 //! answers, by which timed executions are judged.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::client::Seen;
 use super::script::Script;
 use super::value::AnswerValue;
 use load::Outcome;
+use parking_lot::Mutex;
 use plan::ResultComparison;
 
 /// An operation at one cell, shared by all clients of an engine.
@@ -43,17 +44,17 @@ impl StatementEntry {
 
     /// Forgets the failures of earlier loads.
     pub(crate) fn begin_load(&self) {
-        *self.first_error.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.first_error.lock() = None;
     }
 
     /// Keeps what the engine said, if nothing else is kept.
     pub(crate) fn note_error(&self, words: impl ToString) {
-        let mut first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first_error.lock();
         first.get_or_insert_with(|| words.to_string());
     }
 
     pub(crate) fn first_error(&self) -> Option<String> {
-        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first_error.lock().clone()
     }
 
     /// Judges a timed execution. In a mix that changes data (`changing`) answers may differ from

@@ -1,11 +1,12 @@
 //! The clients of a trial: sessions that are kept from trial to trial, so that statements are
 //! prepared and planned once.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::postgres::thin::Patience;
+use parking_lot::Mutex;
 
 use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
@@ -43,7 +44,7 @@ impl<'t, 'a> Clients for SqlClients<'t, 'a> {
         Self: 'c;
 
     fn client(&self, number: u16) -> Self::Client<'_> {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock();
         let session = pool.get_mut(usize::from(number)).and_then(Option::take);
         let dealer = Dealer::new(self.seed, number);
         SqlClient { all: self, number, session, dealer, opened: 0 }
@@ -120,7 +121,7 @@ impl<'a> SqlClient<'_, '_, 'a> {
 
 impl Drop for SqlClient<'_, '_, '_> {
     fn drop(&mut self) {
-        let mut pool = self.all.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.all.pool.lock();
         let number = usize::from(self.number);
         if pool.len() <= number {
             pool.resize_with(number + 1, || None);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
@@ -132,7 +132,7 @@ impl<'a> SqlSubject<'a> {
         &self,
         cell: &[Arc<StatementEntry>],
     ) -> Result<Box<dyn SqlSession + Send + 'a>, String> {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock();
         let open = pool.iter_mut().find_map(Option::take);
         drop(pool);
         let mut session = match open {
@@ -322,7 +322,7 @@ impl Subject for SqlSubject<'_> {
             }
             _ => Counters::new(),
         };
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.pool.lock();
         for session in pool.iter_mut().flatten() {
             for (name, value) in session.counters() {
                 *counters.entry(name).or_default() += value;
@@ -344,7 +344,7 @@ impl Subject for SqlSubject<'_> {
         };
         let plans = cell.iter().map(captured).collect();
         if let Ok(session) = session {
-            let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pool = self.pool.lock();
             pool.push(Some(session));
         }
         plans

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use engine::PostgresUrl;
 use engine::postgres::thin::Patience;
+use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
 
 use super::client::SqlSession;
@@ -52,7 +52,7 @@ impl SqlTarget {
             Self::Sqlite { path, read_only, settings, handles } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let (session, _) = SqliteSession::open(path, *read_only, settings)?;
-                let mut handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut handles = handles.lock();
                 handles.push(session.interrupt_handle());
                 Box::new(session)
             }
@@ -80,7 +80,7 @@ impl SqlTarget {
             let watch = scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     if interrupted.load(Ordering::Relaxed) {
-                        let handles = handles.lock().unwrap_or_else(PoisonError::into_inner);
+                        let handles = handles.lock();
                         handles.iter().for_each(InterruptHandle::interrupt);
                     }
                     thread::park_timeout(LOOK_UP);
