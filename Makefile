@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-command test-crates test-pages lint bench bench-before prove web release dist
+.PHONY: help demo test test-program test-pages lint bench bench-before prove web release dist
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -19,7 +19,7 @@ test: web ## every kind of proof once, small
 	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)
 	$(CARGO) test --workspace --no-run
 	$(CARGO) test $(BENCHMARKS) --no-run
-	$(MAKE) --jobs=3 --output-sync=line test-command test-crates test-pages
+	$(MAKE) --jobs=2 --output-sync=line test-program test-pages
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
 	$(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
 	@cat target/tmp/documents
@@ -37,17 +37,11 @@ TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 8000000 ] \
   && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
 
-# Half of the tests are the command line's; two programs of tests at a time, since each has seconds at its
-# end in which a single test runs. All wait for servers most of the time: more than one test per core.
-tests_in = $(sort $(basename $(notdir $(wildcard $(1)/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/*/main.rs))))
-COMMAND_TESTS = $(call tests_in,crates/crossover/tests)
-CRATE_TESTS = $(filter-out $(COMMAND_TESTS),$(call tests_in,crates/*/tests))
-test-command test-crates: export RUST_TEST_THREADS ?= 3
-test-command: TESTS = $(addprefix --test ,$(COMMAND_TESTS))
-test-crates: TESTS = --lib --bins $(addprefix --test ,$(CRATE_TESTS))
-test-command test-crates:
+# Both wait for servers and browsers most of the time, so more than one per core runs.
+test-program: export RUST_TEST_THREADS ?= 4
+test-program:
 	folder=$$(mktemp -d $(or $(MEMORY),$${TMPDIR:-/tmp})/crossover-XXXXXX) && chmod 755 $$folder && \
-	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test --workspace $(TESTS) \
+	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test --workspace \
 	  --config "target.'cfg(unix)'.runner = ['env', 'TMPDIR=$$folder']"
 
 test-pages:
