@@ -68,8 +68,8 @@ bench-before: ## our load generators beside those of BASE=COMMIT, interleaved
 	$(MAKE) -C target/before/source web
 	for bench in load_generator generators; do \
 	  old=$$(cd target/before/source && CARGO_TARGET_DIR=../target $(CARGO) bench --bench $$bench --no-run 2>&1 | \
-	    tee /dev/stderr | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
-	  BEFORE=$$(realpath target/before/source/$$old) $(CARGO) bench --bench $$bench || exit 1; \
+	    tee /dev/stderr | sed -n 's/.*Executable.*(\(.*\))/\1/p' | xargs realpath) && \
+	  BEFORE=$$old $(CARGO) bench --bench $$bench || exit 1; \
 	done
 
 # The parts that fill RELIABILITY.md, with as many tries of each row as make a thousand kills.
