@@ -10,13 +10,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for is at fault.
+    /// A mistake in the options, statements or logs that were given.
     #[error("{0}")]
     Usage(String),
     #[error("interrupted; nothing is left behind")]
     Interrupted,
-    /// A file or folder, and what could not be done with it.
-    #[error("cannot {action}")]
+    /// An operation on a file or folder that failed.
+    #[error("cannot {action}: {source}")]
     Io { action: String, source: io::Error },
     /// The data or the machine stands in the way; the text names the remedy.
     #[error("{0}")]
@@ -54,7 +54,7 @@ impl Error {
         move |source| Self::Io { action, source }
     }
 
-    /// Whether what was asked for is at fault.
+    /// True for a mistake in the options, statements or logs that were given.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_) | Self::Plan(_) => true,

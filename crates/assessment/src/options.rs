@@ -20,15 +20,15 @@ pub struct AssessmentOptions {
     pub sql: Vec<PathBuf>,
     /// Logs of applications whose queries are measured.
     pub sql_logs: Vec<PathBuf>,
-    /// What SQLite is compared with.
+    /// Engines that SQLite is compared with.
     pub engines: Vec<EngineSpec>,
-    /// Whether a tuned copy of the file is measured too.
+    /// Measures a tuned copy of the file too.
     pub tuned: bool,
     /// How long the measurement may take; audit and move come before it.
     pub budget: Seconds,
     pub seed: Option<u64>,
     pub wait_for_quiet: bool,
-    /// Whether the copies and PostgreSQL's data directory stay.
+    /// Keeps the copies and PostgreSQL's data directory.
     pub keep: bool,
     /// The folder of all runs.
     pub runs: PathBuf,

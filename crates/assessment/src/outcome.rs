@@ -18,7 +18,7 @@ use crate::sql_log::LogFacts;
 use crate::tuned::Tuned;
 use crate::verdict::{self, VerdictFacts};
 
-/// What was found out, and the files that were made.
+/// Findings, verdict, and the files that were written.
 pub struct Assessment {
     pub(crate) facts: AssessmentFacts,
     pub(crate) document: Option<Document>,
@@ -27,7 +27,7 @@ pub struct Assessment {
     pub(crate) verdict: String,
 }
 
-/// What audit, move and measurement gave.
+/// Results of audit, move and measurement.
 pub(crate) struct AssessmentFacts {
     pub source: PathBuf,
     pub audit: AuditReport,
@@ -95,7 +95,7 @@ impl Assessment {
         self.facts.measured.as_ref().zip(self.document.as_ref())
     }
 
-    /// Whether nothing blocks a migration and every statement has a verdict.
+    /// True if nothing blocks a migration and every statement has a verdict.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let undecided = Some(Shown::Undecided);

@@ -22,7 +22,7 @@ use testing::benchmark::{before, from_environment, is_tiny, ratio};
 use generators::{Generator, Measured};
 
 const CONNECTIONS: [u16; 3] = [1, 8, 64];
-/// What our generator may cost beside that of an earlier commit.
+/// Upper bound of our generator's cost by its cost at an earlier commit.
 const CPU_RATIO_MAX: f64 = 1.05;
 
 fn main() {

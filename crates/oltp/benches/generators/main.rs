@@ -24,7 +24,7 @@ use generator::{Generator, Measured, Work};
 use server::Server;
 use testing::benchmark::{before, from_environment, is_tiny, ratio};
 
-/// What our generator may cost beside that of an earlier commit.
+/// Upper bound of our generator's cost by its cost at an earlier commit.
 const CPU_RATIO_MAX: f64 = 1.05;
 
 /// What is measured: its name, the transactions, the clients, and the one by one others.

@@ -7,7 +7,7 @@ use plan::{Bytes, Compare, OnError, Percent, Plan, Seconds, TrialSettings};
 
 use crate::shared::Usage;
 
-/// What every experiment can be told.
+/// Flags of every experiment.
 #[derive(clap::Args)]
 pub struct RunArguments {
     /// Number of blocks; at least 5 for intervals and verdicts
@@ -81,7 +81,7 @@ pub enum CompareArgument {
     All,
 }
 
-/// What becomes of a run.
+/// Continuation after an engine has ended in the middle of a trial.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnErrorArgument {
     /// The engine is started again and the run goes on
@@ -138,8 +138,8 @@ impl RunArguments {
         Ok(())
     }
 
-    /// Whether anything is asked for that `--resume` would have to compare with the run's plan. No
-    /// flag can be forgotten here.
+    /// True if a flag is set that `--resume` would have to compare with the run's plan. The pattern
+    /// names every field, so that a new flag does not compile until it is listed here.
     pub fn changes_plan(&self) -> bool {
         let Self {
             replicates,
