@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{EngineSpec, PostgresUrl};
+use engine::{EngineKind, EngineSpec, PostgresUrl};
 use migrate::{MigrateOptions, MigrationReport, SourceSchema};
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
@@ -131,7 +131,7 @@ impl Mover<'_> {
         limit: Duration,
     ) -> Result<(Vec<Moved>, Vec<TriedThere>)> {
         let mut all = (Vec::new(), Vec::new());
-        for engine in engines.iter().filter(|engine| engine.source.kind() == "postgres") {
+        for engine in engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres) {
             let prepare = [crate::plan_file::migration(cure)];
             let options = host::filled_ahead(engine, self.copy, &prepare)?;
             let (moved, tried) = self.carry_out(engine, options, cure, statements, limit)?;

@@ -1,6 +1,7 @@
 //! Every statement once or a few times on both engines, before the experiment: those that an engine
 //! refuses are found here, and how long each takes decides what the budget holds.
 
+use engine::EngineKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ pub fn on_sqlite(
     limit: Duration,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Tried> {
-    let text = statement.text_for("sqlite");
+    let text = statement.text_for(EngineKind::Sqlite);
     let mut run = || -> rusqlite::Result<()> {
         let begun = Instant::now();
         let stop = interrupted.clone();
@@ -92,7 +93,7 @@ pub fn on_postgres(
     limit: Duration,
     interrupted: &AtomicBool,
 ) -> Result<Tried> {
-    let text = statement.text_for("postgres");
+    let text = statement.text_for(EngineKind::Postgres);
     let limit_ms = limit.as_millis().max(1);
     runtime.block_on(client.batch_execute(&format!("SET statement_timeout = {limit_ms}")))?;
     let run = || async {

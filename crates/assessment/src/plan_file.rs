@@ -204,6 +204,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::EngineKind;
 
     #[test]
     fn the_plan_is_readable_with_any_statement_text() {
@@ -240,8 +241,8 @@ mod tests {
         .write();
         let plan = plan::read(&text, "it").unwrap();
         assert_eq!(plan.statements[0].name, statement.name);
-        assert_eq!(plan.statements[0].text_for("sqlite"), statement.text);
-        assert_eq!(plan.statements[0].text_for("postgres"), "SELECT '{d}'");
+        assert_eq!(plan.statements[0].text_for(EngineKind::Sqlite), statement.text);
+        assert_eq!(plan.statements[0].text_for(EngineKind::Postgres), "SELECT '{d}'");
         let constants: Vec<(&str, &str)> =
             plan.constants.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(constants, [("a", "{a}"), ("b_2", "{b_2}"), ("d", "{d}")]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::EngineSpec;
+use engine::{EngineKind, EngineSpec};
 use lab::error::RunError;
 use migrate::{AuditOptions, AuditReport};
 use record::Finished;
@@ -57,7 +57,7 @@ impl AssessmentRun<'_> {
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&engine::sqlite::open_read_only(&copy)?)?;
         let mover = Mover { caller, place: &place, copy: &copy };
-        let is_postgres = |engine: &&EngineSpec| engine.source.kind() == "postgres";
+        let is_postgres = |engine: &&EngineSpec| engine.source.kind() == EngineKind::Postgres;
         if let Some(first) = engines.iter().find(is_postgres).filter(|_| cure.refuses_rows) {
             let refused = mover.leave_out_refused(first, &cure, &schema)?;
             cure.note_refused(refused, &audit);

@@ -1,5 +1,6 @@
 //! A statement that is measured on both engines: derived from the schema or written by the user.
 
+use engine::EngineKind;
 use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,10 +32,9 @@ pub struct StatementParameter {
 }
 
 impl MeasuredStatement {
-    /// The text for an engine of this kind (`sqlite`, `postgres`).
-    pub fn text_for(&self, kind: &str) -> &str {
+    pub fn text_for(&self, kind: EngineKind) -> &str {
         match &self.postgres_text {
-            Some(text) if kind == "postgres" => text,
+            Some(text) if kind == EngineKind::Postgres => text,
             _ => &self.text,
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::sqlite::quote_identifier;
-use engine::{EngineSource, EngineSpec, Settings};
+use engine::{EngineKind, EngineSource, EngineSpec, Settings};
 use host::observe::explain_sqlite;
 use rusqlite::Connection;
 use serde::Serialize;
@@ -143,7 +143,8 @@ fn tune(
     path: &Path,
     statements: &[MeasuredStatement],
 ) -> rusqlite::Result<Tuned> {
-    let texts: Vec<&str> = statements.iter().map(|each| each.text_for("sqlite")).collect();
+    let texts: Vec<&str> =
+        statements.iter().map(|each| each.text_for(EngineKind::Sqlite)).collect();
     let before = plans(connection, &texts);
     connection.execute_batch("ANALYZE")?;
     let analyzed = plans(connection, &texts);

@@ -2,6 +2,7 @@
 //! an engine or a database and how the program reaches it. Knows no other crate of the workspace.
 
 mod error;
+mod kind;
 pub mod mysql;
 pub mod postgres;
 mod settings;
@@ -13,6 +14,7 @@ mod url;
 mod version;
 
 pub use error::Error;
+pub use kind::EngineKind;
 pub use settings::{Settings, nearest};
 pub use spec::{EngineSource, EngineSpec};
 pub use sqlite_counters::SqliteCounters;

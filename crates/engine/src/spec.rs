@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::url::mask_password;
-use crate::{Error, PostgresUrl, Settings, VersionRequest, nearest};
+use crate::{EngineKind, Error, PostgresUrl, Settings, VersionRequest, nearest};
 
 /// An engine as named by a user: where it comes from and how it is set.
 ///
@@ -55,22 +55,20 @@ pub enum EngineSource {
     SqliteDir,
 }
 
-const NAMES: [&str; 6] = ["sqlite", "postgres", "mariadb", "dir", "tree", "sqlite+dir"];
-
 impl EngineSource {
-    /// The kind of engine in one word: `sqlite`, `postgres`, `mariadb`, `mysql`, `http`, `dir`,
-    /// `tree`, `sqlite+dir`.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> EngineKind {
         match self {
-            Self::Sqlite | Self::SqliteFile(_) => "sqlite",
-            Self::Postgres(_) | Self::PostgresFolder(_) | Self::PostgresUrl(_) => "postgres",
-            Self::Mariadb | Self::MariadbFolder(_) => "mariadb",
-            Self::MysqlUrl(_) => "mysql",
-            Self::HttpUrl(_) => "http",
-            Self::Dir | Self::DirFolder(_) => "dir",
-            Self::Tree | Self::TreeFolder(_) => "tree",
-            Self::SqliteDir => "sqlite+dir",
+            Self::Sqlite | Self::SqliteFile(_) => EngineKind::Sqlite,
+            Self::Postgres(_) | Self::PostgresFolder(_) | Self::PostgresUrl(_) => {
+                EngineKind::Postgres
+            }
+            Self::Mariadb | Self::MariadbFolder(_) => EngineKind::Mariadb,
+            Self::MysqlUrl(_) => EngineKind::Mysql,
+            Self::HttpUrl(_) => EngineKind::Http,
+            Self::Dir | Self::DirFolder(_) => EngineKind::Dir,
+            Self::Tree | Self::TreeFolder(_) => EngineKind::Tree,
+            Self::SqliteDir => EngineKind::SqliteDir,
         }
     }
 
@@ -79,9 +77,16 @@ impl EngineSource {
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
-            "analyze" => matches!(self.kind(), "sqlite" | "postgres"),
-            "fsync" | "read" | "write" => matches!(self.kind(), "dir" | "tree" | "sqlite+dir"),
-            "transaction" => matches!(self.kind(), "sqlite" | "postgres"),
+            "fsync" | "read" | "write" => self.kind().has_files(),
+            "analyze" | "transaction" => match self.kind() {
+                EngineKind::Sqlite | EngineKind::Postgres => true,
+                EngineKind::Mariadb
+                | EngineKind::Mysql
+                | EngineKind::Http
+                | EngineKind::Dir
+                | EngineKind::Tree
+                | EngineKind::SqliteDir => false,
+            },
             _ => false,
         }
     }
@@ -106,27 +111,32 @@ impl EngineSource {
         if rest == Some("") {
             return Err(bad("nothing follows the colon"));
         }
-        match (name, rest) {
-            ("sqlite", None) => Ok(Self::Sqlite),
-            ("sqlite", Some(path)) => Ok(Self::SqliteFile(path.into())),
-            ("postgres", None) => Ok(Self::Postgres(VersionRequest::newest())),
-            ("postgres", Some("newest")) => Ok(Self::Postgres(VersionRequest::newest())),
-            ("postgres", Some(version)) if VersionRequest::looks_like_one(version) => {
+        let unknown = || {
+            // The others are named by a URL.
+            let urls = [EngineKind::Mysql, EngineKind::Http];
+            let known = EngineKind::ALL.into_iter().filter(|kind| !urls.contains(kind));
+            let suggestion = nearest(name, known.map(EngineKind::name));
+            Error::UnknownEngine { name: name.to_owned(), suggestion }
+        };
+        match (EngineKind::of_name(name).ok_or_else(unknown)?, rest) {
+            (EngineKind::Sqlite, None) => Ok(Self::Sqlite),
+            (EngineKind::Sqlite, Some(path)) => Ok(Self::SqliteFile(path.into())),
+            (EngineKind::Postgres, None | Some("newest")) => {
+                Ok(Self::Postgres(VersionRequest::newest()))
+            }
+            (EngineKind::Postgres, Some(version)) if VersionRequest::looks_like_one(version) => {
                 version.parse().map(Self::Postgres)
             }
-            ("postgres", Some(path)) => Ok(Self::PostgresFolder(path.into())),
-            ("mariadb", None) => Ok(Self::Mariadb),
-            ("mariadb", Some(path)) => Ok(Self::MariadbFolder(path.into())),
-            ("dir", None) => Ok(Self::Dir),
-            ("dir", Some(path)) => Ok(Self::DirFolder(path.into())),
-            ("tree", None) => Ok(Self::Tree),
-            ("tree", Some(path)) => Ok(Self::TreeFolder(path.into())),
-            ("sqlite+dir", None) => Ok(Self::SqliteDir),
-            ("sqlite+dir", Some(_)) => Err(bad("is made for the run and takes no path")),
-            _ => Err(Error::UnknownEngine {
-                name: name.to_owned(),
-                suggestion: nearest(name, NAMES),
-            }),
+            (EngineKind::Postgres, Some(path)) => Ok(Self::PostgresFolder(path.into())),
+            (EngineKind::Mariadb, None) => Ok(Self::Mariadb),
+            (EngineKind::Mariadb, Some(path)) => Ok(Self::MariadbFolder(path.into())),
+            (EngineKind::Dir, None) => Ok(Self::Dir),
+            (EngineKind::Dir, Some(path)) => Ok(Self::DirFolder(path.into())),
+            (EngineKind::Tree, None) => Ok(Self::Tree),
+            (EngineKind::Tree, Some(path)) => Ok(Self::TreeFolder(path.into())),
+            (EngineKind::SqliteDir, None) => Ok(Self::SqliteDir),
+            (EngineKind::SqliteDir, Some(_)) => Err(bad("is made for the run and takes no path")),
+            (EngineKind::Mysql | EngineKind::Http, _) => Err(unknown()),
         }
     }
 

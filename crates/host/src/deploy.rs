@@ -1,6 +1,6 @@
 //! Deployment: an engine checked before anything is measured, and set up for its turn in a block.
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec};
+use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
 use plan::{Levels, PlanError};
 use server::{Locations, PostgresServer, StartOptions};
 
@@ -57,7 +57,7 @@ pub fn try_copy_settings(engine: &EngineSpec, locations: &Locations) -> Result<(
 fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
     let Some(value) = engine.own("analyze") else { return Ok(()) };
     let (values, in_words): (&[&str], _) = match engine.source.kind() {
-        "sqlite" => (&["on", "off", "keep"], "on, off or keep"),
+        EngineKind::Sqlite => (&["on", "off", "keep"], "on, off or keep"),
         _ => (&["on", "off"], "on or off"),
     };
     if !values.contains(&value) {

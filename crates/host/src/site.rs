@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::EngineSpec;
+use engine::{EngineKind, EngineSpec};
 use indicatif::ProgressBar;
 use load::resource::MemoryGroup;
 use plan::{Levels, Placeholders, Plan, expand};
@@ -89,7 +89,7 @@ impl Site<'_> {
         for word in words {
             if word == "{settings}" {
                 // A managed server has its settings from its start, a foreign one from its URL.
-                if engine.source.kind() == "sqlite" {
+                if engine.source.kind() == EngineKind::Sqlite {
                     for (key, value) in engine.engine_settings() {
                         expanded.extend(["--set".to_owned(), format!("{key}={value}")]);
                     }

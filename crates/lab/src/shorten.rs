@@ -2,6 +2,7 @@
 //! never by measuring less carefully. What was left out is said, and becomes a condition of the
 //! report.
 
+use engine::EngineKind;
 use std::collections::BTreeMap;
 
 use crate::preview::Preview;
@@ -85,7 +86,7 @@ fn fewer_clients(plan: &mut Plan) -> Option<ShorteningStep> {
 
 /// The one in the middle of the releases of one kind.
 fn fewer_releases(plan: &mut Plan) -> Option<ShorteningStep> {
-    let mut by_kind: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<EngineKind, Vec<usize>> = BTreeMap::new();
     for (index, engine) in plan.engines.iter().enumerate() {
         by_kind.entry(engine.source.kind()).or_default().push(index);
     }

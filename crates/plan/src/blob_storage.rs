@@ -2,7 +2,7 @@
 //! and how they are written. Keys in brackets that have no meaning there are refused.
 
 use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 
 use crate::{BlobCell, BlobOperation, Durability, PlanError};
 
@@ -115,22 +115,24 @@ impl BlobStorage {
         refuse_set_twice(engine, &DURABILITY_KEYS, "blob.durability")?;
         let kind = engine.source.kind();
         let settings: &[(&str, &str)] = match (kind, tier) {
-            ("sqlite" | "sqlite+dir", Durability::None) => {
+            (EngineKind::Sqlite | EngineKind::SqliteDir, Durability::None) => {
                 &[("journal_mode", "off"), ("synchronous", "off")]
             }
-            ("sqlite" | "sqlite+dir", Durability::SurvivesProgramCrash) => {
+            (EngineKind::Sqlite | EngineKind::SqliteDir, Durability::SurvivesProgramCrash) => {
                 &[("journal_mode", "wal"), ("synchronous", "off")]
             }
-            ("sqlite" | "sqlite+dir", _) => &[("journal_mode", "wal"), ("synchronous", "full")],
-            ("postgres", Durability::None) => &[("synchronous_commit", "off"), ("fsync", "off")],
-            ("postgres", Durability::SurvivesProgramCrash) => &[("fsync", "off")],
+            (EngineKind::Sqlite | EngineKind::SqliteDir, _) => {
+                &[("journal_mode", "wal"), ("synchronous", "full")]
+            }
+            (EngineKind::Postgres, Durability::None) => {
+                &[("synchronous_commit", "off"), ("fsync", "off")]
+            }
+            (EngineKind::Postgres, Durability::SurvivesProgramCrash) => &[("fsync", "off")],
             _ => &[],
         };
-        let files: &[(&str, &str)] = match (kind, tier) {
-            ("dir" | "tree" | "sqlite+dir", Durability::SurvivesProgramCrash) => {
-                &[("write", "replace")]
-            }
-            ("dir" | "tree" | "sqlite+dir", Durability::SurvivesPowerLoss) => {
+        let files: &[(&str, &str)] = match tier {
+            Durability::SurvivesProgramCrash if kind.has_files() => &[("write", "replace")],
+            Durability::SurvivesPowerLoss if kind.has_files() => {
                 &[("write", "replace"), ("fsync", "on")]
             }
             _ => &[],

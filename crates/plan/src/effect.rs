@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::EngineSpec;
+use engine::{EngineKind, EngineSpec};
 
 use crate::Levels;
 use crate::placeholder::names_in;
@@ -187,7 +187,7 @@ impl Plan {
     /// Names that act on this engine alone.
     fn names_of_engine(&self, engine: &EngineSpec) -> Vec<String> {
         let mut names: Vec<String> = names_in(&engine.to_string()).map(str::to_owned).collect();
-        if engine.source.kind() == "sqlite" {
+        if engine.source.kind() == EngineKind::Sqlite {
             names.extend(self.blob.iter().flat_map(Blob::names_for_sqlite));
         }
         names

@@ -60,5 +60,7 @@ pub use request::is_safe;
 pub use request::{AnswerCheck, Request};
 pub use request_source::RequestSource;
 pub use response::ResponseVariable;
-pub use statement::{Given, Invariant, Parameter, ResultComparison, Statement};
+pub use statement::{
+    Given, Invariant, Parameter, ResultComparison, Statement, dialect, dialect_of, kinds_with_texts,
+};
 pub use words::{counted, with_commas};

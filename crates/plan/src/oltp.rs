@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ::oltp::{CharacterSet, Collation, Distribution, Mix, Schema, TableOptions};
-use engine::{EngineSpec, Settings};
+use engine::{EngineKind, EngineSpec, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -177,9 +177,8 @@ impl Oltp {
     }
 
     /// The common settings of engines of this kind.
-    pub fn settings_of(&self, kind: &str) -> Vec<(String, String)> {
-        let kind = if kind == "mysql" { "mariadb" } else { kind };
-        let settings = self.settings.get(kind).into_iter().flatten();
+    pub fn settings_of(&self, kind: EngineKind) -> Vec<(String, String)> {
+        let settings = self.settings.get(kind.name()).into_iter().flatten();
         settings.map(|(name, Setting(value))| (name.clone(), value.clone())).collect()
     }
 }

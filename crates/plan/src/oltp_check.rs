@@ -1,7 +1,7 @@
 //! Check of `[oltp]` against unsupported requests, before anything is started.
 
 use ::oltp::{CharacterSet, Collation, Mix};
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 
 use crate::Levels;
 use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS};
@@ -9,8 +9,19 @@ use crate::{Application, Data, Level, LoadModel, Plan, PlanError, Scale, TrialSe
 use crate::{Checkpoints, Oltp, Transport};
 use ::load::ConnectionUse;
 
-/// The kinds of engine that can have common settings.
-const KINDS: [&str; 3] = ["postgres", "sqlite", "mariadb"];
+/// Whether the workload is written for engines of this kind.
+fn is_measured(kind: EngineKind) -> bool {
+    match kind {
+        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::Mariadb | EngineKind::Mysql => true,
+        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => false,
+    }
+}
+
+/// The kinds of engine that can have common settings: all but a server of the user's.
+fn kinds_with_settings() -> impl Iterator<Item = &'static str> {
+    let kinds = EngineKind::ALL.into_iter().filter(|kind| is_measured(*kind));
+    kinds.filter(|kind| *kind != EngineKind::Mysql).map(EngineKind::name)
+}
 
 /// Sustained trials last at least so long: at a checkpoint every 30 s, the shortest interval that
 /// PostgreSQL takes, two of them end in it.
@@ -20,8 +31,9 @@ impl Plan {
     /// Checks what the types cannot say; the number of clients becomes the x axis.
     pub(crate) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
         let oltp = self.oltp.get_or_insert_default();
-        if let Some(kind) = oltp.settings.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
-            let suggestion = engine::nearest(kind, KINDS);
+        let is_known = |kind: &str| kinds_with_settings().any(|known| known == kind);
+        if let Some(kind) = oltp.settings.keys().find(|kind| !is_known(kind)) {
+            let suggestion = engine::nearest(kind, kinds_with_settings());
             let message = format!("there is no kind of engine `{kind}`{suggestion}");
             return Err(PlanError::impossible(&format!("oltp.settings.{kind}"), message));
         }
@@ -115,14 +127,14 @@ impl Plan {
         if matches!(engine.source, EngineSource::SqliteFile(_)) {
             return refuse(format!("{label} is yours, and rows are written; name sqlite"));
         }
-        if !["sqlite", "postgres", "mariadb", "mysql"].contains(&kind) {
+        if !is_measured(kind) {
             return refuse(format!(
                 "{label} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
                  and URLs of PostgreSQL, MariaDB and MySQL"
             ));
         }
         let is_tcp = self.oltp.as_ref().is_some_and(|oltp| oltp.transport == Transport::Tcp);
-        if is_tcp && kind == "mariadb" {
+        if is_tcp && kind == EngineKind::Mariadb {
             return refuse(format!("{label} is reached by a Unix socket only; give its URL"));
         }
         for name in ENGINE_KEYS {
@@ -152,7 +164,7 @@ impl Plan {
     fn check_texts(&self, engine: &EngineSpec, oltp: &Oltp) -> Result<(), PlanError> {
         let label = engine.label();
         let refuse = |message: String| Err(PlanError::impossible("engines", message));
-        let is_sqlite = engine.source.kind() == "sqlite";
+        let is_sqlite = engine.source.kind() == EngineKind::Sqlite;
         let (stored, sent) = (oltp.character_set, oltp.client_character_set);
         let by_language = oltp.collation == Collation::Language;
         let is_stored = match stored {

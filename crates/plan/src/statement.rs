@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use engine::EngineKind;
 use serde::{Deserialize, Serialize};
+use sql::Dialect;
 
 use crate::PlanError;
 
@@ -126,15 +128,15 @@ impl Statement {
             && self.all_texts().any(|text| text.contains(&format!(":{name}")))
     }
 
-    /// The text for one kind of engine.
-    pub fn text_for(&self, kind: &str) -> &str {
+    pub fn text_for(&self, kind: EngineKind) -> &str {
         // What MariaDB reads, MySQL reads mostly too, and the other way round.
         let twin = match kind {
-            "mysql" => "mariadb",
-            "mariadb" => "mysql",
+            EngineKind::Mysql => EngineKind::Mariadb,
+            EngineKind::Mariadb => EngineKind::Mysql,
             other => other,
         };
-        self.texts.get(kind).or_else(|| self.texts.get(twin)).unwrap_or(&self.text)
+        let own = |kind: EngineKind| self.texts.get(kind.name());
+        own(kind).or_else(|| own(twin)).unwrap_or(&self.text)
     }
 
     /// Where its text stands, for messages.
@@ -152,7 +154,7 @@ impl Statement {
         let file = locate(file, plan_folder);
         if self.text.is_empty() {
             self.text = read(&file)?;
-            for kind in KINDS {
+            for kind in kinds_with_texts().map(EngineKind::name) {
                 let replacement = file.with_extension(format!("{kind}.sql"));
                 if replacement.is_file() {
                     self.texts.entry(kind.to_owned()).or_insert(read(&replacement)?);
@@ -188,8 +190,8 @@ impl Statement {
         if !(1..=17).contains(&self.digits) {
             return refuse(".digits", format!("{name} needs 1 to 17"));
         }
-        if let Some(kind) = self.texts.keys().find(|kind| !KINDS.contains(&kind.as_str())) {
-            let nearest = engine::nearest(kind, KINDS);
+        if let Some(kind) = self.texts.keys().find(|kind| dialect_of(kind).is_none()) {
+            let nearest = engine::nearest(kind, kinds_with_texts().map(EngineKind::name));
             let message = format!("{name} has a text for {kind}, which is no engine{nearest}");
             return refuse(&format!(".texts.{kind}"), message);
         }
@@ -223,8 +225,27 @@ pub(crate) fn check_statements(statements: &[Statement]) -> Result<(), PlanError
     Ok(())
 }
 
+/// The SQL that engines of this kind read; none where nothing is asked in SQL.
+#[must_use]
+pub fn dialect(kind: EngineKind) -> Option<Dialect> {
+    match kind {
+        EngineKind::Sqlite => Some(Dialect::Sqlite),
+        EngineKind::Postgres => Some(Dialect::Postgres),
+        EngineKind::Mariadb | EngineKind::Mysql => Some(Dialect::Mysql),
+        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => None,
+    }
+}
+
 /// Kinds of engine that may have texts of their own.
-const KINDS: [&str; 4] = ["sqlite", "postgres", "mariadb", "mysql"];
+pub fn kinds_with_texts() -> impl Iterator<Item = EngineKind> {
+    EngineKind::ALL.into_iter().filter(|kind| dialect(*kind).is_some())
+}
+
+/// The SQL of a text that a plan or a file's ending has for this kind of engine.
+#[must_use]
+pub fn dialect_of(kind: &str) -> Option<Dialect> {
+    EngineKind::of_name(kind).and_then(dialect)
+}
 
 fn locate(file: &Path, plan_folder: Option<&Path>) -> PathBuf {
     match plan_folder.map(|folder| folder.join(file)) {
@@ -263,8 +284,8 @@ mod tests {
         (statement.weight, statement.draws, statement.digits) = (1, 1, 15);
         statement.read_files(Some(folder.path())).unwrap();
         assert_eq!(statement.name, "days");
-        assert_eq!(statement.text_for("sqlite"), "SELECT 1");
-        assert_eq!(statement.text_for("postgres"), "SELECT 2");
+        assert_eq!(statement.text_for(EngineKind::Sqlite), "SELECT 1");
+        assert_eq!(statement.text_for(EngineKind::Postgres), "SELECT 2");
         // What is kept with a run needs no files any more, and reads as the same.
         let kept = toml::to_string(&statement).unwrap();
         drop(folder);

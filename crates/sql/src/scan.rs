@@ -18,17 +18,6 @@ pub enum Dialect {
     Mysql,
 }
 
-impl Dialect {
-    /// The dialect of engines of this kind.
-    pub fn of_kind(kind: &str) -> Self {
-        match kind {
-            "postgres" => Self::Postgres,
-            "mariadb" | "mysql" => Self::Mysql,
-            _ => Self::Sqlite,
-        }
-    }
-}
-
 /// One statement of a text, without its semicolon.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scanned<'a> {

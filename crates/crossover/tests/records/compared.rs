@@ -124,6 +124,11 @@ fn several_sittings_per_side_have_verdicts() {
         let words = [&["compare", &a, b, "--output-format=json"], more].concat();
         let compared = schema::check("compare", &runs.expect(code, &words));
         assert_eq!(compared["design"], "several_sittings");
+        let headline = compared["summary"]["headline"].as_str().unwrap();
+        let text = runs.expect(code, &[&["compare", &a, b], more].concat());
+        assert!(text.starts_with(headline), "{text}");
+        let said = compared["summary"]["sentences"].as_array().unwrap();
+        assert!(said.iter().all(|one| one.as_str().unwrap().contains("of A's time")), "{said:?}");
         column(&compared, "verdict")
     };
     assert_eq!(verdicts(&slow, 0, &[]), ["slower"; 4]);

@@ -1,17 +1,18 @@
 //! Durability of a committed transaction, judged from the settings that the engine itself reports.
 
+use engine::EngineKind;
 use plan::Durability;
 
 /// The settings that decide, to be read back from an engine of this kind.
 #[must_use]
-pub fn durability_settings(kind: &str) -> &'static [&'static str] {
+pub fn durability_settings(kind: EngineKind) -> &'static [&'static str] {
     match kind {
-        "sqlite" => &["journal_mode", "synchronous"],
-        "postgres" => &["fsync", "synchronous_commit", "full_page_writes"],
-        "mariadb" | "mysql" => {
+        EngineKind::Sqlite => &["journal_mode", "synchronous"],
+        EngineKind::Postgres => &["fsync", "synchronous_commit", "full_page_writes"],
+        EngineKind::Mariadb | EngineKind::Mysql => {
             &["innodb_flush_log_at_trx_commit", "innodb_doublewrite", "innodb_flush_method"]
         }
-        _ => &[],
+        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => &[],
     }
 }
 
@@ -21,16 +22,16 @@ pub fn durability_settings(kind: &str) -> &'static [&'static str] {
 /// Sources: SQLite's `PRAGMA synchronous` and `PRAGMA journal_mode`; PostgreSQL's manual, "Write
 /// Ahead Log" settings; MariaDB's manual, "InnoDB System Variables".
 #[must_use]
-pub fn durability(kind: &str, settings: &[(String, String)]) -> Durability {
+pub fn durability(kind: EngineKind, settings: &[(String, String)]) -> Durability {
     let value = |name: &str| {
         let found = settings.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.to_ascii_lowercase())
     };
     let judged = match kind {
-        "sqlite" => sqlite(value),
-        "postgres" => postgres(value),
-        "mariadb" | "mysql" => innodb(value),
-        _ => None,
+        EngineKind::Sqlite => sqlite(value),
+        EngineKind::Postgres => postgres(value),
+        EngineKind::Mariadb | EngineKind::Mysql => innodb(value),
+        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => None,
     };
     judged.unwrap_or_default()
 }
@@ -79,7 +80,7 @@ fn innodb(value: impl Fn(&str) -> Option<String>) -> Option<Durability> {
 mod tests {
     use super::*;
 
-    fn judged(kind: &str, settings: &[(&str, &str)]) -> Durability {
+    fn judged(kind: EngineKind, settings: &[(&str, &str)]) -> Durability {
         let settings: Vec<(String, String)> =
             settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         durability(kind, &settings)
@@ -97,9 +98,9 @@ mod tests {
             ("memory", "2", None),
         ] {
             let settings = [("journal_mode", journal), ("synchronous", synchronous)];
-            assert_eq!(judged("sqlite", &settings), expected, "{settings:?}");
+            assert_eq!(judged(EngineKind::Sqlite, &settings), expected, "{settings:?}");
         }
-        assert_eq!(judged("sqlite", &[("journal_mode", "wal")]), Unknown);
+        assert_eq!(judged(EngineKind::Sqlite, &[("journal_mode", "wal")]), Unknown);
         for (fsync, commit, pages, expected) in [
             ("on", "on", "on", SurvivesPowerLoss),
             ("on", "local", "on", SurvivesPowerLoss),
@@ -109,7 +110,7 @@ mod tests {
         ] {
             let settings =
                 [("fsync", fsync), ("synchronous_commit", commit), ("full_page_writes", pages)];
-            assert_eq!(judged("postgres", &settings), expected, "{settings:?}");
+            assert_eq!(judged(EngineKind::Postgres, &settings), expected, "{settings:?}");
         }
         for (flush, doublewrite, expected) in [
             ("1", "ON", SurvivesPowerLoss),
@@ -119,7 +120,7 @@ mod tests {
         ] {
             let settings =
                 [("innodb_flush_log_at_trx_commit", flush), ("innodb_doublewrite", doublewrite)];
-            assert_eq!(judged("mariadb", &settings), expected, "{settings:?}");
+            assert_eq!(judged(EngineKind::Mariadb, &settings), expected, "{settings:?}");
         }
     }
 }

@@ -30,13 +30,14 @@ pub fn explain_sqlite(
 mod tests {
     use super::*;
     use crate::observe::plan_hash;
+    use engine::EngineKind;
 
     #[test]
     fn sqlite_tells_index_from_scan_and_values_do_not_matter() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE t (a INTEGER PRIMARY KEY, b)").unwrap();
         let plan = |sql: &str| explain_sqlite(&connection, sql, |_| Ok(())).unwrap();
-        let hash = |sql: &str| plan_hash("sqlite", &plan(sql));
+        let hash = |sql: &str| plan_hash(EngineKind::Sqlite, &plan(sql));
         let search = plan("SELECT b FROM t WHERE a BETWEEN ?1 AND ?2");
         assert!(search.starts_with("SEARCH t USING"), "{search}");
         assert_eq!(

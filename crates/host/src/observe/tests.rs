@@ -1,6 +1,7 @@
 //! Tests on real servers: plans of a statement at several values, an application's plans from the
 //! log, counters of the oldest and the newest release.
 
+use engine::EngineKind;
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
@@ -46,12 +47,20 @@ async fn plans_of_two_periods_are_equal_until_a_scan_is_chosen() {
     let (week, month, all) = (plan(7).await, plan(31).await, plan(1_900).await);
     assert!(week.contains("facts_day") && all.contains("Seq Scan"), "{week}\n{all}");
     assert_ne!(week, month);
-    assert_eq!(plan_hash("postgres", &week), plan_hash("postgres", &month), "{week}\n{month}");
-    assert_ne!(plan_hash("postgres", &week), plan_hash("postgres", &all));
+    assert_eq!(
+        plan_hash(EngineKind::Postgres, &week),
+        plan_hash(EngineKind::Postgres, &month),
+        "{week}\n{month}"
+    );
+    assert_ne!(plan_hash(EngineKind::Postgres, &week), plan_hash(EngineKind::Postgres, &all));
     let days = [&107i32 as &(dyn ToSql + Sync)];
     let prepared = "SELECT sum(amount), 'of 7' FROM facts WHERE day >= 100 AND day < $1";
     let prepared = explain(&client, prepared, &days).await;
-    assert_eq!(plan_hash("postgres", &prepared), plan_hash("postgres", &week), "{prepared}");
+    assert_eq!(
+        plan_hash(EngineKind::Postgres, &prepared),
+        plan_hash(EngineKind::Postgres, &week),
+        "{prepared}"
+    );
     server.stop().await.unwrap();
 }
 
@@ -72,8 +81,14 @@ async fn only_plans_of_the_explained_role_are_in_the_log() {
         application.query(&period(1_900), &[]).await.unwrap();
         let all = log.plans().unwrap();
         let explained = explain(&client, &period(7), &[]).await;
-        assert_eq!(plan_hash("postgres", &week[0]), plan_hash("postgres", &explained));
-        assert_ne!(plan_hash("postgres", &week[0]), plan_hash("postgres", &all[0]));
+        assert_eq!(
+            plan_hash(EngineKind::Postgres, &week[0]),
+            plan_hash(EngineKind::Postgres, &explained)
+        );
+        assert_ne!(
+            plan_hash(EngineKind::Postgres, &week[0]),
+            plan_hash(EngineKind::Postgres, &all[0])
+        );
         drop(application);
         auto_explain::drop_role(&client).await.unwrap();
         server.stop().await.unwrap();

@@ -1,5 +1,6 @@
 //! Plans of workload `oltp`: read, written, refused.
 
+use engine::EngineKind;
 use std::collections::BTreeSet;
 
 use ::oltp::*;
@@ -43,7 +44,7 @@ fn a_plan_reads_back_as_itself_and_its_clients_are_the_axis() {
     assert_eq!(plan.swept().unwrap().0, "clients");
     assert_eq!(plan.most_clients(), 4);
     assert_eq!(plan.mixes().unwrap(), BTreeSet::from([Mix::ReadOnly, Mix::ReadWrite]));
-    let settings = plan.oltp.as_ref().unwrap().settings_of("postgres");
+    let settings = plan.oltp.as_ref().unwrap().settings_of(EngineKind::Postgres);
     let off = ("update_process_title".to_owned(), "off".to_owned());
     assert!(settings.contains(&off), "{settings:?}");
 }

@@ -9,7 +9,7 @@ mod moves;
 mod names;
 mod place;
 mod ranking;
-mod size;
+pub(crate) mod size;
 mod starvation;
 mod wording;
 

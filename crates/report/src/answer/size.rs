@@ -14,7 +14,7 @@ pub(super) fn value(response: ResponseVariable, value: f64) -> String {
 }
 
 /// Two values in one unit, that of the smaller: `65.2 µs against 164 µs`.
-pub(super) fn against(response: ResponseVariable, (one, other): (f64, f64)) -> String {
+pub(crate) fn against(response: ResponseVariable, (one, other): (f64, f64)) -> String {
     let both = match response.lower_is_better() && one.min(other) < MICROSECONDS_BELOW_MS {
         true => [one, other].map(|ms| format!("{} µs", thousands(ms * 1e3))),
         false => [one, other].map(|of| value(response, of)),
@@ -62,7 +62,7 @@ fn thousands(value: f64) -> String {
 }
 
 /// `0.42 to 0.46`; none where there is no interval.
-pub(super) fn interval(estimate: &Estimate) -> Option<String> {
+pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
     let (low, high) = (estimate.low?, estimate.high?);
     // Two digits do not tell them apart.
     let written = if share(low) == share(high) { digits } else { share };
@@ -103,7 +103,7 @@ pub(super) fn is_far(ratio: &Estimate) -> bool {
 
 /// What an interval leaves open: `between 4% slower and 12% faster`; none without an interval.
 /// Where it excludes that both are the same: `2 to 12% faster`.
-pub(super) fn range(response: ResponseVariable, ratio: &Estimate) -> Option<String> {
+pub(crate) fn range(response: ResponseVariable, ratio: &Estimate) -> Option<String> {
     let (low, high) = (ratio.low?, ratio.high?);
     let (slowest, fastest) = if response.lower_is_better() { (high, low) } else { (low, high) };
     let [slowest, fastest] = [slowest, fastest].map(|bound| difference(response, bound));

@@ -17,7 +17,7 @@ pub fn junit(comparison: &Comparison) -> String {
         count("<failure"),
         count("<skipped"),
         cases.concat(),
-        escaped(&comparison.headline)
+        escaped(&comparison.summary.headline)
     )
 }
 

@@ -4,6 +4,7 @@
 mod alike;
 mod junit;
 mod matching;
+mod summary;
 mod text;
 mod treatments;
 mod verdict;
@@ -17,10 +18,11 @@ use record::Finished;
 
 pub use alike::{Difference, differences};
 pub use junit::junit;
+pub use summary::ComparisonSummary;
 pub use text::{markdown, text};
 
 /// The version of the comparison's JSON.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// Why runs are not compared.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +83,7 @@ pub struct Comparison {
     pub confidence_level: f64,
     pub equivalent_within: Option<f64>,
     pub fail_on_regression: Option<f64>,
-    pub headline: String,
+    pub summary: ComparisonSummary,
     pub rows: Vec<Row>,
     /// What makes the comparison doubtful.
     pub warnings: Vec<WarningPart>,
@@ -206,7 +208,7 @@ pub fn compare(
         confidence_level: crate::analysis::CONFIDENCE_LEVEL,
         equivalent_within: wishes.equivalent_within,
         fail_on_regression: wishes.fail_on_regression,
-        headline: verdict::headline(&rows, design, wishes),
+        summary: ComparisonSummary::of(&rows, design, wishes),
         rows,
         warnings: doubts,
     })

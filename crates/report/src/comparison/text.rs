@@ -20,7 +20,7 @@ pub fn markdown(comparison: &Comparison) -> String {
 
 fn parts(comparison: &Comparison, form: Form) -> Vec<String> {
     let mut parts = vec![
-        comparison.headline.clone(),
+        comparison.summary.headline.clone(),
         format!("A: {}\nB: {}", side(&comparison.a), side(&comparison.b)),
         table(comparison, form),
     ];
@@ -77,7 +77,7 @@ pub(super) fn verdict(row: &Row) -> &'static str {
         (_, Some(Regression::Yes)) => "slower: a regression",
         (Some(Verdict::Faster), _) => "faster",
         (Some(Verdict::Slower), _) => "slower",
-        (Some(Verdict::Equivalent), _) => "equivalent",
+        (Some(Verdict::Equivalent), _) => "equal",
         (Some(Verdict::Undecided), _) => "undecided",
         (None, _) => "",
     }

@@ -5,8 +5,7 @@ use stats::{RatioComparison as Ratio, equivalence, holm, unpaired_equivalence};
 
 use super::treatments::RawRow;
 use super::{Design, Regression, Row, Verdict, Wishes};
-use crate::analysis::{CONFIDENCE_LEVEL, digits};
-use plan::counted;
+use crate::analysis::CONFIDENCE_LEVEL;
 
 /// Two families, each corrected by itself: differences, and equivalences where they were asked for.
 /// Where both are shown, the difference lies within the share that the user calls the same, and
@@ -51,64 +50,4 @@ fn regression(row: &Row, sign: Sign, bound: f64) -> Regression {
         (_, Some(high)) if high <= bound && row.p_value.is_some() => Regression::No,
         _ => Regression::Undecided,
     }
-}
-
-pub(super) fn headline(rows: &[Row], design: Design, wishes: Wishes) -> String {
-    let count = |wanted: Verdict| rows.iter().filter(|row| row.verdict == Some(wanted)).count();
-    let of = counted(rows.len(), "treatment");
-    if rows.is_empty() {
-        return "No treatment could be compared.".to_owned();
-    }
-    if design == Design::TooFewSittings {
-        return "Ratios and no verdict: how much this machine changes from one sitting to the next \
-                is unknown. --rerun measures both sides block by block in one sitting; three runs \
-                or more per side (A1,A2,A3 B1,B2,B3) have a verdict too."
-            .to_owned();
-    }
-    if rows.iter().all(|row| row.p_value.is_none()) {
-        let blocks = rows.iter().map(|row| row.ratio.replicates).max().unwrap_or(0);
-        let blocks = counted(blocks, "block");
-        return format!("Ratios and no verdict after {blocks}: at least 5 are needed.");
-    }
-    let regressions = rows.iter().filter(|row| row.regression == Some(Regression::Yes)).count();
-    if let (Some(share), true) = (wishes.fail_on_regression, regressions > 0) {
-        let percent = share * 100.0;
-        let largest = largest(rows).map(|largest| format!(" The largest: {largest}."));
-        return format!(
-            "B is slower by more than {percent}% in {regressions} of {of}.{}",
-            largest.unwrap_or_default()
-        );
-    }
-    let counts = [
-        (Verdict::Faster, "faster"),
-        (Verdict::Slower, "slower"),
-        (Verdict::Equivalent, "equivalent"),
-        (Verdict::Undecided, "undecided"),
-    ]
-    .map(|(verdict, word)| (count(verdict), word));
-    let said = counts.iter().filter(|(count, _)| *count > 0);
-    let said: Vec<String> = said.map(|(count, word)| format!("{word} in {count}")).collect();
-    let largest = largest(rows).map(|largest| format!(" The largest difference shown: {largest}."));
-    format!("Of {of} B is {}.{}", said.join(", "), largest.unwrap_or_default())
-}
-
-/// `sqlite at 1 client, year takes B 1.21 of A's time (940 ms against 776 ms; 95%: 1.18 to 1.24)`.
-fn largest(rows: &[Row]) -> Option<String> {
-    let shown = |row: &&Row| matches!(row.verdict, Some(Verdict::Faster | Verdict::Slower));
-    let size = |row: &Row| row.ratio.value.ln().abs();
-    let row = rows.iter().filter(shown).max_by(|x, y| size(x).total_cmp(&size(y)))?;
-    let interval = row
-        .ratio
-        .low
-        .zip(row.ratio.high)
-        .map(|(low, high)| format!("; 95%: {} to {}", digits(low), digits(high)));
-    Some(format!(
-        "{} of A's time with {}{} ({} ms against {} ms{})",
-        digits(row.ratio.value),
-        row.engine_b,
-        if row.place.is_empty() { String::new() } else { format!(" at {}", row.place) },
-        digits(row.b_response_time_ms),
-        digits(row.a_response_time_ms),
-        interval.unwrap_or_default()
-    ))
 }

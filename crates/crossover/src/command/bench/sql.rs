@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use engine::EngineSpec;
+use engine::{EngineKind, EngineSpec};
 use plan::{Data, Factor, Given, Level, Parameter, Plan, ResultComparison, Statement};
 use sql::{Dialect, Part, split};
 
@@ -18,9 +18,6 @@ workload = "sql"
 engines = []
 trial = { mode = "steady", time = "5s" }
 "#;
-
-/// Endings of files that replace another one for a kind of engine.
-const TWINS: [&str; 4] = ["sqlite", "postgres", "mariadb", "mysql"];
 
 /// `crossover bench sql`
 #[derive(clap::Args)]
@@ -129,9 +126,10 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn kind_of_twin(file: &Path) -> Option<&'static str> {
+/// The kind of engine for which the file replaces another one.
+fn kind_of_twin(file: &Path) -> Option<EngineKind> {
     let stem = file.file_stem()?.to_str()?;
-    TWINS.into_iter().find(|kind| stem.ends_with(&format!(".{kind}")))
+    plan::kinds_with_texts().find(|kind| stem.ends_with(&format!(".{}", kind.name())))
 }
 
 /// The entries that one file makes in the plan.
@@ -150,7 +148,7 @@ fn statements(
         RowComparison::None => ResultComparison::None,
     };
     whole.read_files(None).map_err(Usage)?;
-    let parts = parts(path, &whole.text, "sqlite")?;
+    let parts = parts(path, &whole.text, Dialect::Sqlite)?;
     let used = |parts: &[Part]| {
         let names = parts.iter().flat_map(|part| &part.parameters);
         let given = names.filter_map(|name| Some((name.clone(), parameters.get(name)?.clone())));
@@ -162,7 +160,8 @@ fn statements(
     }
     let mut twins = BTreeMap::new();
     for (kind, text) in &whole.texts {
-        let of_kind = self::parts(path, text, kind)?;
+        let dialect = plan::dialect_of(kind).unwrap_or(Dialect::Sqlite);
+        let of_kind = self::parts(path, text, dialect)?;
         if of_kind.len() != parts.len() {
             let text = format!(
                 "{} has {} statements, its twin for {kind} {}: they replace each other in their \
@@ -190,8 +189,8 @@ fn statements(
     Ok(parts.iter().enumerate().map(single).collect())
 }
 
-fn parts(path: &Path, text: &str, kind: &str) -> anyhow::Result<Vec<Part>> {
-    let parts = split(text, Dialect::of_kind(kind))
+fn parts(path: &Path, text: &str, dialect: Dialect) -> anyhow::Result<Vec<Part>> {
+    let parts = split(text, dialect)
         .map_err(|(line, message)| Usage(format!("{}, line {line}: {message}", path.display())))?;
     if parts.is_empty() {
         return Err(Usage(format!("{} holds no statement", path.display())).into());
@@ -279,7 +278,7 @@ mod tests {
         let plan = plan_of(&words).unwrap();
         let names: Vec<&str> = plan.statements.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["one", "two:1", "two:3"]);
-        assert!(plan.statements[0].text_for("postgres").ends_with("::int"));
+        assert!(plan.statements[0].text_for(EngineKind::Postgres).ends_with("::int"));
         assert_eq!(plan.statements[0].parameters.len(), 1);
         assert!(plan.statements[1].parameters.is_empty());
         let list = Parameter::List { list: vec![Given::Text("a".to_owned()), Given::Integer(2)] };

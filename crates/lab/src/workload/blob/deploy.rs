@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blob::{BlobForm, By, Recipe, SqliteAccess, SqliteSettings};
 use engine::postgres::thin::{Patience, ThinConnection};
-use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineKind, EngineSpec, PostgresUrl};
 
 use super::postgres;
 use super::session::{BlobPlace, SessionError};
@@ -144,7 +144,7 @@ impl Parts {
     }
 
     fn durability(&self) -> plan::Durability {
-        host::observe::durability("postgres", &self.settings)
+        host::observe::durability(EngineKind::Postgres, &self.settings)
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 
 use self::answers::Pass;
 use self::application::{find_application, start_application, switch};
@@ -47,11 +47,17 @@ impl<'p> Http<'p> {
     /// An application opens its database by itself: a setting not passed to it has no effect.
     fn check_settings_are_told(&self, engine: &EngineSpec) -> Result<(), DeployError> {
         let why = match engine.source.kind() {
-            "sqlite" if !self.plan.application.is_told_settings() => {
+            EngineKind::Sqlite if !self.plan.application.is_told_settings() => {
                 "no word of application.start is {settings}, so the application never hears of it"
             }
-            "http" => "the application runs already, as somebody else has set it",
-            _ => return Ok(()),
+            EngineKind::Http => "the application runs already, as somebody else has set it",
+            EngineKind::Sqlite
+            | EngineKind::Postgres
+            | EngineKind::Mariadb
+            | EngineKind::Mysql
+            | EngineKind::Dir
+            | EngineKind::Tree
+            | EngineKind::SqliteDir => return Ok(()),
         };
         let Some((setting, _)) = engine.engine_settings().next() else { return Ok(()) };
         Err(DeployError::NoEffect { engine: engine.label(), setting: setting.to_owned(), why })

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineKind, EngineSpec, PostgresUrl};
 
 use super::REQUEST_TIMEOUT;
 use super::application::start_on;
@@ -121,9 +121,10 @@ pub(super) fn of_cell(
             Err(why) => Err(why.clone()),
         };
         let plan = match plan {
-            Ok(text) => {
-                CapturedPlan::Observed { hash: observe::plan_hash("postgres", &text), text }
-            }
+            Ok(text) => CapturedPlan::Observed {
+                hash: observe::plan_hash(EngineKind::Postgres, &text),
+                text,
+            },
             Err(why) => CapturedPlan::NotObservable { why },
         };
         OperationPlan { operation: request.name.clone(), plan }

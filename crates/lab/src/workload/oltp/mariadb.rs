@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ::oltp::{OltpTarget, Schema, TableOptions};
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
 
@@ -91,7 +91,7 @@ fn start_options(
         _ => None,
     };
     let programs = MariadbPrograms::find(folder).map_err(DeployError::from)?;
-    let mut settings = merged(oltp.settings_of("mariadb"), engine);
+    let mut settings = merged(oltp.settings_of(EngineKind::Mariadb), engine);
     let most = plan.most_clients();
     if most.saturating_add(BESIDE) > CONNECTIONS
         && !settings.iter().any(|(name, _)| name == "max_connections")
@@ -277,7 +277,8 @@ impl<'a> MariadbHost<'a> {
         let read = || -> Result<_, engine::Error> {
             let mut connection = engine::mysql::connect(&url, TIMEOUT)?;
             let version = engine::mysql::version(&mut connection)?;
-            let names = SHOWN.into_iter().chain(durability_settings("mariadb").iter().copied());
+            let names =
+                SHOWN.into_iter().chain(durability_settings(EngineKind::Mariadb).iter().copied());
             let mut settings =
                 engine::mysql::variables(&mut connection, names.chain(asked.iter().copied()))?;
             let built: Option<String> = connection.query_first(
@@ -295,7 +296,7 @@ impl<'a> MariadbHost<'a> {
         Ok(EngineRecord {
             name: engine.label(),
             version,
-            durability: durability("mariadb", &settings),
+            durability: durability(EngineKind::Mariadb, &settings),
             settings,
             statistics_present: Some(true),
             data_bytes,

@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use ::oltp::{OltpTarget, TableOptions};
-use engine::EngineSpec;
 use engine::sqlite::file;
+use engine::{EngineKind, EngineSpec};
 
 use super::engine::OltpEngine;
 use super::watch::Watch;
@@ -53,7 +53,7 @@ pub(super) fn check(
 
 fn pragmas(oltp: &Oltp, engine: &EngineSpec) -> Vec<(String, String)> {
     let (name, never) = NO_CHECKPOINT;
-    let mut common = oltp.settings_of("sqlite");
+    let mut common = oltp.settings_of(EngineKind::Sqlite);
     let is_told = common.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     if oltp.checkpoints == Some(Checkpoints::Between) && !is_told {
         common.push((name.to_owned(), never.to_owned()));
@@ -157,7 +157,7 @@ impl<'a> SqliteHost<'a> {
         Ok(EngineRecord {
             name: self.label.clone(),
             version: format!("SQLite {}", engine::sqlite::version()),
-            durability: durability("sqlite", &settings),
+            durability: durability(EngineKind::Sqlite, &settings),
             settings,
             statistics_present: Some(true),
             data_bytes: bytes,

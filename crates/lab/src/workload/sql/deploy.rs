@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec};
+use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
 use parking_lot::Mutex;
 
 use super::client::{SqlError, SqlSession as _};
@@ -96,7 +96,7 @@ fn sqlite(
     }
     let record = EngineRecord {
         version: format!("SQLite {}", engine::sqlite::version()),
-        durability: durability("sqlite", &read_back),
+        durability: durability(EngineKind::Sqlite, &read_back),
         settings: read_back,
         ..database.record.clone()
     };
@@ -124,9 +124,9 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
         let mut connection = engine::mysql::connect(url, TIMEOUT)?;
         let version = engine::mysql::version(&mut connection)?;
         let mut settings = engine::mysql::session_settings(&mut connection, given)?;
-        let shown = SHOWN_MYSQL.iter().chain(durability_settings("mariadb"));
+        let shown = SHOWN_MYSQL.iter().chain(durability_settings(EngineKind::Mariadb));
         settings.extend(engine::mysql::variables(&mut connection, shown.copied())?);
-        let durability = durability("mariadb", &settings);
+        let durability = durability(EngineKind::Mariadb, &settings);
         let name = engine.label();
         Ok(EngineRecord { name, version, settings, durability, ..EngineRecord::default() })
     };

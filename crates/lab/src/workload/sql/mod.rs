@@ -16,7 +16,7 @@ mod subject;
 mod target;
 mod value;
 
-use engine::{EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 
 use super::{Subject, Workload};
 use crate::error::RunError;
@@ -39,7 +39,7 @@ impl<'p> Sql<'p> {
     }
 
     /// Whether any statement may change data, in the words of this kind of engine.
-    fn changes_data(&self, kind: &str) -> Result<bool, PlanError> {
+    fn changes_data(&self, kind: EngineKind) -> Result<bool, PlanError> {
         let scripts = scripts(self.plan, kind, &self.plan.base())?;
         Ok(scripts.iter().any(|script| script.writes))
     }
@@ -95,7 +95,7 @@ impl Workload for Sql<'_> {
 }
 
 /// The scripts of one cell for engines of `kind`, in the order of the plan.
-fn scripts(plan: &Plan, kind: &str, levels: &Levels) -> Result<Vec<Script>, PlanError> {
+fn scripts(plan: &Plan, kind: EngineKind, levels: &Levels) -> Result<Vec<Script>, PlanError> {
     let statements = plan.statements.iter().enumerate();
     statements
         .map(|(operation, statement)| {

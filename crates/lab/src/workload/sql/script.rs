@@ -1,6 +1,7 @@
 //! A statement of the plan as one kind of engine gets it: factors filled in, parameters marked in
 //! the engine's way, each step with the line of its file for messages.
 
+use engine::EngineKind;
 use plan::{Placeholders, PlanError, ResultComparison, Statement, expand};
 use sql::{Dialect, Scanned, scan};
 
@@ -38,12 +39,12 @@ pub(crate) struct ScriptStep {
 pub(crate) fn script(
     statement: &Statement,
     operation: usize,
-    kind: &str,
+    kind: EngineKind,
     placeholders: &Placeholders,
     names: &[String],
 ) -> Result<Script, PlanError> {
     let text = expand(statement.text_for(kind), "statement", placeholders)?;
-    let dialect = Dialect::of_kind(kind);
+    let dialect = plan::dialect(kind).unwrap_or(Dialect::Sqlite);
     let place = statement.place();
     let at_line = |line: usize, message: String| match statement.file {
         Some(_) => PlanError::Malformed { place: format!("{place}, line {line}"), message },
@@ -114,7 +115,8 @@ mod tests {
         };
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let values = Placeholders::from([("days".to_owned(), "7".to_owned())]);
-        script(&statement, 0, "postgres", &values, &names).map_err(|error| error.to_string())
+        script(&statement, 0, EngineKind::Postgres, &values, &names)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use engine::PostgresUrl;
 use engine::postgres::thin::Patience;
+use engine::{EngineKind, PostgresUrl};
 use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
 
@@ -35,12 +35,11 @@ pub(crate) enum SqlTarget {
 }
 
 impl SqlTarget {
-    /// The kind of engine, as [`engine::EngineSource::kind`] has it.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> EngineKind {
         match self {
-            Self::Sqlite { .. } => "sqlite",
-            Self::Postgres { .. } => "postgres",
-            Self::Mysql { .. } => "mariadb",
+            Self::Sqlite { .. } => EngineKind::Sqlite,
+            Self::Postgres { .. } => EngineKind::Postgres,
+            Self::Mysql { .. } => EngineKind::Mariadb,
         }
     }
 

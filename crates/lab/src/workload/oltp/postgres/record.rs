@@ -1,7 +1,7 @@
 //! Record of a PostgreSQL of workload `oltp`: its release, its build, and the settings that bear on
 //! short transactions, so that differences between releases can be listed.
 
-use engine::EngineSpec;
+use engine::{EngineKind, EngineSpec};
 use server::InitdbChoices;
 use tokio_postgres::{Client, Error};
 
@@ -54,7 +54,7 @@ pub(super) fn observe(
         None => host.address.clone(),
     };
     // The plan's own too: a server of the user's has them in its own way.
-    let common = plan.oltp_at(&Levels::new())?.settings_of("postgres");
+    let common = plan.oltp_at(&Levels::new())?.settings_of(EngineKind::Postgres);
     let mut names: Vec<String> = common.into_iter().map(|(name, _)| name.to_lowercase()).collect();
     names.extend(SHOWN.map(str::to_owned));
     let asked = host.site.runtime.block_on(async {
@@ -88,7 +88,7 @@ pub(super) fn observe(
     Ok(EngineRecord {
         name: engine.label(),
         version,
-        durability: durability("postgres", &settings),
+        durability: durability(EngineKind::Postgres, &settings),
         settings,
         statistics_present: Some(true),
         data_bytes: u64::try_from(bytes).ok(),

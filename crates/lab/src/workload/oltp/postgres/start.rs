@@ -1,7 +1,7 @@
 //! Equal start settings of all releases, and refusals before anything is filled.
 
 use ::oltp::{CharacterSet, Schema};
-use engine::{EngineSpec, PostgresUrl, Settings};
+use engine::{EngineKind, EngineSpec, PostgresUrl, Settings};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
 use super::ADMINISTRATION;
@@ -123,7 +123,7 @@ pub(super) fn start_options(
     oltp: &Oltp,
 ) -> Result<StartOptions, DeployError> {
     let mut options = StartOptions::for_engine(engine)?;
-    let mut common = oltp.settings_of("postgres");
+    let mut common = oltp.settings_of(EngineKind::Postgres);
     let mut unless_told = |name: &str, value: String| {
         if !common.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             common.push((name.to_owned(), value));
