@@ -10,8 +10,8 @@ use crate::budget::{LeftOut, TimedStatement};
 use crate::cure::Cure;
 use crate::derive::Tables;
 use crate::error::Result;
-use crate::moved::TriedThere;
-use crate::pilot::{self, Tried};
+use crate::pilot::{self, PilotResult};
+use crate::preparation::PilotResults;
 use crate::result::duration;
 use crate::statement::MeasuredStatement;
 
@@ -66,19 +66,19 @@ impl Candidates {
 
     /// Those that every engine answers in time, with their times in the order of `engines`. Further
     /// lines of SQLite have the times of the first.
-    pub fn timed(&mut self, engines: &[EngineSpec], tried: &[TriedThere]) -> Vec<TimedStatement> {
+    pub fn timed(&mut self, engines: &[EngineSpec], tried: &[PilotResults]) -> Vec<TimedStatement> {
         let on = |engine: &EngineSpec| {
             let label = engine.label();
-            tried.iter().find(|there| there.engine == label).or(tried.first())
+            tried.iter().find(|results| results.engine == label).or(tried.first())
         };
         let mut timed = Vec::new();
         for (place, statement) in self.statements.iter().enumerate() {
-            let outcomes: Vec<(String, &Tried)> = engines
+            let outcomes: Vec<(String, &PilotResult)> = engines
                 .iter()
-                .filter_map(|engine| Some((engine.label(), on(engine)?.tried.get(place)?)))
+                .filter_map(|engine| Some((engine.label(), on(engine)?.results.get(place)?)))
                 .collect();
             let times = outcomes.iter().map(|(_, outcome)| match outcome {
-                Tried::Took(time) => Some(*time),
+                PilotResult::Took(time) => Some(*time),
                 _ => None,
             });
             match times.collect::<Option<Vec<Duration>>>() {
@@ -94,14 +94,16 @@ impl Candidates {
 }
 
 /// The reason of the first engine that has one, and the times of the others.
-fn why_not(statement: &MeasuredStatement, outcomes: &[(String, &Tried)]) -> String {
+fn why_not(statement: &MeasuredStatement, outcomes: &[(String, &PilotResult)]) -> String {
     for (engine, outcome) in outcomes {
         match outcome {
-            Tried::Took(_) => {}
-            Tried::Refused(message) => return format!("{message}{}", way_out(statement, message)),
-            Tried::TooSlow(limit) => {
+            PilotResult::Took(_) => {}
+            PilotResult::Refused(message) => {
+                return format!("{message}{}", way_out(statement, message));
+            }
+            PilotResult::TooSlow(limit) => {
                 let took = outcomes.iter().filter_map(|(engine, outcome)| match outcome {
-                    Tried::Took(time) => Some(format!("{engine} took {}", duration(*time))),
+                    PilotResult::Took(time) => Some(format!("{engine} took {}", duration(*time))),
                     _ => None,
                 });
                 let took: Vec<String> = took.collect();

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::budget::LeftOut;
 use crate::cure::Cure;
-use crate::moved::Moved;
+use crate::preparation::MigratedCopy;
 use crate::result::{self, StatementResult};
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
@@ -34,7 +34,7 @@ pub(crate) struct AssessmentFacts {
     pub cure: Cure,
     pub sqlite_size: SqliteSize,
     pub tuned: Option<Tuned>,
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MigratedCopy>,
     pub left_out: Vec<LeftOut>,
     pub derived: bool,
     pub logs: Vec<LogFacts>,
@@ -53,7 +53,7 @@ struct Json<'a> {
     cure: &'a Cure,
     sqlite_size: SqliteSize,
     tuned: Option<&'a Tuned>,
-    moved: &'a [Moved],
+    moved: &'a [MigratedCopy],
     statements: &'a [StatementResult],
     left_out: &'a [LeftOut],
     logs: &'a [LogFacts],

@@ -22,7 +22,7 @@ const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// What one statement did on one engine.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tried {
+pub enum PilotResult {
     Took(Duration),
     /// It was stopped after this time.
     TooSlow(Duration),
@@ -59,7 +59,7 @@ pub fn on_sqlite(
     connection: &mut Connection,
     limit: Duration,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Tried> {
+) -> Result<PilotResult> {
     let text = statement.text_for(EngineKind::Sqlite);
     let mut run = || -> rusqlite::Result<()> {
         let begun = Instant::now();
@@ -75,9 +75,9 @@ pub fn on_sqlite(
         Ok(match run() {
             Ok(()) => None,
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
-                Some(Tried::TooSlow(limit))
+                Some(PilotResult::TooSlow(limit))
             }
-            Err(error) => Some(Tried::Refused(format!("SQLite: {error}"))),
+            Err(error) => Some(PilotResult::Refused(format!("SQLite: {error}"))),
         })
     });
     connection.progress_handler(0, None::<fn() -> bool>)?;
@@ -92,7 +92,7 @@ pub fn on_postgres(
     runtime: &tokio::runtime::Handle,
     limit: Duration,
     interrupted: &AtomicBool,
-) -> Result<Tried> {
+) -> Result<PilotResult> {
     let text = statement.text_for(EngineKind::Postgres);
     let limit_ms = limit.as_millis().max(1);
     runtime.block_on(client.batch_execute(&format!("SET statement_timeout = {limit_ms}")))?;
@@ -116,11 +116,11 @@ pub fn on_postgres(
     tried
 }
 
-fn refusal(error: &tokio_postgres::Error, text: &str, limit: Duration) -> Tried {
+fn refusal(error: &tokio_postgres::Error, text: &str, limit: Duration) -> PilotResult {
     use tokio_postgres::error::{ErrorPosition, SqlState};
-    let Some(report) = error.as_db_error() else { return Tried::Refused(error.to_string()) };
+    let Some(report) = error.as_db_error() else { return PilotResult::Refused(error.to_string()) };
     if *report.code() == SqlState::QUERY_CANCELED {
-        return Tried::TooSlow(limit);
+        return PilotResult::TooSlow(limit);
     }
     let mut message = format!("PostgreSQL: {}", report.message());
     if let Some(ErrorPosition::Original(position)) = report.position() {
@@ -133,7 +133,7 @@ fn refusal(error: &tokio_postgres::Error, text: &str, limit: Duration) -> Tried 
     if let Some(hint) = report.hint() {
         message.push_str(&format!("; {hint}"));
     }
-    Tried::Refused(message)
+    PilotResult::Refused(message)
 }
 
 async fn interruption(interrupted: &AtomicBool) {
@@ -143,7 +143,7 @@ async fn interruption(interrupted: &AtomicBool) {
 }
 
 /// The least time of a few runs; what went wrong in the first of them otherwise.
-fn least(mut run: impl FnMut() -> Result<Option<Tried>>) -> Result<Tried> {
+fn least(mut run: impl FnMut() -> Result<Option<PilotResult>>) -> Result<PilotResult> {
     let mut least = Duration::MAX;
     for _ in 0..RUNS {
         let begun = Instant::now();
@@ -155,5 +155,5 @@ fn least(mut run: impl FnMut() -> Result<Option<Tried>>) -> Result<Tried> {
             break;
         }
     }
-    Ok(Tried::Took(least))
+    Ok(PilotResult::Took(least))
 }

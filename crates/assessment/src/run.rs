@@ -13,12 +13,12 @@ use crate::budget::{Chosen, LeftOut, TimedStatement, choose, quickest, smallest}
 use crate::candidates::Candidates;
 use crate::cure::Cure;
 use crate::error::{Error, Result};
-use crate::moved::Mover;
 use crate::names::QuotedNames;
 use crate::options::{AssessmentOptions, Caller};
 use crate::outcome::{Assessment, AssessmentFacts, audited};
 use crate::place::WorkFolder;
 use crate::plan_file::PlanText;
+use crate::preparation::EnginePreparation;
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
 use crate::statement::MeasuredStatement;
@@ -56,18 +56,19 @@ impl AssessmentRun<'_> {
         progress.finish_and_clear();
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&engine::sqlite::open_read_only(&copy)?)?;
-        let mover = Mover { caller, place: &place, copy: &copy };
+        let preparation = EnginePreparation { caller, place: &place, copy: &copy };
         let is_postgres = |engine: &&EngineSpec| engine.source.kind() == EngineKind::Postgres;
         if let Some(first) = engines.iter().find(is_postgres).filter(|_| cure.refuses_rows) {
-            let refused = mover.leave_out_refused(first, &cure, &schema)?;
+            let refused = preparation.leave_out_refused(first, &cure, &schema)?;
             cure.note_refused(refused, &audit);
         }
         let mut candidates = Candidates::new(statements, &copy, &schema, &audit, &cure)?;
 
         let limit = self.limit(lines);
-        let mut tried = vec![mover.on_sqlite(&engines[0], &copy, &candidates.filled, limit)?];
+        let mut tried =
+            vec![preparation.on_sqlite(&engines[0], &copy, &candidates.filled, limit)?];
         let tuned = match options.tuned {
-            true => mover.tune(&candidates.filled, &tried[0], limit)?,
+            true => preparation.tune(&candidates.filled, &tried[0], limit)?,
             false => None,
         };
         let (tuned, on_tuned) = tuned.unzip();
@@ -76,7 +77,7 @@ impl AssessmentRun<'_> {
         }
         tried.extend(on_tuned);
         let (moved, on_postgres) =
-            mover.move_into_all(&engines, &cure, &candidates.filled, limit)?;
+            preparation.move_into_all(&engines, &cure, &candidates.filled, limit)?;
         tried.extend(on_postgres);
         moved.iter().filter_map(text::move_of).for_each(|line| (caller.done)(&line));
 

@@ -10,8 +10,8 @@ use migrate::Severity;
 use report::Document;
 use report::analysis::Shown;
 
-use crate::moved::Moved;
 use crate::outcome::{Assessment, AssessmentFacts};
+use crate::preparation::MigratedCopy;
 use crate::result::{self, COLUMNS, StatementResult, several};
 use crate::sql_log::LogFacts;
 use crate::tuned::{LABEL, Tuned};
@@ -257,11 +257,11 @@ fn cured(facts: &AssessmentFacts) -> String {
 }
 
 /// The move into an engine, if it was filled for this try.
-pub fn move_of(moved: &Moved) -> Option<String> {
+pub fn move_of(moved: &MigratedCopy) -> Option<String> {
     let migration = moved.migration.as_ref()?;
     let rows: u64 = migration.tables.iter().map(|table| table.rows).sum();
     Some(format!(
-        "Moved into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
+        "MigratedCopy into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
         moved.version,
         several(rows, "row"),
         several(migration.tables.len() as u64, "table"),

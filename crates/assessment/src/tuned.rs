@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result, check_interrupted};
 use crate::index_advice::{Proposal, indexes_used, propose};
-use crate::pilot::Tried;
+use crate::pilot::PilotResult;
 use crate::statement::MeasuredStatement;
 
 /// What tables, plan and verdict call the line.
@@ -82,14 +82,14 @@ impl Tuned {
     pub fn drop_useless(
         &mut self,
         statements: &[MeasuredStatement],
-        before: &[Tried],
-        after: &[Tried],
+        before: &[PilotResult],
+        after: &[PilotResult],
     ) -> Result<bool> {
         let gained = |name: &String| {
             let place = statements.iter().position(|each| each.name == *name);
             match place.and_then(|place| Some((before.get(place)?, after.get(place)?))) {
-                Some((Tried::Took(before), Tried::Took(after))) => after < before,
-                Some((Tried::TooSlow(_), Tried::Took(_))) => true,
+                Some((PilotResult::Took(before), PilotResult::Took(after))) => after < before,
+                Some((PilotResult::TooSlow(_), PilotResult::Took(_))) => true,
                 _ => false,
             }
         };
@@ -280,7 +280,7 @@ mod tests {
             .unwrap();
         drop(connection);
         let before = std::fs::read(&source).unwrap();
-        let took = |ms| vec![Tried::Took(std::time::Duration::from_millis(ms)); 2];
+        let took = |ms| vec![PilotResult::Took(std::time::Duration::from_millis(ms)); 2];
         let statements = [
             statement("filter", "SELECT * FROM orders WHERE customer = 7"),
             statement("count", "SELECT count(*) FROM orders WHERE note > ''"),

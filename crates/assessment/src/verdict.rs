@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use plan::counted;
+use plan::{capitalised, counted};
 use report::analysis::Shown;
 
 use crate::result::{StatementResult, number};
@@ -253,12 +253,6 @@ fn not_shown(against: &Against<'_>, step: &str, engine: &str, margin: &str) -> S
 
 fn are(count: usize) -> String {
     format!("{count} {}", if count == 1 { "is" } else { "are" })
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// The tuned copy against the file as it is.

@@ -74,8 +74,8 @@ impl WriteDurability {
         }
     }
 
-    /// What files have that are written like this. Overwriting a file can leave it half written
-    /// whether or not it is synced.
+    /// The durability of files that are written like this. Overwriting a file can leave it half
+    /// written, synced or not.
     #[must_use]
     pub fn with_files(writing: Writing, fsync: bool) -> Self {
         match (writing, fsync) {

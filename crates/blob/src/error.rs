@@ -17,7 +17,7 @@ pub enum Error {
     /// Settings that do not go together.
     #[error("{problem}")]
     Settings {
-        /// Which, and what to do.
+        /// The settings, and the remedy.
         problem: String,
     },
     /// A file or folder is in the way of a new one.

@@ -74,7 +74,7 @@ pub fn remove_export(folder: &Path) -> Result<(), Error> {
 /// `None` for an empty folder, which gives way by itself.
 pub(crate) fn set_aside(folder: &Path, parent: &Path) -> Result<Option<PathBuf>, Error> {
     let Some(manifest) = Manifest::read(folder)? else { return Ok(None) };
-    // Whatever came into it while the new one was written stays where it is.
+    // Files that arrived while the new one was written stay in place.
     list(folder, &manifest)?;
     let aside = tempfile::Builder::new()
         .prefix(".crossover-replaced-")

@@ -7,7 +7,7 @@ use rusqlite::types::Type;
 use serde::Serialize;
 
 use crate::Error;
-use crate::table::{pragma, require_table};
+use crate::table::require_table;
 
 /// Counts and sizes of a database of blobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,7 +97,7 @@ fn read(connection: &Connection) -> rusqlite::Result<Stat> {
         })
     })?;
     stat.freelist_count = number("freelist_count")?;
-    stat.journal_mode = pragma(connection, "journal_mode")?;
+    stat.journal_mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     stat.pages = pages(connection)?;
     stat.integrity = integrity(connection, 10)?;
     Ok(stat)

@@ -45,17 +45,6 @@ fn stranger(connection: &Connection) -> rusqlite::Result<Option<String>> {
     value.optional()
 }
 
-/// Value of a pragma.
-pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
-    connection.pragma_query_value(None, name, |row| {
-        Ok(match row.get_ref(0)? {
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => String::new(),
-        })
-    })
-}
-
 /// The bytes of a value; one that has none is named.
 pub(crate) fn bytes_of<'a>(value: ValueRef<'a>, id: u64, path: &Path) -> Result<&'a [u8], Error> {
     match value {

@@ -130,7 +130,14 @@ fn a_full_disk_leaves_nothing_behind() {
     let script = "mkdir disk && mount -t tmpfs -o size=6m tmpfs disk && cd disk && \
                   \"$CROSSOVER\" dashboard generate --scale 0.1 --database sqlite://a/x.db; \
                   code=$?; ls -A; exit $code";
-    let (code, message) = failure(&unshare(script).unwrap());
-    assert_eq!(code, 1);
-    assert!(message.contains("the disk is full") && message.contains("free some space"));
+    let backup = "\"$CROSSOVER\" dashboard generate --articles 500 --rows 100000 \
+                  --database sqlite://x.db >made 2>&1 && mkdir tiny && \
+                  mount -t tmpfs -o size=1m tmpfs tiny && \
+                  \"$CROSSOVER\" dashboard backup --database sqlite://x.db tiny/copy.db; \
+                  code=$?; ls -A tiny; exit $code";
+    for script in [script, backup] {
+        let (code, message) = failure(&unshare(script).unwrap());
+        assert_eq!(code, 1, "{message}");
+        assert!(message.contains("the disk is full") && message.contains("free some space"));
+    }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::new_file::{self, NewFile};
 use crate::schema;
@@ -37,7 +37,12 @@ pub fn sqlite(
         return Err(Error::Exists { path: target.to_owned() });
     }
     let file = NewFile::begin(target, false)?;
-    copy(&connection, file.path(), progress, interrupted)?;
+    copy(&connection, file.path(), progress, interrupted).map_err(|error| match &error {
+        Error::Sqlite(cause) if cause.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+            new_file::Error::DiskFull { path: target.to_owned() }.into()
+        }
+        _ => error,
+    })?;
     Ok(file.finish()?)
 }
 

@@ -74,6 +74,17 @@ pub fn session_settings<'s>(
     Ok(read_back)
 }
 
+/// The variables that InnoDB's results depend on most, and those that decide on durability.
+pub const SHOWN_VARIABLES: [&str; 7] = [
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "tx_isolation",
+    "max_connections",
+];
+
 /// Variables as the session has them; those that this server does not know are left out.
 pub fn variables<'n>(
     connection: &mut Conn,

@@ -72,6 +72,27 @@ impl EngineSource {
         }
     }
 
+    /// Whether it is the user's own, data and all: nothing is put there, and what is written stays.
+    #[must_use]
+    pub fn is_yours(&self) -> bool {
+        match self {
+            Self::SqliteFile(_)
+            | Self::PostgresUrl(_)
+            | Self::MysqlUrl(_)
+            | Self::HttpUrl(_)
+            | Self::DirFolder(_)
+            | Self::TreeFolder(_) => true,
+            Self::Sqlite
+            | Self::Postgres(_)
+            | Self::PostgresFolder(_)
+            | Self::Mariadb
+            | Self::MariadbFolder(_)
+            | Self::Dir
+            | Self::Tree
+            | Self::SqliteDir => false,
+        }
+    }
+
     /// Whether `key` is Crossover's setting rather than the engine's. `fsync`, `read` and `write`
     /// are so only where Crossover reads and writes files; PostgreSQL has its own `fsync`.
     fn owns(&self, key: &str) -> bool {
@@ -165,15 +186,11 @@ impl EngineSource {
 /// Refuses `postgres:18[work_mem=1MB`, which would otherwise be a folder of a strange name.
 fn check_closed(text: &str) -> Result<(), Error> {
     let Some((before, _)) = text.split_once('[') else { return Ok(()) };
+    let is_path = |source: &EngineSource| {
+        matches!(source, EngineSource::PostgresFolder(_) | EngineSource::MariadbFolder(_))
+    };
     match EngineSource::parse(before) {
-        Ok(
-            EngineSource::Sqlite
-            | EngineSource::Postgres(_)
-            | EngineSource::Mariadb
-            | EngineSource::Dir
-            | EngineSource::Tree
-            | EngineSource::SqliteDir,
-        ) => Err(Error::BadSettings {
+        Ok(source) if !source.is_yours() && !is_path(&source) => Err(Error::BadSettings {
             text: text.to_owned(),
             problem: "the bracket is not closed".to_owned(),
         }),

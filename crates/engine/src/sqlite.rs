@@ -144,6 +144,33 @@ pub fn pragmas<'a>(
     Ok(read_back)
 }
 
+/// The pragmas that results depend on most.
+pub const SHOWN_PRAGMAS: [&str; 8] = [
+    "journal_mode",
+    "synchronous",
+    "cache_size",
+    "mmap_size",
+    "page_size",
+    "wal_autocheckpoint",
+    "busy_timeout",
+    "encoding",
+];
+
+/// Sets each pragma as [`pragmas`] does; what was read back, then those of [`SHOWN_PRAGMAS`] that
+/// were not set.
+pub fn settings<'a>(
+    connection: &Connection,
+    settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut shown = pragmas(connection, settings)?;
+    for name in SHOWN_PRAGMAS {
+        if !shown.iter().any(|(known, _)| known == name) {
+            shown.push((name.to_owned(), read_pragma(connection, name)?));
+        }
+    }
+    Ok(shown)
+}
+
 fn set_pragma(connection: &Connection, name: &str, value: &str) -> Result<(), Error> {
     let number = value.parse::<i64>();
     let ignore_row = |_: &rusqlite::Row<'_>| Ok(());
@@ -155,7 +182,8 @@ fn set_pragma(connection: &Connection, name: &str, value: &str) -> Result<(), Er
     Ok(())
 }
 
-fn read_pragma(connection: &Connection, name: &str) -> Result<String, Error> {
+/// The value of a pragma; empty where it has none.
+pub fn read_pragma(connection: &Connection, name: &str) -> Result<String, Error> {
     let value =
         connection.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0));
     Ok(match value {

@@ -70,7 +70,7 @@ impl Address {
     }
 }
 
-/// Whether a plan's commands read a form that is only to be had over TCP.
+/// Whether a plan's commands use a form of the address that needs TCP.
 pub fn needs_tcp(plan: &Plan) -> bool {
     plan.application.texts().any(|(_, text)| text.contains("{jdbc_url}"))
 }

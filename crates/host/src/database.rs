@@ -22,7 +22,7 @@ pub struct Database {
     pub(crate) server: Option<PostgresServer>,
     /// Of a server that we started, unless the plan sets what it logs.
     pub(crate) temporary_files: Option<TemporaryFiles>,
-    /// What this is a copy of; none where it is the filled database itself.
+    /// The template of this copy; none where it is the filled database itself.
     pub(crate) template: Option<Template>,
 }
 

@@ -64,7 +64,7 @@ fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
         let message = format!("{}: analyze is {in_words}, not `{value}`", engine.label());
         return Err(PlanError::impossible("engines", message).into());
     }
-    if matches!(engine.source, EngineSource::SqliteFile(_) | EngineSource::PostgresUrl(_)) {
+    if engine.source.is_yours() {
         return Err(DeployError::NoEffect {
             engine: engine.label(),
             setting: "analyze".to_owned(),

@@ -18,7 +18,7 @@ pub fn digest(path: &Path) -> Result<String, DeployError> {
 pub fn program_digest() -> Result<String, DeployError> {
     let mut hasher = Sha256::new();
     read_all(&program()?, |bytes| hasher.update(bytes))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// The file of this program, for the placeholder {crossover}.

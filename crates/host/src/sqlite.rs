@@ -13,7 +13,7 @@ use plan::Levels;
 use plan::PlanError;
 use record::EngineRecord;
 
-/// What a database takes as long as it has no table.
+/// The pragmas that only a database without tables takes.
 const OF_EMPTY: [&str; 3] = ["page_size", "auto_vacuum", "encoding"];
 
 /// Tries the settings on an empty file in `folder`, where those of a run will lie: a database in

@@ -9,9 +9,9 @@ use crate::preview::Preview;
 use load::resource::available_cpus;
 use plan::{Level, Plan, PlanError, Seconds, TrialSettings};
 
-/// Fewer client counts show no course of a line.
+/// Fewer points do not show the shape of a line.
 const CLIENT_COUNTS_MIN: usize = 4;
-/// Shorter trials are all beginning.
+/// In shorter trials the first seconds weigh too much.
 const TRIAL_SECONDS_MIN: u64 = 10;
 
 /// Leaves out client counts, then releases between the first and the last, then seconds of each

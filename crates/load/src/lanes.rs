@@ -30,7 +30,7 @@ struct Lane<'a> {
     exchange: Option<(u16, Instant)>,
     connecting: bool,
     deadline: Instant,
-    /// Which of the wire's sockets the poller knows, and what for.
+    /// The number of the socket that the poller watches, and the event it waits for.
     watched: Option<(u64, Interest)>,
 }
 

@@ -34,7 +34,7 @@ impl Outcome {
         self != Self::Ok
     }
 
-    /// What kind of failure it is; none where it is none.
+    /// The kind of failure; none of a success.
     #[must_use]
     pub fn failure(self) -> Option<FailureKind> {
         match self {

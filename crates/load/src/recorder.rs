@@ -50,7 +50,7 @@ impl Recorder {
         }
     }
 
-    /// What this thread uses from now on is not counted; what it observes still is.
+    /// Processor time of this thread is not counted from now on; its observations still are.
     pub fn stop_counting(&mut self) {
         self.counted.get_or_insert_with(used_by_this_thread);
     }

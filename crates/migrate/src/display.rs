@@ -15,7 +15,7 @@ pub struct TextOptions {
     pub width: Option<u16>,
     /// A table of every column.
     pub columns: bool,
-    /// Everything by name, and the statements that are proposed.
+    /// Name everything that is otherwise counted, and print the proposed statements.
     pub verbose: bool,
 }
 
@@ -35,7 +35,7 @@ impl Display for ShownValue<'_> {
             ValueRef::Blob(bytes) => {
                 formatter.write_str("x'")?;
                 let shown = &bytes[..bytes.len().min(SHOWN_CHARACTERS / 4)];
-                formatter.write_str(&hexadecimal(shown))?;
+                formatter.write_str(&hex::encode(shown))?;
                 let more = if bytes.len() > SHOWN_CHARACTERS / 4 { "..." } else { "" };
                 let count = bytes.len() as u64;
                 write!(formatter, "{more}' ({} byte{})", thousands(count), plural(count))
@@ -177,10 +177,6 @@ pub fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
         text.push_str(item.as_ref());
     }
     text
-}
-
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `s` unless there is exactly one.

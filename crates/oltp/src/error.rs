@@ -105,7 +105,7 @@ pub enum Failure {
     /// The row that it had deleted and inserts again was inserted by another in between: possible
     /// under READ COMMITTED, and tried again by sysbench too.
     DuplicateKey,
-    /// A lock was not to be had in the time that the engine gives.
+    /// A lock was not granted within the engine's limit.
     LockTimeout,
     /// The connection broke: the server has gone, or was restarted. The client ends.
     Lost,

@@ -110,7 +110,7 @@ pub enum Scale {
 pub struct Factor {
     /// The levels, in the order of the plan.
     pub levels: Vec<Level>,
-    /// What a level is called, in the same order; empty where it is called by its value.
+    /// Names of the levels, in the same order; empty where the values are the names.
     pub labels: Vec<String>,
     /// Whether it is the x axis, and on which scale.
     pub swept: Option<Scale>,

@@ -63,4 +63,4 @@ pub use response::ResponseVariable;
 pub use statement::{
     Given, Invariant, Parameter, ResultComparison, Statement, dialect, dialect_of, kinds_with_texts,
 };
-pub use words::{counted, with_commas};
+pub use words::{capitalised, counted, with_commas};

@@ -90,7 +90,7 @@ impl Request {
             .chain(headers)
     }
 
-    /// Names it and refuses what no server could answer.
+    /// Gives the request a name if it has none; refuses one that no server could answer.
     pub(crate) fn resolve(&mut self, index: usize) -> Result<(), PlanError> {
         if self.name.is_empty() {
             self.name = match self.method.as_str() {

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(statement.name, "days");
         assert_eq!(statement.text_for(EngineKind::Sqlite), "SELECT 1");
         assert_eq!(statement.text_for(EngineKind::Postgres), "SELECT 2");
-        // What is kept with a run needs no files any more, and reads as the same.
+        // The plan kept with a run needs no files any more, and reads the same.
         let kept = toml::to_string(&statement).unwrap();
         drop(folder);
         let mut again: Statement = toml::from_str(&kept).unwrap();

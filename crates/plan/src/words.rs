@@ -1,4 +1,4 @@
-//! Counts for messages: with their nouns, with commas.
+//! Words of messages: counts with their nouns and commas, capitals.
 
 /// `1 trial`, `2 trials`.
 pub fn counted(count: usize, noun: &str) -> String {
@@ -16,6 +16,13 @@ pub fn with_commas(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// The text with a capital at its beginning.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 #[cfg(test)]

@@ -73,6 +73,7 @@ fn run_part(finished: &Finished) -> RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
         workload: plan.workload.name(),
+        unit_of_work: plan.workload.unit_of_work(),
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
             plan::TrialSettings::Passes { .. } => "article",

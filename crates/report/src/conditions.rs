@@ -1,7 +1,7 @@
 //! Conditions of a report's own figures: under which they hold, what they do not say, and how to
 //! repeat them.
 
-use engine::{EngineSource, EngineSpec};
+use engine::EngineSpec;
 use plan::{
     Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, TrialSettings,
     WorkloadKind, with_commas,
@@ -126,10 +126,8 @@ pub(super) fn repeat(run: &Run) -> String {
 fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     let varied = |name: &str| plan.factors.contains_key(name);
     let writes = plan.mixes().is_ok_and(|mixes| mixes.iter().any(|mix| mix.writes()));
-    let is_started = |engine: &EngineSpec| {
-        use EngineSource::{Mariadb, MariadbFolder, Postgres, PostgresFolder};
-        matches!(engine.source, Postgres(_) | PostgresFolder(_) | Mariadb | MariadbFolder(_))
-    };
+    let is_started =
+        |engine: &EngineSpec| !engine.source.is_yours() && !engine.source.kind().is_embedded();
     let mut parts = Vec::new();
     if !varied("mix") {
         parts.push(format!("workload {}", oltp.mix));
@@ -154,7 +152,7 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
         });
     }
     parts.push(format!("{} of warm-up before each trial", oltp.warm_up));
-    // What has come of it is said of each treatment, as the engines count.
+    // Each treatment says what came of it, by the counters of its engine.
     match oltp.checkpoints.filter(|_| writes) {
         Some(Checkpoints::Between) => {
             parts.push("no checkpoint is to end in a trial that writes".to_owned());

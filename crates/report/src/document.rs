@@ -52,6 +52,8 @@ pub struct RunPart {
     pub id: String,
     pub title: String,
     pub workload: &'static str,
+    /// What is counted and timed: `request`, `statement`, `blob`, `transaction`.
+    pub unit_of_work: &'static str,
     pub mode: &'static str,
     pub started: String,
     /// Without the rest of a run that was interrupted and taken up again.

@@ -41,9 +41,60 @@ pub(crate) fn drawn(
     table.to_string()
 }
 
+/// The same without as many of the `spare` columns, the first one first, as a narrow terminal has no
+/// room for: cells that are broken into lines cannot be read. A line below names them.
+pub(crate) fn fitted(
+    mut header: Vec<String>,
+    mut rows: Vec<Vec<String>>,
+    words: usize,
+    spare: &[String],
+    form: Form,
+) -> String {
+    let Form::Terminal(Some(width)) = form else { return drawn(header, rows, words, form) };
+    let width = usize::from(width);
+    let mut left_out = Vec::new();
+    for name in spare {
+        let whole = drawn(header.clone(), rows.clone(), words, Form::Terminal(None));
+        if whole.lines().all(|line| line.trim_end().chars().count() <= width) {
+            break;
+        }
+        let Some(index) = header.iter().position(|title| title == name) else { continue };
+        header.remove(index);
+        for row in &mut rows {
+            row.remove(index);
+        }
+        left_out.push(name.as_str());
+    }
+    let table = drawn(header, rows, words, form);
+    match left_out.is_empty() {
+        true => table,
+        false => format!("{table}\n(no room for: {})", left_out.join("; ")),
+    }
+}
+
 pub(crate) fn heading(words: &str, form: Form) -> String {
     match form {
         Form::Terminal(_) => format!("{words}:"),
         Form::Markdown => format!("## {words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns_not_broken_cells() {
+        let header = ["Engine", "Mean, ms", "Cores", "Requests"].map(str::to_owned).to_vec();
+        let row = ["postgres:18", "0.444 (0.42 to 0.46)", "1.98", "12345"].map(str::to_owned);
+        let at = |width| {
+            let rows = vec![row.to_vec()];
+            let spare = ["Cores", "Requests"].map(str::to_owned);
+            fitted(header.clone(), rows, 1, &spare, Form::Terminal(width))
+        };
+        assert_eq!(at(Some(80)), at(None));
+        let narrow = at(Some(52));
+        assert!(narrow.contains("12345") && narrow.ends_with("(no room for: Cores)"), "{narrow}");
+        assert_eq!(narrow.lines().count(), 4, "{narrow}");
     }
 }

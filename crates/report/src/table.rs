@@ -5,9 +5,9 @@ use stats::Estimate;
 use crate::Document;
 use crate::analysis::{Shown, digits, number};
 use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
-use crate::grid::{Form, drawn};
+use crate::grid::{Form, drawn, fitted};
+use plan::Level;
 use plan::Levels;
-use plan::{Level, ResponseVariable};
 
 /// Every treatment of a run; engines stand under each other for each set of levels.
 pub(super) fn treatments(document: &Document, form: Form) -> String {
@@ -27,11 +27,12 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
         true => &["Best of three, ms"],
         false => &["Mean, ms", "p99, ms"],
     };
-    let counted = match response.name == ResponseVariable::TransactionsPerSecond.name() {
-        true => ["CPU s/transaction", "Cores", "Transactions"],
-        false => ["CPU s/request", "Cores", "Requests"],
-    };
-    header.extend(times.iter().chain(&counted).map(|title| (*title).to_owned()));
+    let unit = document.run.unit_of_work;
+    let counted =
+        [format!("CPU s/{unit}"), "Cores".to_owned(), format!("{}s", plan::capitalised(unit))];
+    let times = times.iter().map(|title| (*title).to_owned());
+    let last: Vec<String> = times.chain(counted).collect();
+    header.extend_from_slice(&last);
     let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
     order.sort_by_cached_key(|(index, treatment)| {
         let place = |factor: &FactorPart| {
@@ -41,7 +42,7 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
         (document.factors.iter().map(place).collect::<Vec<_>>(), *index)
     });
     let rows = order.into_iter().map(|(_, treatment)| row(document, treatment));
-    drawn(header, rows.collect(), document.factors.len() + 1, form)
+    fitted(header, rows.collect(), document.factors.len() + 1, &last, form)
 }
 
 /// What each factor does, variation by variation.

@@ -1,7 +1,7 @@
 //! The part of a report that only throughput over clients has: peaks, scaling, what becomes of it
 //! beyond the peak, each release against the one before, and when the releases came out.
 
-use engine::EngineSource;
+use engine::EngineKind;
 use serde::Serialize;
 use stats::Estimate;
 
@@ -144,14 +144,8 @@ fn step(plan: &Plan, sweep: &Sweep, sentence: &str) -> StepPart {
 
 /// Of the engines that are releases of PostgreSQL, in the order of the plan.
 fn releases(finished: &Finished) -> Vec<ReleasePart> {
-    let managed = finished.plan.engines.iter().filter(|engine| {
-        matches!(
-            engine.source,
-            EngineSource::Postgres(_)
-                | EngineSource::PostgresFolder(_)
-                | EngineSource::PostgresUrl(_)
-        )
-    });
+    let engines = finished.plan.engines.iter();
+    let releases = engines.filter(|engine| engine.source.kind() == EngineKind::Postgres);
     let part = |engine: &engine::EngineSpec| {
         let record = finished.run.engines.get(&engine.label())?;
         let tested = record.version.strip_prefix("PostgreSQL ")?;
@@ -166,5 +160,5 @@ fn releases(finished: &Finished) -> Vec<ReleasePart> {
             tested,
         })
     };
-    managed.filter_map(part).collect()
+    releases.filter_map(part).collect()
 }

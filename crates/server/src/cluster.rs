@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::account::Account;
 use crate::folder::{OwnerLock, TEMPORARY_PREFIX, data_in, remove_folder, try_lock};
-use crate::locations::{Locations, create_folder, hexadecimal, random_name, write_whole};
+use crate::locations::{Locations, create_folder, random_name, write_whole};
 use crate::record::{Record, USER};
 use crate::release::interruptible;
 use crate::{Error, Release, StartOptions, sweep};
@@ -77,7 +77,7 @@ impl Cluster {
             return random_name();
         }
         let digest = Sha256::digest(self.folder.as_os_str().as_encoded_bytes());
-        Ok(hexadecimal(&digest[..4]))
+        Ok(hex::encode(&digest[..4]))
     }
 
     /// The port of the last start with TCP.
@@ -232,7 +232,7 @@ fn directory_name(release: &Release, options: &StartOptions) -> String {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
-    format!("{}-{}", release.version, hexadecimal(&digest.finalize()[..6]))
+    format!("{}-{}", release.version, hex::encode(&digest.finalize()[..6]))
 }
 
 #[cfg(test)]

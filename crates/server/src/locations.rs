@@ -119,7 +119,7 @@ pub(crate) fn check_socket_path(path: &Path) -> Result<(), Error> {
 }
 
 pub(crate) fn random_name() -> Result<String, Error> {
-    Ok(hexadecimal(&random_bytes::<4>()?))
+    Ok(hex::encode(random_bytes::<4>()?))
 }
 
 /// Bytes from the operating system's generator.
@@ -129,10 +129,6 @@ pub(crate) fn random_bytes<const LENGTH: usize>() -> Result<[u8; LENGTH], Error>
         Error::io("read", Path::new("/dev/urandom"))(std::io::Error::other(error))
     })?;
     Ok(bytes)
-}
-
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Creates `path` and its missing parents, all with mode 0755 whatever the umask is: the servers'

@@ -13,7 +13,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use crate::account::Account;
 use crate::cluster::Cluster;
-use crate::locations::{check_socket_path, hexadecimal, random_bytes};
+use crate::locations::{check_socket_path, random_bytes};
 use crate::postmaster::Start;
 use crate::record::{Record, USER, write_password};
 use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, release, settings};
@@ -232,7 +232,7 @@ impl PostgresServer {
 
     /// A random password for TCP, kept only in a file of mode 0600.
     async fn set_password(&self, client: &Client) -> Result<(), Error> {
-        let password = hexadecimal(&random_bytes::<16>()?);
+        let password = hex::encode(random_bytes::<16>()?);
         write_password(&self.cluster.folder, &password)?;
         client.batch_execute("SET password_encryption = 'scram-sha-256'").await?;
         // Hexadecimal digits need no escaping.
@@ -275,7 +275,7 @@ async fn blocking<Value: Send + 'static>(
     }
 }
 
-/// What is known before data is touched.
+/// The facts known before data is touched.
 struct Resolved {
     release: Release,
     /// The common settings that this release has, without those that stand in the engine's own.

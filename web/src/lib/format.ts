@@ -49,6 +49,10 @@ export function significant(value: number | null | undefined, digits = DIGITS): 
   return atPlace(value, lastPlace(value, digits));
 }
 
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A count, in full: 1,234,567. */
 export function count(value: number | null | undefined): string {
   if (value == null || !Number.isFinite(value)) return MISSING;

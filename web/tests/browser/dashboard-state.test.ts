@@ -238,7 +238,8 @@ onEachEngine("everybody on %s", (engine) => {
     { name: "on 390 pixels", look: { width: 390 } },
   ];
 
-  describe.each(LOOKS)("$name", ({ look }) => {
+  // The page draws answers, which both engines give alike: one of them is enough for its looks.
+  describe.runIf(engine === "sqlite").each(LOOKS)("$name", ({ look }) => {
     test.each(Object.entries(VIEWS))("%s: accessible, readable, no sideways scroll", async (_, search) => {
       const { page, errors } = await stage.ann.visit(search, look);
       await page.getByText("Numbers of the chart").click();

@@ -1,5 +1,5 @@
 //! Lines of the logs of Django, Rails and SQLAlchemy: a statement with its time and values, the
-//! limit of a request, a lock that was not had.
+//! limit of a request, a lock that was refused.
 
 use super::value::{Logged, read};
 

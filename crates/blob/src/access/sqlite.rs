@@ -8,7 +8,7 @@ use rusqlite::{Connection, MAIN_DB, Statement};
 use super::held::Held;
 use super::{Access, By, SqliteSettings};
 use crate::Error;
-use crate::table::{bytes_of, pragma, require_table};
+use crate::table::{bytes_of, require_table};
 
 pub struct SqliteAccess {
     // Everything that borrows from the connection stands before it, and so is dropped before it.
@@ -56,7 +56,7 @@ impl SqliteAccess {
 
     /// Value of a pragma, such as `page_size`.
     pub fn pragma(&self, name: &str) -> Result<String, Error> {
-        pragma(self.connection(), name).map_err(Error::sqlite(&self.path))
+        Ok(engine::sqlite::read_pragma(self.connection(), name)?)
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq as _;
 
 use super::Error;
-use crate::key::hexadecimal;
 
 /// The validity of the link.
 const VALID: Duration = Duration::from_secs(60 * 60);
@@ -22,7 +21,7 @@ impl SetupToken {
     pub(super) fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
         getrandom::fill(&mut random)?;
-        Ok(Self { secret: hexadecimal(&random), made: Instant::now() })
+        Ok(Self { secret: hex::encode(random), made: Instant::now() })
     }
 
     /// The secret itself, for the link.

@@ -6,7 +6,6 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::Error;
-use crate::key::hexadecimal;
 
 /// The validity of a session after signing in.
 pub const SESSION_SECONDS: i64 = 14 * 24 * 60 * 60;
@@ -20,7 +19,7 @@ impl SessionToken {
     pub(super) fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
         getrandom::fill(&mut random)?;
-        Ok(Self(hexadecimal(&random)))
+        Ok(Self(hex::encode(random)))
     }
 
     /// The content of a cookie, if it can be a session's secret at all.
@@ -37,14 +36,14 @@ impl SessionToken {
     }
 
     pub(super) fn hash(&self) -> String {
-        hexadecimal(&Sha256::digest(&self.0))
+        hex::encode(Sha256::digest(&self.0))
     }
 
     /// The token that a change has to bring along: the page reads it from an answer that no page
     /// of another site can read, while the cookie would come along by itself.
     #[must_use]
     pub fn csrf_token(&self) -> String {
-        hexadecimal(&Sha256::digest(format!("csrf token of {}", self.0)))
+        hex::encode(Sha256::digest(format!("csrf token of {}", self.0)))
     }
 
     /// Whether `presented` is that token, in a time that does not depend on where they differ.

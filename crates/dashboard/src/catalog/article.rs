@@ -33,7 +33,7 @@ pub struct Article {
     /// The day it appeared.
     #[schema(format = Date)]
     pub published: String,
-    /// What it is a translation of; null if it is none.
+    /// The original of a translation; null for an original.
     pub original: Option<RelatedArticle>,
     /// All other articles of the same original, oldest first.
     pub translations: Vec<RelatedArticle>,

@@ -44,7 +44,7 @@ impl Digest {
     }
 
     pub fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(self.0.finalize())
     }
 
     fn text(&mut self, text: &str) {

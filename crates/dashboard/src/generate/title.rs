@@ -65,7 +65,7 @@ impl ArticleSubject {
     }
 }
 
-/// The first language stands for none.
+/// Language 0 means an article without a computer language.
 fn words(language: usize) -> (&'static [Phrase], &'static [Phrase]) {
     match language {
         0 => (&PATTERNS_WITHOUT_LANGUAGE, &TOPICS_WITHOUT_LANGUAGE),

@@ -21,8 +21,8 @@ use super::zipf;
 const ARTICLE_EXPONENT: f64 = 0.9;
 /// Exponent of the countries' sizes.
 const COUNTRY_EXPONENT: f64 = 1.1;
-/// What remains of the interest in an article after years, and how many days the rest takes to
-/// fall to 1/e.
+/// The share of interest in an article that remains after years, and the days in which the rest
+/// falls to 1/e.
 const LASTING_INTEREST: f64 = 0.25;
 const INTEREST_DAYS: f64 = 120.0;
 

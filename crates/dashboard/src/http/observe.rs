@@ -1,7 +1,6 @@
 //! The middleware of every request: its id, its count, its line in the log, and the security
 //! headers of its response.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -61,10 +60,7 @@ fn request_id(headers: &HeaderMap) -> String {
             let mut random = [0_u8; 8];
             // Without random numbers the id is not unique, and that is all.
             let _ = getrandom::fill(&mut random);
-            random.iter().fold(String::new(), |mut id, byte| {
-                let _ = write!(id, "{byte:02x}");
-                id
-            })
+            hex::encode(random)
         }
     }
 }

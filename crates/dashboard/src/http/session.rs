@@ -54,7 +54,7 @@ pub(super) struct FirstAccount {
     password: String,
 }
 
-/// Who is signed in, and whether that is needed.
+/// The account that is signed in, and whether one is needed.
 #[utoipa::path(
     get,
     path = "/api/session",

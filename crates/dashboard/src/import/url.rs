@@ -109,8 +109,8 @@ pub(super) fn is_path(form: &str) -> bool {
     form.starts_with('/')
 }
 
-/// The host as it is compared, and the path as it was written. What has no host begins with a
-/// slash, or is taken as the path; a host without a scheme is known by its dot.
+/// The host in lower case for comparison, and the path as it was written. An address that begins
+/// with a slash has no host.
 fn host_and_path(address: &str) -> (String, &str) {
     let after_scheme = match address.split_once("://") {
         Some((scheme, rest)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {

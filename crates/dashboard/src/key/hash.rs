@@ -2,7 +2,6 @@
 //! nothing to guess that a slow hash would have to slow down.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -21,7 +20,7 @@ impl ApiKey {
     pub fn generate() -> Result<Self, Error> {
         let mut random = [0; 32];
         getrandom::fill(&mut random)?;
-        Ok(Self(format!("{PREFIX}{}", hexadecimal(&random))))
+        Ok(Self(format!("{PREFIX}{}", hex::encode(random))))
     }
 
     /// A key from a file, standard input or the environment; blanks and
@@ -59,7 +58,7 @@ impl KeyHash {
     /// The hash of a presented key.
     #[must_use]
     pub fn of(presented: &str) -> Self {
-        Self(hexadecimal(&Sha256::digest(presented)))
+        Self(hex::encode(Sha256::digest(presented)))
     }
 
     #[must_use]
@@ -72,13 +71,4 @@ impl KeyHash {
     pub fn is(&self, stored: &str) -> bool {
         self.0.as_bytes().ct_eq(stored.as_bytes()).into()
     }
-}
-
-/// Two digits for each byte.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

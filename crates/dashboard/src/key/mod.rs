@@ -9,7 +9,6 @@ use std::time::Duration;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
-pub(crate) use hash::hexadecimal;
 pub use hash::{ApiKey, KeyHash};
 
 use crate::database::SqlValue;

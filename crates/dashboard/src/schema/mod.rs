@@ -45,7 +45,7 @@ pub enum Error {
          `crossover dashboard mend`"
     )]
     Different {
-        /// What differs, with both sides named.
+        /// The first difference: what was expected, and what was found.
         difference: String,
     },
     /// Made by an older program.

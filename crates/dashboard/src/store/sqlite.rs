@@ -31,7 +31,7 @@ impl SqliteQueries {
             if !mode_is_asked_for && !connection.is_readonly("main")? {
                 engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
             }
-            let settings = settings(&connection, &options.settings)?;
+            let settings = engine::sqlite::settings(&connection, options.settings.iter())?;
             let pool = SqlitePool::open(&path, &options.settings, options.connections)?;
             Ok((Self { pool, metrics: SqliteMetrics::default() }, settings))
         };
@@ -65,33 +65,5 @@ impl SqliteQueries {
             Ok(answer)
         };
         self.pool.run_within(deadline, work).await
-    }
-}
-
-/// Pragmas that bear on most answers' times, shown beside those asked for.
-const SHOWN_PRAGMAS: [&str; 5] =
-    ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size"];
-
-/// The settings as the connection of every query has them.
-fn settings(
-    connection: &Connection,
-    asked_for: &engine::Settings,
-) -> Result<Vec<(String, String)>, Error> {
-    let mut settings = engine::sqlite::pragmas(connection, asked_for.iter())?;
-    for name in SHOWN_PRAGMAS {
-        if !settings.iter().any(|(known, _)| known == name) {
-            let value: rusqlite::types::Value =
-                connection.pragma_query_value(None, name, |row| row.get(0))?;
-            settings.push((name.to_owned(), pragma_text(value)));
-        }
-    }
-    Ok(settings)
-}
-
-fn pragma_text(value: rusqlite::types::Value) -> String {
-    match value {
-        rusqlite::types::Value::Integer(number) => number.to_string(),
-        rusqlite::types::Value::Text(text) => text,
-        other => format!("{other:?}"),
     }
 }

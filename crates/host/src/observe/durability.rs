@@ -3,19 +3,6 @@
 use engine::EngineKind;
 use plan::Durability;
 
-/// The settings that decide, to be read back from an engine of this kind.
-#[must_use]
-pub fn durability_settings(kind: EngineKind) -> &'static [&'static str] {
-    match kind {
-        EngineKind::Sqlite => &["journal_mode", "synchronous"],
-        EngineKind::Postgres => &["fsync", "synchronous_commit", "full_page_writes"],
-        EngineKind::Mariadb | EngineKind::Mysql => {
-            &["innodb_flush_log_at_trx_commit", "innodb_doublewrite", "innodb_flush_method"]
-        }
-        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => &[],
-    }
-}
-
 /// From settings as the engine shows them; [`Durability::Unknown`] where one that decides is not
 /// among them.
 ///

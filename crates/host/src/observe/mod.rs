@@ -13,7 +13,7 @@ pub mod temporary_files;
 mod tests;
 
 pub use counters::{counters_postgres, from_metrics, of_client, of_server};
-pub use durability::{durability, durability_settings};
+pub use durability::durability;
 pub use explain::explain_sqlite;
 pub use plan_hash::plan_hash;
 pub use quiet::Quiet;

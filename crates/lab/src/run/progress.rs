@@ -6,7 +6,7 @@ use host::OneOff;
 
 use crate::options::ExpectedEnd;
 
-/// What the run has taken so far, and what a trial takes.
+/// The time that the run has taken so far, and that of a trial.
 pub(super) struct Clock {
     begun: Instant,
     block_begun: Instant,

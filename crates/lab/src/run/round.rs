@@ -65,7 +65,7 @@ impl<'a> TurnSetting<'a> {
     ) -> Result<Self, RunError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
-        let secret = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = hex::encode(bytes);
         let program = file::program()?;
         let (quiet, one_off) = (Quiet::new(wait_for_quiet), OneOff::default());
         Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
@@ -153,7 +153,7 @@ fn take_turn(
     let workload = workload::of(&plan);
     let name = spec.label();
     let ready = |finished: &mut Finished| {
-        // What is started and read while we are inside belongs to the group.
+        // Processes started and pages read while we are inside belong to the group.
         let inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
         let mut subject = workload.deploy(&site, &spec, &levels)?;
         setting.options.progress.set_message(format!("warming {name}"));
@@ -252,7 +252,7 @@ pub(super) fn check_answers(
 }
 
 /// Does every distinct operation once and compares the answers, looks plans up, then offers load
-/// at the lowest swept level until two windows agree.
+/// at the lowest swept level, or in the plan's first cell, until two windows agree.
 fn warm(
     finished: &mut Finished,
     planned: &[PlannedTrial],
@@ -290,7 +290,12 @@ fn warm_until_steady(
 ) -> Result<(bool, u64), RunError> {
     let plan = &finished.plan;
     let swept = plan.swept().map(|(name, _)| name);
-    let lowest = planned.iter().min_by_key(|trial| swept.and_then(|name| trial.levels.get(name)));
+    // The same cell in every block, whose order is random: a slow one takes minutes to warm.
+    let cells = finished.cells();
+    let lowest = planned.iter().min_by_key(|trial| {
+        let level = swept.and_then(|name| trial.levels.get(name));
+        (level, cells.iter().position(|cell| *cell == trial.levels))
+    });
     let Some(lowest) = lowest else { return Ok((true, 0)) };
     let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
     let (mut last, mut failures, mut requests): (Option<f64>, u64, u64) = (None, 0, 0);

@@ -105,7 +105,7 @@ pub(crate) trait Subject {
         None
     }
 
-    /// What the engine has counted so far; the differences over a trial are recorded.
+    /// The engine's counters so far; the differences over a trial are recorded.
     fn counters(&mut self) -> Counters {
         Counters::new()
     }

@@ -11,7 +11,7 @@ pub enum HttpError {
     InvalidUrl {
         /// The text as given, a password in it masked.
         url: String,
-        /// What is wrong and what is expected.
+        /// The fault, and what was expected.
         reason: String,
     },
     /// A request cannot be written as HTTP.
@@ -19,7 +19,7 @@ pub enum HttpError {
     InvalidRequest {
         /// The request's name in the plan.
         name: String,
-        /// What is wrong and what is expected.
+        /// The fault, and what was expected.
         reason: String,
     },
     /// The host name has no address.

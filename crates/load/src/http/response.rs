@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-/// What is known of every answer: enough to tell whether it is the expected one.
+/// The facts kept of every answer: enough to tell whether it is the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Answer {
     pub status: u16,
@@ -21,7 +21,7 @@ pub struct Answer {
 /// Headers a server may send at most; more is refused as malformed.
 const HEADERS_MAX: usize = 96;
 
-/// What of an answer is kept while it is read; less costs less.
+/// The parts of an answer that are kept while it is read; fewer cost less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     Length,
@@ -97,7 +97,7 @@ impl AnswerReader {
         self.keep_alive
     }
 
-    /// What is known of the answer; the hash is that of nothing where it was not to be kept.
+    /// The facts of the answer; the hash is that of no bytes where it was not to be kept.
     pub fn answer(&self) -> Answer {
         Answer {
             status: self.status,

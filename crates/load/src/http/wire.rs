@@ -248,7 +248,7 @@ impl<'a> Wire<'a> {
 
     fn read(&mut self, mut stream: WireStream, buffer: &mut [u8]) -> Result<WireStep, HttpError> {
         loop {
-            // What is held stands before what comes, so that a head is parsed in one piece.
+            // Held bytes stand before new ones, so that a head is parsed in one piece.
             let held = self.held.len();
             let (before, space) = buffer.split_at_mut(held);
             before.copy_from_slice(&self.held);

@@ -1,4 +1,4 @@
-//! All processes as /proc/PID/stat tells them: who belongs to whom, and who used how much.
+//! All processes as /proc/PID/stat lists them: their parents and groups, their use of processors.
 
 use std::collections::BTreeMap;
 use std::fs;

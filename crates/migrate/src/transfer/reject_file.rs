@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::display::{hexadecimal, thousands};
+use crate::display::thousands;
 use crate::source::SourceTable;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -207,9 +207,9 @@ fn to_json(value: ValueRef<'_>) -> Value {
         ValueRef::Real(number) => json!({ "real": number.to_string() }),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => json!(text),
-            Err(_) => json!({ "text": hexadecimal(bytes) }),
+            Err(_) => json!({ "text": hex::encode(bytes) }),
         },
-        ValueRef::Blob(bytes) => json!({ "blob": hexadecimal(bytes) }),
+        ValueRef::Blob(bytes) => json!({ "blob": hex::encode(bytes) }),
     }
 }
 
@@ -224,17 +224,16 @@ pub fn from_json(value: &Value) -> Option<Stored> {
         },
         Value::String(text) => Stored::Text(text.clone()),
         Value::Object(members) => match members.iter().next()? {
-            (kind, Value::String(hex)) if kind == "blob" => Stored::Blob(bytes(hex)?),
+            (kind, Value::String(digits)) if kind == "blob" => {
+                Stored::Blob(hex::decode(digits).ok()?)
+            }
             // Repaired text is written as a plain string; this is still not UTF-8.
-            (kind, Value::String(hex)) if kind == "text" => Stored::Blob(bytes(hex)?),
+            (kind, Value::String(digits)) if kind == "text" => {
+                Stored::Blob(hex::decode(digits).ok()?)
+            }
             (kind, Value::String(number)) if kind == "real" => Stored::Real(number.parse().ok()?),
             _ => return None,
         },
         Value::Array(_) => return None,
     })
-}
-
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let pairs = hex.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }

@@ -38,7 +38,7 @@ impl<'a> Canceller<'a> {
         }
         let Some(console) = &mut self.console else { return };
         let sessions = workers.iter().filter_map(|worker| self.sessions.get(*worker)).flatten();
-        // What fails here is tried again, as long as anybody waits.
+        // A failed attempt is repeated as long as a client waits.
         match console.dialect() {
             EngineDialect::Postgres => {
                 let list: Vec<String> = sessions.map(u32::to_string).collect();

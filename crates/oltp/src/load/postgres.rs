@@ -238,7 +238,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         }
     }
 
-    /// An attempt comes to nothing; what it has begun is rolled back first.
+    /// Gives an attempt up; its transaction is rolled back first.
     fn fails(&mut self, place: usize, in_transaction: bool, (failure, text): (Failure, String)) {
         if !in_transaction || failure.ends_client() {
             return self.refused(place, failure, text);
@@ -269,7 +269,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         let Some(lane) = self.lanes.get(place) else { return };
         let overdue = ThinError::TimedOut(self.shared.program.options.timeout);
         let error = if lane.watched.is_overdue() { &overdue } else { error };
-        // Whatever it is, the session is not to be trusted any more.
+        // In any case the session is not to be trusted any more.
         let failure = match failure_of(error) {
             failure if failure.ends_client() => failure,
             _ => Failure::Lost,

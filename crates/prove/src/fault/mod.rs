@@ -31,7 +31,7 @@ pub trait Fault {
 
     fn suits(&self, subject: &dyn FaultSubject, engine: Engine) -> bool;
 
-    /// What is needed once, and how long an undisturbed try takes.
+    /// Set-up that is needed once, and the time of an undisturbed try.
     fn prepare(&mut self, site: &mut FaultSite, subject: &dyn FaultSubject) -> anyhow::Result<()>;
 
     /// One try; none where the fault came too late to be one.

@@ -141,7 +141,7 @@ impl FuzzTarget {
         Ok(Damage::default())
     }
 
-    /// What is accepted is shown in a form that is accepted and shown alike.
+    /// An accepted input is shown in a form that is accepted and shown alike.
     fn parse(input: &[u8]) -> anyhow::Result<Damage> {
         for line in String::from_utf8_lossy(input).lines() {
             if let Ok(url) = line.parse::<DatabaseUrl>() {

@@ -230,7 +230,7 @@ impl Wording<'_> {
         Some(format!("{}: {why}", self.names.get(engine)))
     }
 
-    /// What a sentence is about, where the run has more than one comparison; empty otherwise.
+    /// The subject of a sentence, where the run has more than one comparison; empty otherwise.
     pub(super) fn subject(&self, sweep: &Sweep) -> String {
         let pair = (self.plan.engines.len() > 2).then(|| {
             format!("{} against {}", self.side(sweep, Side::A), self.side(sweep, Side::B))

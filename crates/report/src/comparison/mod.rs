@@ -115,7 +115,7 @@ pub struct Row {
     pub ratio: Estimate,
     /// Of the hypothesis that the ratio is one, not corrected.
     pub p_value: Option<f64>,
-    /// What is shown, corrected over all rows; none where there are too few sittings.
+    /// The verdict, corrected over all rows; none where there are too few sittings.
     pub verdict: Option<Verdict>,
     /// Whether B is slower by more than the wished share; none where that was not asked.
     pub regression: Option<Regression>,

@@ -42,8 +42,8 @@ pub fn markdown(documents: &[Document], warnings: &[WarningPart]) -> String {
 
 fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> String {
     let runs = documents.iter().map(|document| {
-        let run = &document.run;
-        format!("{}: {} ({})", run.id, run.title, machine(document))
+        let (run, summary) = (&document.run, &document.summary);
+        format!("{} ({}, {}): {}", run.id, run.title, machine(document), summary.headline)
     });
     let mut parts = vec![bullets(runs), table::side_by_side(documents, form)];
     parts.extend(blob::pictures_side_by_side(documents, form));

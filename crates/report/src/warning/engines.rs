@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{EngineSource, EngineSpec};
+use engine::EngineSpec;
 use stats::{outlier, quantile};
 
 use super::Warning;
@@ -151,12 +151,7 @@ fn writes_stay(plan: &Plan) -> Option<Warning> {
     if plan.workload != WorkloadKind::Http || plan.only_reads() {
         return None;
     }
-    let yours = plan.engines.iter().filter(|engine| {
-        matches!(
-            engine.source,
-            EngineSource::HttpUrl(_) | EngineSource::PostgresUrl(_) | EngineSource::SqliteFile(_)
-        )
-    });
+    let yours = plan.engines.iter().filter(|engine| engine.source.is_yours());
     let engines: Vec<String> = yours.map(EngineSpec::label).collect();
     (!engines.is_empty()).then_some(Warning::WritesStay { engines })
 }

@@ -8,7 +8,7 @@ use super::Warning;
 use plan::{Checkpoints, Plan};
 use record::{Run, Status, Trial};
 
-/// What says who an engine is, and not how it is set.
+/// Settings that identify an engine and do not change how it works.
 const IDENTITY: [&str; 2] = ["version()", "compiled with"];
 /// What a release shows that does not have a setting.
 const ABSENT: &str = "none";

@@ -2,7 +2,7 @@
 
 import type { Crossing, Estimate, Levels, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
-import { count, significant } from "../../lib/format";
+import { capitalised, count, significant } from "../../lib/format";
 import { type Chart, type Line, type Span, titleOf } from "./chart";
 
 type Captions = Chart["captions"];
@@ -50,7 +50,7 @@ function withoutPrefix(
   const prefix = prefixes.find((candidate) => sentence.startsWith(`${candidate}: `));
   const rest = prefix ? sentence.slice(prefix.length + 2) : sentence;
   if (engines.some((engine) => rest.startsWith(engine))) return rest;
-  return rest.charAt(0).toUpperCase() + rest.slice(1);
+  return capitalised(rest);
 }
 
 /** The sentences of these crossings, without what the panel's title says already. */

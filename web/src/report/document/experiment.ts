@@ -38,9 +38,8 @@ export class Experiment {
   }
 
   /** What is counted, and what processor time is divided by. */
-  get unitOfWork(): "request" | "transaction" {
-    const { name } = this.document.response;
-    return name === "transactions_per_second" ? "transaction" : "request";
+  get unitOfWork(): string {
+    return this.document.run.unit_of_work;
   }
 
   /** On a linear axis most of it would lie on the ground: three powers of ten, as the sweep's. */

@@ -383,6 +383,10 @@ export interface RunPart {
   seed: number;
   started: string;
   title: string;
+  /**
+   * What is counted and timed: `request`, `statement`, `blob`, `transaction`.
+   */
+  unit_of_work: string;
   workload: string;
 }
 /**

@@ -2,7 +2,7 @@
 // column for each level of the x axis, in a cell the ratio and what is shown by it.
 
 import type { Cell, Csv } from "../../lib/csv";
-import { type Bounds, significant } from "../../lib/format";
+import { type Bounds, capitalised, significant } from "../../lib/format";
 import type { Level, Levels } from "../document/document";
 import { xAxis } from "../chart/axis";
 import { scaleOf } from "../chart/chart";
@@ -84,7 +84,7 @@ function titleOf(experiment: Experiment, pairs: readonly Pair[]): string {
     : `each engine's ${what}`;
   const by = bases.length === 1 ? possessive(base) : "the other's";
   const text = `${of}, as a multiple of ${by}`;
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalised(text);
 }
 
 function captionOf(

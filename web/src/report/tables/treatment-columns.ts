@@ -1,6 +1,6 @@
 // The columns of the table of all treatments: how a reader sees each, and its numbers in full.
 
-import { columnUnit, count, interval, MISSING, significant } from "../../lib/format";
+import { capitalised, columnUnit, count, interval, MISSING, significant } from "../../lib/format";
 import type { Estimate, Ratio, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
 import { type Column, estimateCsv, strongIf } from "./columns";
@@ -139,7 +139,7 @@ export function treatmentColumns({ document, unitOfWork }: Experiment): Treatmen
     plain(`CPU time per ${unitOfWork}, ${cpu.unit}`, "cpu_seconds_per_request",
       (value) => scaled(value, cpu.factor)),
     plain("Cores used", "cores_used", (value) => significant(value)),
-    plain(unitOfWork === "request" ? "Requests" : "Transactions", "requests", count),
+    plain(`${capitalised(unitOfWork)}s`, "requests", count),
     plain("Failures", "failures", count, { tone: (t) => strongIf(t.failures) }),
     plain("Void trials", "void_trials", count, {
       has: (t) => Boolean(t.void_trials), tone: (t) => strongIf(t.void_trials), optional: true,

@@ -14,7 +14,7 @@ use plan::{
 use super::{RunArguments, carry_out};
 use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
-/// What the other keys of a plan are, where nothing is said.
+/// The other keys of the plan, without flags.
 const PLAN: &str = r#"
 title = "Own requests"
 workload = "http"

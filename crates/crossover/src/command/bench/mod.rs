@@ -115,7 +115,7 @@ fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Resu
     })
 }
 
-/// What every experiment comes to once its plan is there: shown, started, or taken up again.
+/// The last step of every experiment: its plan is shown, started, or resumed.
 pub fn carry_out(
     mut plan: Plan,
     run: &RunArguments,

@@ -7,7 +7,7 @@ use plan::{ConnectionUse, Data, Factor, Level, Plan, Scale, TrialSettings};
 
 const ARTICLE: &str = include_str!("../../../../../experiments/article.toml");
 
-/// What `bench dashboard` and `demo` fill into the article's plan; what is absent stays.
+/// The values that `bench dashboard` and `demo` put into the article's plan; absent ones stay.
 #[derive(Default)]
 pub struct PlanFilling {
     pub engines: Vec<EngineSpec>,

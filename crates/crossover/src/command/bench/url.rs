@@ -72,14 +72,15 @@ fn text(result: &ArticleResult) -> String {
         .map(|(url, first)| format!("failed: {}: {}\n", url.path, record::describe(first)))
         .collect();
     format!(
-        "{table}\n{failed}{} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
-         Total query average: {} ms\n",
+        "Total query average: {} ms\n\
+         {} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
+         {failed}\n{table}\n",
+        mean(result.response_time_ms_mean),
         result.clients,
         result.start,
         result.end,
         result.blog,
         result.seed,
-        mean(result.response_time_ms_mean),
     )
 }
 

@@ -207,7 +207,7 @@ impl Arguments {
         has_transactions && (self.transaction_per_blob || self.multitrans)
     }
 
-    /// What is done to each blob; a new generation is noted before any of it is written.
+    /// The operation on each blob; a new generation is noted before its first write.
     fn work(&self, target: &mut BlobTarget) -> Result<Work, blob::Error> {
         if self.open_only {
             return Ok(Work::OpenAndClose);

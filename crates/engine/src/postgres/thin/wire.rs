@@ -99,7 +99,7 @@ fn receive(
 ) -> Result<usize, ThinError> {
     let mut waited = Duration::ZERO;
     loop {
-        // What has arrived may be decrypted already; its socket has a timeout of one step.
+        // Bytes that have arrived may be decrypted already; the socket has a timeout of one step.
         let ready = stream.is_encrypted() || stream.wait(PollFlags::IN, STEP)?;
         let read = ready.then(|| stream.read(room));
         match read {

@@ -21,10 +21,6 @@ use record::{BlobStore, EngineRecord};
 /// How long filling and copying may take.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
-/// What SQLite's times depend on most, read back from the connection.
-const SHOWN_SQLITE: [&str; 6] =
-    ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "wal_autocheckpoint"];
-
 /// A line that is ready for sessions.
 pub(super) struct DeployedBlobs {
     pub record: EngineRecord,
@@ -154,7 +150,7 @@ fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunE
     settings.checkpoints = store.operation == BlobOperation::Read;
     let access = SqliteAccess::open(&file, &settings).map_err(failed)?;
     let mut read_back = Vec::new();
-    for name in SHOWN_SQLITE {
+    for name in engine::sqlite::SHOWN_PRAGMAS {
         read_back.push((name.to_owned(), access.pragma(name).map_err(failed)?));
     }
     for (name, _) in &settings.pragmas {

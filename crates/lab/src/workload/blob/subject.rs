@@ -280,8 +280,8 @@ impl Subject for BlobSubject<'_> {
         &self.deployed.data_paths
     }
 
-    /// A session for warm reads begins with a pass that is not recorded, updates with a transaction
-    /// that is not; a cold trial has nothing to be warmed.
+    /// Each session begins with a pass of reads, or a transaction of updates, that is not recorded;
+    /// a cold trial needs no warm-up.
     fn warms_itself(&self) -> bool {
         true
     }

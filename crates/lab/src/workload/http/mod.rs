@@ -73,7 +73,7 @@ impl Workload for Http<'_> {
             }
             EngineSource::PostgresUrl(url) if needs_tcp(self.plan) && !is_tcp(url) => {
                 let message = format!(
-                    "{engine}: {{jdbc_url}} is to be had over TCP only; give host and port in the URL"
+                    "{engine}: {{jdbc_url}} works over TCP only; give host and port in the URL"
                 );
                 return Err(PlanError::impossible("engines", message).into());
             }
@@ -260,7 +260,7 @@ impl HttpSubject<'_> {
         RunError::Request { engine, path: path.to_owned(), source }
     }
 
-    /// What is already stopped is not stopped again.
+    /// A process that has been stopped already is left alone.
     fn end(&mut self) -> Result<(), RunError> {
         self.explainer = None;
         if self.ended {

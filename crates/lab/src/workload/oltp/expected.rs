@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use ::oltp::TableOptions;
-use engine::EngineSource;
 
 use super::planned_schemas;
 use plan::schedule::PlannedTrial;
@@ -29,11 +28,11 @@ pub(crate) fn seconds_for_tables(plan: &Plan, trials: &[PlannedTrial]) -> Result
         }
         if oltp.mix.writes() {
             let rows = oltp.table_options(oltp.mix.schema()).rows();
-            let source = plan.engines.get(trial.engine).map(|engine| &engine.source);
+            let engine = plan.engines.get(trial.engine);
             // On a server of the user's nothing is copied.
-            match source {
-                Some(EngineSource::PostgresUrl(_) | EngineSource::MysqlUrl(_)) => filled += rows,
-                _ => restored += rows,
+            match engine.is_some_and(|engine| engine.source.is_yours()) {
+                true => filled += rows,
+                false => restored += rows,
             }
         }
     }

@@ -164,7 +164,7 @@ fn counters(load: &OltpLoad<Recorded>) -> Counters {
         ("sqlite_busy_waits", sum(&|client| client.busy_waits)),
     ];
     let told = counts.into_iter().chain(rate).filter(|(name, value)| {
-        // What did not happen, and is no measure, is not worth a line.
+        // A counter that stayed at zero and is no measure gets no line.
         let may_be_missing = ["client_retries", "client_transactions", "sqlite"];
         *value != 0.0 || !may_be_missing.iter().any(|beginning| name.starts_with(beginning))
     });

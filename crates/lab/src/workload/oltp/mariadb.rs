@@ -20,7 +20,7 @@ use super::{
 };
 use crate::error::RunError;
 use host::HostOptions;
-use host::observe::{durability, durability_settings};
+use host::observe::durability;
 use host::prewarm;
 use host::{DeployError, Site};
 use load::resource::{MemoryGroup, ServerSide};
@@ -37,17 +37,6 @@ const CONNECTIONS: u16 = 151;
 /// Connections beside the clients, two of them ours: one looks at the counters, one cancels.
 const BESIDE: u16 = 10;
 const OURS: u64 = 2;
-
-/// What InnoDB's results depend on most.
-const SHOWN: [&str; 7] = [
-    "innodb_buffer_pool_size",
-    "innodb_log_file_size",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_doublewrite",
-    "innodb_flush_method",
-    "tx_isolation",
-    "max_connections",
-];
 
 /// Refuses programs that are not there and settings that they do not take: a server is started with
 /// them, and ended.
@@ -277,8 +266,7 @@ impl<'a> MariadbHost<'a> {
         let read = || -> Result<_, engine::Error> {
             let mut connection = engine::mysql::connect(&url, TIMEOUT)?;
             let version = engine::mysql::version(&mut connection)?;
-            let names =
-                SHOWN.into_iter().chain(durability_settings(EngineKind::Mariadb).iter().copied());
+            let names = engine::mysql::SHOWN_VARIABLES.into_iter();
             let mut settings =
                 engine::mysql::variables(&mut connection, names.chain(asked.iter().copied()))?;
             let built: Option<String> = connection.query_first(

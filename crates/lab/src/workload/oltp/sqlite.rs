@@ -21,17 +21,6 @@ use load::resource::ServerSide;
 use plan::{Checkpoints, Oltp};
 use record::EngineRecord;
 
-/// What SQLite's results depend on most, shown beside the settings of the plan.
-const SHOWN: [&str; 7] = [
-    "journal_mode",
-    "synchronous",
-    "cache_size",
-    "mmap_size",
-    "page_size",
-    "wal_autocheckpoint",
-    "encoding",
-];
-
 /// Pages of the log after which a commit begins a checkpoint, where none is to end in a trial and
 /// the plan does not say otherwise.
 const NO_CHECKPOINT: (&str, &str) = ("wal_autocheckpoint", "0");
@@ -120,7 +109,7 @@ impl<'a> SqliteHost<'a> {
         if path.is_file() {
             return Ok(path);
         }
-        // What limits memory is for what is measured.
+        // The limit on memory is for the measurement; filling may take what it needs.
         let _outside = self.site.memory.map(load::resource::MemoryGroup::step_out).transpose()?;
         let partial = path.with_extension("partial");
         remove_with_log(&partial)?;
@@ -142,16 +131,7 @@ impl<'a> SqliteHost<'a> {
         let pairs = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let with_log = [("journal_mode", "wal")].into_iter().chain(pairs);
         let mut settings =
-            engine::sqlite::pragmas(&connection, with_log).map_err(DeployError::from)?;
-        for name in SHOWN {
-            if settings.iter().any(|(set, _)| set == name) {
-                continue;
-            }
-            let value = connection
-                .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
-                .map(shown);
-            settings.push((name.to_owned(), value.unwrap_or_default()));
-        }
+            engine::sqlite::settings(&connection, with_log).map_err(DeployError::from)?;
         settings.push(("transactions that write".to_owned(), "BEGIN IMMEDIATE".to_owned()));
         let bytes = std::fs::metadata(path).map(|metadata| metadata.len()).ok();
         Ok(EngineRecord {
@@ -163,15 +143,6 @@ impl<'a> SqliteHost<'a> {
             data_bytes: bytes,
             ..EngineRecord::default()
         })
-    }
-}
-
-fn shown(value: rusqlite::types::Value) -> String {
-    match value {
-        rusqlite::types::Value::Integer(number) => number.to_string(),
-        rusqlite::types::Value::Real(number) => number.to_string(),
-        rusqlite::types::Value::Text(text) => text,
-        _ => String::new(),
     }
 }
 

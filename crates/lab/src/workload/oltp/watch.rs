@@ -16,7 +16,7 @@ pub(super) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 pub(super) trait Watch {
     fn counters(&mut self) -> Counters;
 
-    /// What is the case now; means over the looks of a trial are kept.
+    /// The state at this moment; means over a trial are kept.
     fn look(&mut self) -> Counters {
         Counters::new()
     }

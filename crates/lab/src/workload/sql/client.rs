@@ -41,7 +41,7 @@ pub(crate) trait SqlSession {
     /// The whole answer to a text without parameters.
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError>;
 
-    /// What this connection has counted, where the engine counts by connection.
+    /// The counters of this connection, where the engine counts by connection.
     fn counters(&mut self) -> Counters {
         Counters::new()
     }

@@ -7,11 +7,10 @@ use std::time::Duration;
 use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
 use parking_lot::Mutex;
 
-use super::client::{SqlError, SqlSession as _};
 use super::sqlite::SqliteSession;
 use super::target::SqlTarget;
 use crate::error::RunError;
-use host::observe::{durability, durability_settings};
+use host::observe::durability;
 use host::{DataUse, Database, DeployError, Site};
 use load::resource::ServerSide;
 use plan::Levels;
@@ -19,18 +18,6 @@ use record::EngineRecord;
 
 /// Connecting and asking for settings takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What SQLite's results depend on most, shown beside the settings of the plan.
-const SHOWN_SQLITE: [&str; 6] =
-    ["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "busy_timeout"];
-
-const SHOWN_MYSQL: [&str; 5] = [
-    "innodb_buffer_pool_size",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_doublewrite",
-    "innodb_flush_method",
-    "max_connections",
-];
 
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
@@ -86,14 +73,7 @@ fn sqlite(
     let settings: Vec<(String, String)> =
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let (mut session, mut read_back) =
-        SqliteSession::open(&path, read_only, given).map_err(DeployError::from)?;
-    for name in SHOWN_SQLITE.iter().filter(|name| !settings.iter().any(|(set, _)| set == *name)) {
-        let table = session.query(&format!("PRAGMA {name}")).map_err(broken)?;
-        if let Some(value) = table.rows.first().and_then(|row| row.first()) {
-            read_back.push(((*name).to_owned(), value.to_string().trim_matches('"').to_owned()));
-        }
-    }
+    let (_, read_back) = SqliteSession::open(&path, read_only, given).map_err(DeployError::from)?;
     let record = EngineRecord {
         version: format!("SQLite {}", engine::sqlite::version()),
         durability: durability(EngineKind::Sqlite, &read_back),
@@ -124,8 +104,8 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
         let mut connection = engine::mysql::connect(url, TIMEOUT)?;
         let version = engine::mysql::version(&mut connection)?;
         let mut settings = engine::mysql::session_settings(&mut connection, given)?;
-        let shown = SHOWN_MYSQL.iter().chain(durability_settings(EngineKind::Mariadb));
-        settings.extend(engine::mysql::variables(&mut connection, shown.copied())?);
+        let shown = engine::mysql::SHOWN_VARIABLES.into_iter();
+        settings.extend(engine::mysql::variables(&mut connection, shown)?);
         let durability = durability(EngineKind::Mariadb, &settings);
         let name = engine.label();
         Ok(EngineRecord { name, version, settings, durability, ..EngineRecord::default() })
@@ -133,8 +113,4 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
     let record = read().map_err(DeployError::from)?;
     let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
     Ok(Deployed { record, target, side: None, data_paths: Vec::new(), database: None })
-}
-
-fn broken(error: SqlError) -> RunError {
-    RunError::Statement(error.to_string())
 }

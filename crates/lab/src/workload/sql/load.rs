@@ -66,7 +66,7 @@ impl Client for SqlClient<'_, '_, '_> {
             return;
         }
         let Ok(session) = self.connected() else { return };
-        // What fails here fails again in the trial, and is counted there.
+        // A failure here comes again in the trial, and is counted there.
         let _ = warm(session, &all.entries);
     }
 

@@ -48,12 +48,10 @@ impl<'p> Sql<'p> {
 impl Workload for Sql<'_> {
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         let kind = engine.source.kind();
-        let yours = matches!(
-            engine.source,
-            EngineSource::SqliteFile(_) | EngineSource::PostgresUrl(_) | EngineSource::MysqlUrl(_)
-        );
         let scripts = scripts(self.plan, kind, &self.plan.base())?;
-        if let Some(writing) = scripts.iter().find(|script| script.writes).filter(|_| yours) {
+        if let Some(writing) =
+            scripts.iter().find(|script| script.writes).filter(|_| engine.source.is_yours())
+        {
             let message = format!(
                 "{} changes data, and {} is yours and only read; name sqlite or a managed server \
                  (postgres:18), which get copies of the data",

@@ -258,18 +258,14 @@ fn value_of(value: Option<&[u8]>, type_oid: u32) -> AnswerValue {
         oid::FLOAT4 | oid::FLOAT8 => {
             text.parse().map_or_else(|_| AnswerValue::Text(text.to_owned()), AnswerValue::number)
         }
-        oid::BYTEA => bytes_of_hex(text)
-            .map_or_else(|| AnswerValue::Text(text.to_owned()), AnswerValue::Bytes),
+        oid::BYTEA => {
+            let bytes = text.strip_prefix(r"\x").and_then(|digits| hex::decode(digits).ok());
+            bytes.map_or_else(|| AnswerValue::Text(text.to_owned()), AnswerValue::Bytes)
+        }
         // The blanks that fill a character(n) are no part of its value.
         oid::BPCHAR => AnswerValue::text(text.trim_end_matches(' ')),
         _ => AnswerValue::text(text),
     }
-}
-
-fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix(r"\x")?;
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 /// A value as an argument of EXECUTE, which the server reads as the parameter's type.
@@ -283,8 +279,7 @@ fn literal(value: Option<&AnswerValue>) -> String {
             format!(" E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
         }
         Some(AnswerValue::Bytes(bytes)) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!(" E'\\\\x{hex}'")
+            format!(" E'\\\\x{}'", hex::encode(bytes))
         }
     }
 }

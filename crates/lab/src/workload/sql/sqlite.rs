@@ -43,7 +43,7 @@ impl SqliteSession {
             false => engine::sqlite::open_existing(path)?,
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        let settings = engine::sqlite::pragmas(&connection, settings)?;
+        let settings = engine::sqlite::settings(&connection, settings)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let counted = SqliteCounters::default();
         let (scripts, prepared) = (Vec::new(), Vec::new());

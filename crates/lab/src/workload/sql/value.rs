@@ -144,11 +144,9 @@ impl fmt::Display for AnswerValue {
                 write!(formatter, "{shown:?}{more}")
             }
             Self::Bytes(bytes) => {
-                formatter.write_str("x'")?;
-                for byte in bytes.iter().take(SHOWN / 2) {
-                    write!(formatter, "{byte:02x}")?;
-                }
-                formatter.write_str(if bytes.len() > SHOWN / 2 { "...'" } else { "'" })
+                let shown = bytes.get(..SHOWN / 2).unwrap_or(bytes);
+                let more = if shown.len() < bytes.len() { "..." } else { "" };
+                write!(formatter, "x'{}{more}'", hex::encode(shown))
             }
         }
     }

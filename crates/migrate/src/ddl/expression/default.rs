@@ -5,7 +5,6 @@ use rusqlite::types::Value;
 
 use super::now::{now, without_blanks};
 use super::operand::literal_text;
-use crate::display::hexadecimal;
 use crate::source::SourceColumn;
 use crate::value::{PostgresType, TargetField, encode, moment};
 
@@ -59,15 +58,15 @@ fn constant(value: &Value, field: &TargetField) -> Option<String> {
             if *number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
         }
         (_, Value::Real(number)) => format!("{number:?}"),
-        (PostgresType::Bytea, Value::Text(text)) => format!("\\x{}", hexadecimal(text.as_bytes())),
+        (PostgresType::Bytea, Value::Text(text)) => format!("\\x{}", hex::encode(text.as_bytes())),
         (PostgresType::TimestampTz(_), Value::Text(text))
             if !moment::parse(text.as_bytes())?.zoned =>
         {
             format!("{text} UTC")
         }
         (_, Value::Text(text)) => text.clone(),
-        (PostgresType::Uuid, Value::Blob(bytes)) => hexadecimal(bytes),
-        (_, Value::Blob(bytes)) => format!("\\x{}", hexadecimal(bytes)),
+        (PostgresType::Uuid, Value::Blob(bytes)) => hex::encode(bytes),
+        (_, Value::Blob(bytes)) => format!("\\x{}", hex::encode(bytes)),
         (_, Value::Null) => return Some("NULL".to_owned()),
     };
     let is_of_time = wanted.is_moment() || matches!(wanted, PostgresType::Time(_));

@@ -18,7 +18,7 @@ const OURS: u64 = 2;
 /// All connections beside the clients: ours, and what the server keeps for superusers.
 const BESIDE: u16 = 10;
 
-/// Refuses a release that is not to be had, and settings that it does not take or that no release
+/// Refuses a release that is not available, and settings that it does not take or that no release
 /// of the plan has.
 pub(in crate::workload::oltp) fn check_managed(
     plan: &Plan,

@@ -13,7 +13,7 @@ use server::{PostgresServer, StartOptions};
 use crate::cure::{Cure, delete_refused};
 use crate::error::{Error, Result};
 use crate::options::Caller;
-use crate::pilot::{self, Tried};
+use crate::pilot::{self, PilotResult};
 use crate::place::WorkFolder;
 use crate::size::PostgresSize;
 use crate::statement::MeasuredStatement;
@@ -21,7 +21,7 @@ use crate::tuned::Tuned;
 
 /// What became of the file in one PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
-pub struct Moved {
+pub struct MigratedCopy {
     pub engine: String,
     /// `18.1`.
     pub version: String,
@@ -31,12 +31,12 @@ pub struct Moved {
 }
 
 /// The results of the statements on one engine, in their order.
-pub struct TriedThere {
+pub struct PilotResults {
     pub engine: String,
-    pub tried: Vec<Tried>,
+    pub results: Vec<PilotResult>,
 }
 
-pub struct Mover<'a> {
+pub struct EnginePreparation<'a> {
     pub caller: &'a Caller<'a>,
     /// Where servers keep their data.
     pub place: &'a WorkFolder,
@@ -44,7 +44,7 @@ pub struct Mover<'a> {
     pub copy: &'a Path,
 }
 
-impl Mover<'_> {
+impl EnginePreparation<'_> {
     fn start(&self, options: StartOptions) -> Result<PostgresServer> {
         let progress = (self.caller.progress)("server");
         let locations = &self.place.locations;
@@ -94,7 +94,7 @@ impl Mover<'_> {
         cure: &Cure,
         statements: &[MeasuredStatement],
         limit: Duration,
-    ) -> Result<(Moved, TriedThere)> {
+    ) -> Result<(MigratedCopy, PilotResults)> {
         let database = options.database.clone();
         let server = self.start(options)?;
         let url = server.url(&database);
@@ -113,13 +113,13 @@ impl Mover<'_> {
         let try_one = |statement: &MeasuredStatement| {
             pilot::on_postgres(statement, &client, runtime, limit, interrupted)
         };
-        let tried: Result<Vec<_>> = statements.iter().map(try_one).collect();
+        let results: Result<Vec<_>> = statements.iter().map(try_one).collect();
         drop(client);
         let version = server.exact_version().to_owned();
         runtime.block_on(server.stop())?;
         let engine = engine.label();
-        let there = TriedThere { engine: engine.clone(), tried: tried? };
-        Ok((Moved { engine, version, migration, size }, there))
+        let there = PilotResults { engine: engine.clone(), results: results? };
+        Ok((MigratedCopy { engine, version, migration, size }, there))
     }
 
     /// Moves the copy into each PostgreSQL of `engines`.
@@ -129,14 +129,14 @@ impl Mover<'_> {
         cure: &Cure,
         statements: &[MeasuredStatement],
         limit: Duration,
-    ) -> Result<(Vec<Moved>, Vec<TriedThere>)> {
+    ) -> Result<(Vec<MigratedCopy>, Vec<PilotResults>)> {
         let mut all = (Vec::new(), Vec::new());
         for engine in engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres) {
             let prepare = [crate::plan_file::migration(cure)];
             let options = host::filled_ahead(engine, self.copy, &prepare)?;
-            let (moved, tried) = self.carry_out(engine, options, cure, statements, limit)?;
+            let (moved, results) = self.carry_out(engine, options, cure, statements, limit)?;
             all.0.push(moved);
-            all.1.push(tried);
+            all.1.push(results);
         }
         Ok(all)
     }
@@ -146,9 +146,9 @@ impl Mover<'_> {
     pub fn tune(
         &self,
         statements: &[MeasuredStatement],
-        as_is: &TriedThere,
+        as_is: &PilotResults,
         limit: Duration,
-    ) -> Result<Option<(Tuned, TriedThere)>> {
+    ) -> Result<Option<(Tuned, PilotResults)>> {
         let progress = (self.caller.progress)("tune");
         progress.set_length(1);
         progress.set_message("ANALYZE, indexes");
@@ -165,7 +165,7 @@ impl Mover<'_> {
         };
         let engine = tuned.engine(&path)?;
         let mut times = self.on_sqlite(&engine, &path, statements, limit)?;
-        if tuned.drop_useless(statements, &as_is.tried, &times.tried)? {
+        if tuned.drop_useless(statements, &as_is.results, &times.results)? {
             times = self.on_sqlite(&engine, &path, statements, limit)?;
         }
         Ok(Some((tuned, times)))
@@ -178,14 +178,14 @@ impl Mover<'_> {
         path: &Path,
         statements: &[MeasuredStatement],
         limit: Duration,
-    ) -> Result<TriedThere> {
+    ) -> Result<PilotResults> {
         let mut connection = engine::sqlite::open_read_only(path)?;
         engine::sqlite::pragmas(&connection, engine.engine_settings())?;
         let interrupted: &Arc<_> = self.caller.interrupted;
         let try_one = |statement: &MeasuredStatement| {
             pilot::on_sqlite(statement, &mut connection, limit, interrupted)
         };
-        let tried: Result<Vec<_>> = statements.iter().map(try_one).collect();
-        Ok(TriedThere { engine: engine.label(), tried: tried? })
+        let results: Result<Vec<_>> = statements.iter().map(try_one).collect();
+        Ok(PilotResults { engine: engine.label(), results: results? })
     }
 }
