@@ -72,7 +72,7 @@ impl EngineSource {
         }
     }
 
-    /// Whether it is the user's own, data and all: nothing is put there, and what is written stays.
+    /// Whether it is the user's own: its data are not copied, and what is written there stays.
     #[must_use]
     pub fn is_yours(&self) -> bool {
         match self {

@@ -1,6 +1,6 @@
 //! Tables and headings for a terminal or as Markdown.
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 /// What a table is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) fn drawn(
             let line = LineStyle::new('─', '─', '─', '─');
             table.load_style(TableStyle::new().header_separator(line));
             if let Some(width) = width {
-                table.set_width(width);
+                table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
             }
         }
         Form::Markdown => {
@@ -96,5 +96,7 @@ mod tests {
         let narrow = at(Some(52));
         assert!(narrow.contains("12345") && narrow.ends_with("(no room for: Cores)"), "{narrow}");
         assert_eq!(narrow.lines().count(), 4, "{narrow}");
+        let narrowest = at(Some(30));
+        assert!(narrowest.lines().all(|line| line.chars().count() <= 30), "{narrowest}");
     }
 }
