@@ -42,7 +42,9 @@ impl EngineNames {
         let mut lines = text.to_vec();
         for (label, name) in &self.0 {
             let alike = |text: &str| {
-                text.to_lowercase().replace("postgresql", "postgres").replace(' ', ":")
+                let mut text = text.to_lowercase().replace("postgresql", "postgres");
+                text.retain(|letter| !" :[]()".contains(letter));
+                text
             };
             if alike(name) == alike(label) {
                 continue;
