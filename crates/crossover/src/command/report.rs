@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::ValueEnum;
 use record::Finished;
 use record::{RunFolder, write_atomically};
@@ -161,8 +160,9 @@ fn outcome(document: &Document) -> CommandOutcome {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+    // The error names the path and its cause.
     write_atomically(path, text.as_bytes())
-        .with_context(|| format!("cannot write {}", path.display()))?;
+        .map_err(|error| anyhow::anyhow!("cannot write {error}"))?;
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 

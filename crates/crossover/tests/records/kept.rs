@@ -1,6 +1,7 @@
 //! Kept records of runs: the list, removals, reports in every form, damaged records.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -170,4 +171,28 @@ fn truncated_or_newer_records_are_named_older_ones_read() {
     assert_eq!(document["warnings"][0]["kind"], "shared_cores", "not incomplete: {document}");
     std::fs::remove_file(run.join("plan.toml")).unwrap();
     assert!(runs.refused(1, &["report", id]).contains("plan.toml"));
+}
+
+/// On a disk of 40 kB, mounted where only this process sees it.
+#[test]
+fn a_full_disk_under_a_page_is_told_once() {
+    let runs = Runs::new();
+    let run = runs.write(&Sitting::new("20261101-080000-http-000a", 1.0));
+    let folder = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs -o size=40k tmpfs . && cd \"$PWD\" && \
+                  \"$CROSSOVER\" report \"$RUN\" --output page.html; code=$?; ls -A; exit $code";
+    let output = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", script])
+        .current_dir(&folder)
+        .env("CROSSOVER", env!("CARGO_BIN_EXE_crossover"))
+        .env("RUN", run)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("unshare:") || said.contains("mount:") {
+        return testing::skip("this system lets nobody mount, so no disk can be small");
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let told = "error: cannot write page.html: No space left on device (os error 28)\n";
+    assert_eq!((said.as_str(), output.stdout.as_slice()), (told, b"".as_slice()));
 }

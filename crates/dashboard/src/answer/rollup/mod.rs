@@ -54,10 +54,12 @@ impl Summation {
 
     /// The pages that make up a period: the longest spans in the middle, days at the edges.
     pub fn reads(&self, period: Period) -> Vec<Read> {
-        let longest = match self.query.grouping {
-            Grouping::Days | Grouping::Weeks => Grain::Day,
-            Grouping::Months => Grain::Month,
-            _ => Grain::Year,
+        let longest = match self.query.grouping.kind() {
+            GroupingKind::Days | GroupingKind::Weeks => Grain::Day,
+            GroupingKind::Months => Grain::Month,
+            GroupingKind::Years | GroupingKind::ArticleYears | GroupingKind::Dimension(_) => {
+                Grain::Year
+            }
         };
         let grains: Vec<Grain> =
             self.kind.grains().iter().copied().filter(|grain| *grain <= longest).collect();

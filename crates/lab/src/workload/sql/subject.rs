@@ -274,7 +274,7 @@ impl Subject for SqlSubject<'_> {
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
         let entries = self.cell(levels)?;
         entries.iter().for_each(|entry| entry.begin_load());
-        let in_this_process = matches!(self.deployed.target, SqlTarget::Sqlite { .. });
+        let in_this_process = self.deployed.target.kind().is_embedded();
         let mut options = options.clone();
         if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             options.client_cpus = Some(cpus);
