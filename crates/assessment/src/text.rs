@@ -261,7 +261,7 @@ pub fn move_of(moved: &MigratedCopy) -> Option<String> {
     let migration = moved.migration.as_ref()?;
     let rows: u64 = migration.tables.iter().map(|table| table.rows).sum();
     Some(format!(
-        "MigratedCopy into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
+        "Moved into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
         moved.version,
         several(rows, "row"),
         several(migration.tables.len() as u64, "table"),

@@ -50,7 +50,7 @@ impl<'p> Http<'p> {
             EngineKind::Sqlite if !self.plan.application.is_told_settings() => {
                 "no word of application.start is {settings}, so the application never hears of it"
             }
-            EngineKind::Http => "the application runs already, as somebody else has set it",
+            EngineKind::Http => "the application runs already, with the settings of its own start",
             EngineKind::Sqlite
             | EngineKind::Postgres
             | EngineKind::Mariadb
