@@ -11,6 +11,7 @@ mod locations;
 mod mariadb;
 mod options;
 mod postmaster;
+mod process;
 mod record;
 mod release;
 mod running;

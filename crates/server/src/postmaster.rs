@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::account::Account;
 use crate::folder::data_in;
-use crate::{Error, Release, affinity};
+use crate::{Error, Release, affinity, process};
 
 /// What a postmaster is started with.
 pub(crate) struct Start<'a> {
@@ -60,49 +60,28 @@ pub(crate) fn find(folder: &Path) -> Option<u32> {
     let data = data_in(folder);
     let text = std::fs::read_to_string(data.join("postmaster.pid")).ok()?;
     let pid: u32 = text.lines().next()?.trim().parse().ok()?;
-    is_postmaster(pid, &data).then_some(pid)
+    process::is_started_with(pid, data.as_os_str().as_encoded_bytes()).then_some(pid)
 }
 
 /// Whether the postmaster `pid` of `folder` is gone: it removes the file that names it a moment
-/// before its process ends. Only Linux shows that moment: elsewhere a process that has ended still
-/// takes signals until its parent has waited for it.
+/// before its process ends.
 pub(crate) fn has_ended(pid: u32, folder: &Path) -> bool {
     match cfg!(target_os = "linux") {
-        true => !is_postmaster(pid, &data_in(folder)),
+        true => process::has_ended(pid, data_in(folder).as_os_str().as_encoded_bytes()),
+        // Elsewhere a process that has ended takes signals until its parent has waited for it.
         false => find(folder).is_none(),
     }
 }
 
-#[cfg(target_os = "linux")]
-fn is_postmaster(pid: u32, data: &Path) -> bool {
-    let Ok(arguments) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
-    arguments.split(|byte| *byte == 0).any(|part| part == data.as_os_str().as_encoded_bytes())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_postmaster(pid: u32, _data: &Path) -> bool {
-    // A server that ended removes the file that names it, so a live process is almost surely it.
-    process(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
-}
-
 /// Of a postmaster of `folder` that was killed and that its parent has not waited for: its process
 /// and its parent's. PostgreSQL believes it alive and refuses to start.
-#[cfg(target_os = "linux")]
 pub(crate) fn unnoticed(folder: &Path) -> Option<(u32, u32)> {
     let text = std::fs::read_to_string(data_in(folder).join("postmaster.pid")).ok()?;
     let pid: u32 = text.lines().next()?.trim().parse().ok()?;
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // After the program's name, which may hold anything: `Z PARENT ...`.
-    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
-    (fields.next() == Some("Z")).then_some((pid, fields.next()?.parse().ok()?))
+    Some((pid, process::parent_of_zombie(pid)?))
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn unnoticed(_folder: &Path) -> Option<(u32, u32)> {
-    None
-}
-
-fn process(pid: u32) -> Option<Pid> {
+fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
@@ -116,7 +95,7 @@ const WAYS: [(Signal, Duration); 3] = [
 
 /// Stops process `pid`; `has_ended` says when it is gone.
 pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), Error> {
-    let Some(process) = process(pid) else { return Ok(()) };
+    let Some(process) = pid_of(pid) else { return Ok(()) };
     for (signal, patience) in WAYS {
         if has_ended() {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::account::Account;
 use crate::folder::{OwnerLock, TEMPORARY_PREFIX, name_of, remove_folder, try_lock};
 use crate::locations::{create_folder, open_lock, random_name};
 use crate::status::{Lifetime, ServerStatus};
-use crate::{Error, Locations};
+use crate::{Error, Locations, process};
 
 /// A server that has not ended by then is killed.
 const STOP_AT_MOST: Duration = Duration::from_secs(60);
@@ -102,7 +102,7 @@ fn folders(all: &Path) -> Vec<PathBuf> {
 /// Stops the server of a folder and removes its data. The caller holds its lock.
 fn remove(folder: &Path, locations: &Locations) -> Result<(), Error> {
     if let Some(pid) = running(folder) {
-        stop_process(pid, || !is_server_of(pid, folder))?;
+        stop_process(pid, || process::has_ended(pid, argument_of(folder).as_bytes()))?;
     }
     let socket = socket_folder(folder);
     if socket.parent().is_some_and(|parent| parent == locations.runtime) {
@@ -155,14 +155,12 @@ pub(crate) fn stop_orphan(locations: &Locations, folder: &Path) -> Result<(), Er
 /// The server that runs on a folder's data: the process of its pid file, if that is what it is.
 fn running(folder: &Path) -> Option<u32> {
     let pid: u32 = std::fs::read_to_string(folder.join("server.pid")).ok()?.trim().parse().ok()?;
-    is_server_of(pid, folder).then_some(pid)
+    process::is_started_with(pid, argument_of(folder).as_bytes()).then_some(pid)
 }
 
-/// Whether a process serves a folder's data.
-fn is_server_of(pid: u32, folder: &Path) -> bool {
-    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let argument = format!("--datadir={}", data_in(folder).display());
-    command.split(|byte| *byte == 0).any(|word| word == argument.as_bytes())
+/// The argument that tells the server of a folder's data from other processes.
+fn argument_of(folder: &Path) -> String {
+    format!("--datadir={}", data_in(folder).display())
 }
 
 /// Copies a data directory, sharing its blocks where the file system can.
