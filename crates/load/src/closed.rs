@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use crate::gate::Gate;
 use crate::lanes::Lanes;
 use crate::recorder::{Recorded, Recorder};
-use crate::resource::pin_this_thread;
 use crate::trial::HttpTrial;
 use crate::walk::{Walk, Walkers};
 use crate::{ConnectionUse, LoadError};
@@ -24,16 +23,10 @@ pub(super) fn run(
     gate: &Gate,
 ) -> Result<Recorded, LoadError> {
     let options = trial.options;
-    let pinned = options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
     let numbers = (thread..options.clients).step_by(usize::from(threads));
     let walks: Vec<Walk<'_>> = numbers.map(|number| walkers.client(number)).collect();
-    let lanes = connected(trial, walks.len());
-    let started = gate.pass();
-    pinned?;
-    let lanes = lanes?;
-    if !started {
-        return Err(LoadError::Interrupted);
-    }
+    let connect = || connected(trial, walks.len());
+    let lanes = gate.wait_for_all(options.client_cpus.as_deref(), connect)??;
     let recorder = Recorder::begin(walkers.weights.len());
     let active = walks.len();
     Crew { walks, lanes, recorder, thinking: BinaryHeap::new(), active }.work(options.think_time)

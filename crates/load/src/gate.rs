@@ -1,7 +1,9 @@
-//! Barrier that can be cancelled: no client waits for ever for one that
-//! could not be started.
+//! Barrier that can be cancelled: no client waits for ever for one that could not be started.
 
 use parking_lot::{Condvar, Mutex};
+
+use crate::LoadError;
+use crate::resource::pin_this_thread;
 
 /// Holds clients back until all of them are there.
 #[derive(Default)]
@@ -17,8 +19,22 @@ struct GateState {
 }
 
 impl Gate {
+    /// Binds the calling thread to processors, prepares it and waits for the others. Interrupted:
+    /// one of them could not be started.
+    pub fn wait_for_all<T>(
+        &self,
+        cpus: Option<&[usize]>,
+        prepare: impl FnOnce() -> T,
+    ) -> Result<T, LoadError> {
+        let bound = cpus.map_or(Ok(()), pin_this_thread);
+        let prepared = prepare();
+        let is_open = self.pass();
+        bound?;
+        if is_open { Ok(prepared) } else { Err(LoadError::Interrupted) }
+    }
+
     /// A client arrives and waits. True: start; false: called off.
-    pub fn pass(&self) -> bool {
+    fn pass(&self) -> bool {
         let mut state = self.state.lock();
         state.arrived += 1;
         self.changed.notify_all();

@@ -35,4 +35,4 @@ pub use poller::{Poller, wait_for};
 pub use recorder::{Recorded, Recorder};
 pub use run::run;
 pub use sample::TrialSample;
-pub use threads::{in_threads, run_clients};
+pub use threads::{Watch, in_threads, run_clients};

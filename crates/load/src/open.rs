@@ -12,7 +12,6 @@ use crate::lanes::Lanes;
 use crate::offer::{Offer, Tally};
 use crate::order::Rounds;
 use crate::recorder::Recorder;
-use crate::resource::pin_this_thread;
 use crate::trial::HttpTrial;
 use crate::{LoadError, Outcome, TrialSample};
 
@@ -26,7 +25,6 @@ pub(super) fn run(
     offer: Offer,
 ) -> Result<TrialSample, LoadError> {
     let options = trial.options;
-    options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread)?;
     wake_in_time();
     let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed).peekable();
     let lanes = Lanes::new(trial)?;

@@ -26,11 +26,11 @@ pub fn run(
     let trial = HttpTrial { target, options, requests, expected, first, interrupted };
     let Some(offer) = Offer::of(options) else { return run_closed(&trial, weights) };
     // In a thread of its own, whose processors may be chosen.
-    let mut samples = in_threads(1, "arrivals", |_, gate| {
-        gate.pass();
+    let mut samples = in_threads(0..1_u16, "arrivals", None, |_, gate| {
+        gate.wait_for_all(options.client_cpus.as_deref(), || ())?;
         open::run(&trial, weights, offer)
     })?;
-    samples.pop().ok_or(LoadError::Interrupted)
+    samples.pop().unwrap_or(Err(LoadError::Interrupted))
 }
 
 /// As many threads as the clients have processors, at most one per client: more would only make
@@ -42,10 +42,10 @@ fn run_closed(trial: &HttpTrial<'_>, weights: &[u32]) -> Result<TrialSample, Loa
     };
     let threads = trial.options.clients.min(u16::try_from(processors.max(1)).unwrap_or(u16::MAX));
     let walkers = Walkers::new(trial.options, weights);
-    let recorded = in_threads(threads, "clients", |number, gate| {
+    let recorded = in_threads(0..threads, "clients", None, |number, gate| {
         closed::run(trial, &walkers, (number, threads), gate)
     })?;
-    Ok(TrialSample::assemble(recorded))
+    Ok(TrialSample::assemble(recorded.into_iter().collect::<Result<_, _>>()?))
 }
 
 fn check_lists(

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -14,11 +14,10 @@ use crate::offer::{Offer, Tally};
 use crate::open::wake_in_time;
 use crate::order::Rounds;
 use crate::recorder::{Recorded, Recorder};
-use crate::resource::pin_this_thread;
 use crate::walk::Walkers;
 use crate::{Client, Clients, LoadError, LoadOptions, Outcome, TrialSample};
 
-/// A client that pauses looks this often whether it was interrupted.
+/// A client that pauses looks this often whether it was interrupted, and threads are looked at.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Runs one trial with a thread per client. `weights` are those of the operations.
@@ -36,64 +35,81 @@ pub fn run_clients<C: Clients>(
     let walkers = Walkers::new(options, weights);
     let arrivals = Offer::of(options).map(|offer| Agenda::new(offer, options, weights));
     let arrivals = arrivals.as_ref();
-    let (recorded, tallies): (Vec<_>, Vec<_>) =
-        in_threads(options.clients, "client", |number, gate| {
-            let pinned = options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
+    let ended = in_threads(0..options.clients, "client", None, |number, gate| {
+        let client = gate.wait_for_all(options.client_cpus.as_deref(), || {
             let mut client = clients.client(number);
             client.get_ready();
-            let started = gate.pass();
-            pinned?;
-            if !started {
-                return Err(LoadError::Interrupted);
-            }
-            let mut desk = ClientThread {
-                client,
-                number,
-                interrupted,
-                recorder: Recorder::begin(weights.len()),
-            };
-            let (tally, given_up) = match arrivals {
-                Some(agenda) => (Some(desk.work_off(agenda)?), false),
-                None => (None, desk.walk(&walkers)?),
-            };
-            let opened = desk.client.connections_opened();
-            desk.recorder.note_connections(opened, u16::from(given_up));
-            Ok((desk.recorder.end(), tally))
-        })?
-        .into_iter()
-        .unzip();
+            client
+        })?;
+        let recorder = Recorder::begin(weights.len());
+        let mut thread = ClientThread { client, number, interrupted, recorder };
+        let (tally, given_up) = match arrivals {
+            Some(agenda) => (Some(thread.work_off(agenda)?), false),
+            None => (None, thread.walk(&walkers)?),
+        };
+        let opened = thread.client.connections_opened();
+        thread.recorder.note_connections(opened, u16::from(given_up));
+        Ok((thread.recorder.end(), tally))
+    })?;
+    let ended: Vec<_> = ended.into_iter().collect::<Result<_, LoadError>>()?;
+    let (recorded, tallies): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
     Ok(concluded(recorded, &tallies))
 }
 
-/// Runs `work` in `threads` threads, which a [`Gate`] lets start together.
-pub fn in_threads<T: Send>(
-    threads: u16,
+/// Looks at threads at work, given the places of those that have not ended.
+pub type Watch<'a> = &'a mut dyn FnMut(&[usize]);
+
+/// Runs `work` in a thread for each worker. Each has to wait at the [`Gate`], which lets them begin
+/// together. `watch` is called in the calling thread, at the end of each and ten times per second.
+pub fn in_threads<W: Send, T: Send>(
+    workers: impl ExactSizeIterator<Item = W>,
     name: &str,
-    work: impl Fn(u16, &Gate) -> Result<T, LoadError> + Sync,
+    watch: Option<Watch<'_>>,
+    work: impl Fn(W, &Gate) -> T + Sync,
 ) -> Result<Vec<T>, LoadError> {
     let gate = Gate::default();
+    let (threads, main) = (workers.len(), thread::current());
     thread::scope(|scope| {
-        let mut started = Vec::with_capacity(usize::from(threads));
-        for number in 0..threads {
-            let (work, gate) = (&work, &gate);
-            let spawned = thread::Builder::new()
-                .name(format!("{name} {number}"))
-                .spawn_scoped(scope, move || work(number, gate));
+        let mut started = Vec::with_capacity(threads);
+        for (number, worker) in workers.enumerate() {
+            let (work, gate, main) = (&work, &gate, &main);
+            let spawned = thread::Builder::new().name(format!("{name} {number}")).spawn_scoped(
+                scope,
+                move || {
+                    let done = work(worker, gate);
+                    main.unpark();
+                    done
+                },
+            );
             match spawned {
                 Ok(handle) => started.push(handle),
                 Err(source) => {
                     gate.call_off();
-                    let (thread, threads) = (started.len() + 1, usize::from(threads));
-                    return Err(LoadError::Thread { thread, threads, source });
+                    return Err(LoadError::Thread { thread: number + 1, threads, source });
                 }
             }
         }
         gate.open_for(started.len());
-        started
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        if let Some(watch) = watch {
+            watch_until_all_end(&started, watch);
+        }
+        let join = |thread: ScopedJoinHandle<'_, T>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Ok(started.into_iter().map(join).collect())
     })
+}
+
+fn watch_until_all_end<T>(started: &[ScopedJoinHandle<'_, T>], watch: Watch<'_>) {
+    loop {
+        let places = (0..).zip(started).filter(|(_, thread)| !thread.is_finished());
+        let working: Vec<usize> = places.map(|(place, _)| place).collect();
+        if working.is_empty() {
+            return;
+        }
+        watch(&working);
+        thread::park_timeout(LOOK_UP);
+    }
 }
 
 fn concluded(recorded: Vec<Recorded>, tallies: &[Option<Tally>]) -> TrialSample {

@@ -1,6 +1,7 @@
 //! Errors, each with the remedy, and the failures of a transaction.
 
 use engine::postgres::thin::ThinError;
+use load::LoadError;
 use serde::{Deserialize, Serialize};
 
 /// What keeps tables from being filled, checked, or a load from being offered at all. What fails
@@ -58,16 +59,21 @@ pub enum Error {
     Engine { place: String, problem: String },
     #[error(transparent)]
     Engines(#[from] engine::Error),
-    /// A thread or a poller could not be had.
-    #[error("cannot offer load with {threads} threads: {cause}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        cause: std::io::Error,
-    },
+    /// A thread could not be started, or sockets not be waited for.
+    #[error(transparent)]
+    Load(LoadError),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Interrupted => Self::Interrupted,
+            error => Self::Load(error),
+        }
+    }
 }
 
 impl Error {

@@ -37,7 +37,7 @@ use crate::console::Console;
 use crate::target::{MysqlServer, SqliteFile};
 use crate::{CharacterSet, Error, Mix, OltpTarget, TableOptions, catalog};
 
-/// Time and interruptions are looked at this often.
+/// Statements are cancelled at most this often.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Executions of `SELECT 1` of which the median is the round-trip time.
@@ -233,8 +233,8 @@ fn connect_all<W: Send>(
     connect: impl Fn(usize) -> Result<W, Error> + Sync,
 ) -> Result<Vec<W>, Error> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(workers);
-    let connect = &connect;
-    let some = |first: usize| {
+    let made = load::in_threads(0..threads, "connecting", None, |first, gate| {
+        gate.wait_for_all(None, || ())?;
         let made = (first..workers).step_by(threads).map(|worker| -> Result<(usize, W), Error> {
             shared.check_going_on()?;
             Ok((worker, connect(worker)?))
@@ -242,15 +242,7 @@ fn connect_all<W: Send>(
         let made: Result<Vec<(usize, W)>, Error> = made.collect();
         shared.called_off.fetch_or(made.is_err(), Ordering::Relaxed);
         made
-    };
-    let made = thread::scope(|scope| {
-        let some = &some;
-        let handles: Vec<_> = (0..threads).map(|first| scope.spawn(move || some(first))).collect();
-        let made = handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        made.collect::<Vec<_>>()
-    });
+    })?;
     let mut made = first_error(made)?.into_iter().flatten().collect::<Vec<_>>();
     made.sort_by_key(|(worker, _)| *worker);
     Ok(made.into_iter().map(|(_, worker)| worker).collect())
@@ -291,53 +283,23 @@ fn drive<W: Worker, S: Sink>(
     look_up: &mut dyn FnMut(),
     cancel: &mut dyn FnMut(&[usize]),
 ) -> Result<Vec<ThreadDone<S::Kept>>, Error> {
-    let work = |worker: W| -> Result<ThreadDone<S::Kept>, Error> {
+    let mut asked: Option<Instant> = None;
+    let watch = &mut |working: &[usize]| {
+        look_up();
+        if shared.gives_up() && asked.is_none_or(|asked| asked.elapsed() >= LOOK_UP) {
+            cancel(working);
+            asked = Some(Instant::now());
+        }
+    };
+    let done = load::in_threads(workers.into_iter(), "client", Some(watch), |worker, gate| {
+        gate.wait_for_all(None, || ())?;
         let mut notes = Notes::new(shared, begin);
         let accounts = worker.work(shared, &mut notes);
         shared.called_off.fetch_or(accounts.is_err(), Ordering::Relaxed);
         let (finished, kept) = notes.finish();
         Ok(ThreadDone { accounts: accounts?, finished, kept })
-    };
-    let main = thread::current();
-    thread::scope(|scope| {
-        let (work, main) = (&work, &main);
-        let mut started = Vec::with_capacity(workers.len());
-        for worker in workers {
-            let spawned =
-                thread::Builder::new().name("client".to_owned()).spawn_scoped(scope, move || {
-                    let done = work(worker);
-                    main.unpark();
-                    done
-                });
-            match spawned {
-                Ok(handle) => started.push(handle),
-                Err(cause) => {
-                    shared.called_off.store(true, Ordering::Relaxed);
-                    // Those that have begun are waited for.
-                    look_up();
-                    return Err(Error::Threads { threads: shared.threads, cause });
-                }
-            }
-        }
-        let mut asked: Option<Instant> = None;
-        loop {
-            let places = (0..).zip(&started).filter(|(_, thread)| !thread.is_finished());
-            let working: Vec<usize> = places.map(|(place, _)| place).collect();
-            if working.is_empty() {
-                break;
-            }
-            look_up();
-            if shared.gives_up() && asked.is_none_or(|asked| asked.elapsed() >= LOOK_UP) {
-                cancel(&working);
-                asked = Some(Instant::now());
-            }
-            thread::park_timeout(LOOK_UP);
-        }
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        first_error(started.into_iter().map(join).collect())
-    })
+    })?;
+    first_error(done)
 }
 
 /// Puts the notes of all threads together.

@@ -1,7 +1,6 @@
 //! The clients of PostgreSQL: connections, prepared once, that a thread drives together. A few
 //! clients have a thread each; many share one per processor.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use engine::postgres::thin::{
     BoundParameter, Channel, Patience, PreparedStatement, StatementAnswer, ThinConnection,
     ThinError, write_execution, write_query,
 };
-use load::Poller;
+use load::{LoadError, Poller};
 
 use super::drawer::{Argument, Arguments, Drawer};
 use super::notes::{ClientAccount, Notes};
@@ -169,9 +168,7 @@ struct EventLoop<'w, 'n, 's, S: Sink> {
 
 impl<S: Sink> EventLoop<'_, '_, '_, S> {
     fn run(&mut self) -> Result<(), Error> {
-        let threads = self.shared.threads;
-        let failed = |cause| Error::Threads { threads, cause };
-        let mut poller = self.poller().map_err(failed)?;
+        let mut poller = self.poller()?;
         for place in 0..self.lanes.len() {
             self.begin(place, Instant::now());
         }
@@ -179,12 +176,14 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         while self.active > 0 {
             match (&mut poller, &self.lanes[..]) {
                 (Some(poller), _) => {
-                    poller.wait(None, false, &mut ready).map_err(failed)?;
+                    poller.wait(None, false, &mut ready).map_err(LoadError::Poll)?;
                     for place in ready.iter().copied() {
                         self.advance(place);
                     }
                 }
-                (None, [only]) if load::wait_for(&only.channel).map_err(failed)? => self.advance(0),
+                (None, [only]) if load::wait_for(&only.channel).map_err(LoadError::Poll)? => {
+                    self.advance(0);
+                }
                 (None, _) => {}
             }
         }
@@ -193,7 +192,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
     }
 
     /// For all of its connections; none where it has one alone.
-    fn poller(&self) -> io::Result<Option<Poller>> {
+    fn poller(&self) -> Result<Option<Poller>, LoadError> {
         if let [_] = self.lanes[..] {
             return Ok(None);
         }

@@ -17,7 +17,6 @@ use super::session::{BlobPlace, BlobSession, SessionError};
 use super::watch::Edges;
 use crate::workload::WriteBack;
 use host::prewarm;
-use load::resource::pin_this_thread;
 use load::{
     LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
 };
@@ -63,34 +62,30 @@ pub(super) fn offer(
     edges: &Edges,
 ) -> Result<(TrialSample, TrialDone), LoadError> {
     let clients = work.options.clients;
-    let (recorded, done): (Vec<Recorded>, Vec<TrialDone>) =
-        in_threads(clients, "client", |number, gate| {
-            let pinned = work.options.client_cpus.as_deref().map_or(Ok(()), pin_this_thread);
+    let ended = in_threads(0..clients, "client", None, |number, gate| {
+        let opened = gate.wait_for_all(work.options.client_cpus.as_deref(), || {
             let opened = work.open_for_trial();
             edges.ready();
-            let started = gate.pass();
-            pinned?;
-            if !started {
-                return Err(LoadError::Interrupted);
-            }
-            let mut desk = TrialClient {
-                work,
-                number,
-                session: opened?,
-                recorder: Recorder::begin(1),
-                done: TrialDone::default(),
-                failures: 0,
-            };
-            match work.cell.operation {
-                BlobOperation::Read => desk.read_passes()?,
-                BlobOperation::Update => desk.update_transactions()?,
-            }
-            let ended = desk.end();
-            edges.ended();
-            ended
-        })?
-        .into_iter()
-        .unzip();
+            opened
+        })?;
+        let mut client = TrialClient {
+            work,
+            number,
+            session: opened?,
+            recorder: Recorder::begin(1),
+            done: TrialDone::default(),
+            failures: 0,
+        };
+        match work.cell.operation {
+            BlobOperation::Read => client.read_passes()?,
+            BlobOperation::Update => client.update_transactions()?,
+        }
+        let ended = client.end();
+        edges.ended();
+        ended
+    })?;
+    let ended: Vec<_> = ended.into_iter().collect::<Result<_, LoadError>>()?;
+    let (recorded, done): (Vec<Recorded>, Vec<TrialDone>) = ended.into_iter().unzip();
     let sum = done.iter().fold(TrialDone::default(), |sum, one| TrialDone {
         bytes: sum.bytes + one.bytes,
         // One client writes.
